@@ -1,0 +1,23 @@
+"""Tokens of many texts in one flat array, the way they wait for batches."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Tokens(NamedTuple):
+    """Text i has ids[offsets[i]:offsets[i + 1]].
+
+    `ids` is (N,), or (N, F) where a token has several features (word, prefix, suffix, shape).
+    """
+
+    ids: np.ndarray  # int32
+    offsets: np.ndarray  # int64 (n + 1,)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each text, (n,)."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1

@@ -1,0 +1,36 @@
+"""One family of errors. A message says what was expected, what came, and what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class TagwrightError(Exception):
+    """A mistake in what the user gave: the commands show it as one message and exit with 2."""
+
+
+class DataError(TagwrightError):
+    """A file or table cannot be read as labelled text."""
+
+
+class SettingsError(TagwrightError, ValueError):
+    """A setting is unknown, of the wrong type, or does not go with the others."""
+
+
+class ShapeError(TagwrightError, ValueError):
+    """A tensor has the wrong shape or dtype."""
+
+
+class ModelError(TagwrightError):
+    """A model folder or checkpoint is missing, altered, or belongs to other data."""
+
+
+def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
+    """A message that names the nearest choice and lists them all.
+
+    >>> unknown("loss", "bcee", ["bce", "zlpr"])
+    "unknown loss 'bcee'; did you mean 'bce'? Choices: bce, zlpr"
+    """
+    choices = sorted(choices)
+    near = get_close_matches(name, choices, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    return f"unknown {kind} {name!r}{hint} Choices: {', '.join(choices) or 'none'}"

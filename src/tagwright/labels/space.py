@@ -1,0 +1,101 @@
+"""The label space: train's labels in a stable order, with counts; strings in, ids out, joined by name."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.sparse import csr_array
+
+from tagwright.errors import DataError
+
+
+class Encoded(NamedTuple):
+    """Label ids of n rows: row i has ids[offsets[i]:offsets[i + 1]], ascending and without repeats."""
+
+    ids: np.ndarray  # int64 (N,)
+    offsets: np.ndarray  # int64 (n + 1,)
+    unseen: dict[str, int]  # labels outside the space, with how often they came; they are dropped
+
+    def matrix(self, label_count: int) -> csr_array:
+        """Multi-hot (n, L), float32, sparse."""
+        ones = np.ones(len(self.ids), np.float32)
+        return csr_array((ones, self.ids, self.offsets), shape=(len(self.offsets) - 1, label_count))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelSpace:
+    """Names in alphabetical order with their counts in train; `exclusive` when a text has exactly one.
+
+    >>> space = LabelSpace.of([["b"], ["a", "b"], []])
+    >>> space.names, space.counts, space.exclusive
+    (('a', 'b'), (1, 2), False)
+    >>> space.encode([["b", "z"], ["b", "a"]])[:2]
+    (array([1, 0, 1]), array([0, 1, 3]))
+    """
+
+    names: tuple[str, ...]
+    counts: tuple[int, ...]
+    exclusive: bool = False
+
+    @classmethod
+    def of(cls, labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]", *, exclusive: bool = False) -> "LabelSpace":
+        """Learn the space from train's label lists. Rows that are null (unlabelled) do not count."""
+        flat = pc.list_flatten(_lists(labels))
+        table = pc.value_counts(flat.combine_chunks() if isinstance(flat, pa.ChunkedArray) else flat)
+        pairs = sorted(zip(table.field("values").to_pylist(), table.field("counts").to_pylist()))
+        if len(pairs) < 2:
+            raise DataError(f"a tagger needs at least two labels, found {[name for name, _ in pairs]}; check the label column")
+        return cls(names=tuple(n for n, _ in pairs), counts=tuple(c for _, c in pairs), exclusive=exclusive)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Name to id."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def encode(self, labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]") -> Encoded:
+        """Ids of every row's labels; names outside the space are dropped and counted, null rows are empty."""
+        lists = _lists(labels)
+        lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
+        rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
+        flat = pc.list_flatten(lists)
+        ids = pc.index_in(flat, value_set=pa.array(self.names, flat.type))
+        known = pc.is_valid(ids).to_numpy(zero_copy_only=False)
+        strange = pc.value_counts(flat.filter(pa.array(~known)))
+        unseen = dict(zip(strange.field("values").to_pylist(), strange.field("counts").to_pylist()))
+        keys = np.unique(rows[known] * len(self) + ids.filter(pa.array(known)).to_numpy().astype(np.int64))
+        offsets = np.searchsorted(keys, np.arange(len(lists) + 1) * len(self))
+        return Encoded(keys % len(self), offsets.astype(np.int64), unseen)
+
+    def decode(self, chosen: np.ndarray) -> list[list[str]]:
+        """Names of the true cells of (n, L)."""
+        rows, columns = np.nonzero(chosen)
+        result: list[list[str]] = [[] for _ in range(len(chosen))]
+        for row, column in zip(rows.tolist(), columns.tolist()):
+            result[row].append(self.names[column])
+        return result
+
+    def save(self, path: Path) -> None:
+        """Write labels.json."""
+        content = {"names": self.names, "counts": self.counts, "exclusive": self.exclusive}
+        path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> "LabelSpace":
+        """Read labels.json."""
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return cls(names=tuple(content["names"]), counts=tuple(content["counts"]), exclusive=content["exclusive"])
+
+
+def _lists(labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]") -> "pa.ChunkedArray | pa.Array":
+    if isinstance(labels, pa.ChunkedArray | pa.Array):
+        return labels
+    return pa.array([list(row) for row in labels], pa.list_(pa.string()))

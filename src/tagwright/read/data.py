@@ -1,0 +1,31 @@
+"""What reading gives: Arrow tables with canonical columns, one a split, and what was found on the way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+Task = Literal["one", "many", "tokens"]
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """Labelled text.
+
+    Every table has `text` (string) and `labels` (list<string>; null = unlabelled, [] = none). Optional columns:
+    `values` (list<float>, beside `labels`: soft labels), `unknown` (list<string>: labels nobody judged),
+    `id`, `group`, `weight`. Token tasks carry `tokens`, `tags` (list<string>) and `starts` (list<int32>: offsets into `text`).
+    `tables` has "train" and perhaps "dev" and "test", or "all" where the source does not say.
+    """
+
+    tables: Mapping[str, pa.Table]
+    task: Task
+    source: str
+    found: tuple[str, ...] = ()  # one sentence each: what was taken for text, labels, separator, task
+
+    @property
+    def first(self) -> pa.Table:
+        """The table to learn from."""
+        return self.tables.get("train", self.tables.get("all"))
