@@ -1,0 +1,28 @@
+"""The decision of a head, fitted on dev."""
+
+import numpy as np
+
+from tagwright import parts
+from tagwright.assemble.network import link_of
+from tagwright.decide.threshold import cross_fitted, fit_thresholds
+from tagwright.labels.space import LabelSpace
+from tagwright.links import probabilities
+from tagwright.model import Head
+from tagwright.settings import Choice, Settings
+
+
+def decide_on(
+    logits: np.ndarray, truth: np.ndarray, settings: Settings, space: LabelSpace
+) -> tuple[Head, np.ndarray]:
+    """The head with its decision fitted, and what it chooses there, bool (n, L): no text had a say in its own decision."""
+    link, choice = link_of(settings), settings.decide
+    if choice.name == "auto":
+        choice = Choice(name="argmax" if space.exclusive else "threshold")
+    if choice.name == "threshold":
+        choice = Choice(name="threshold", options={"thresholds": fit_thresholds(logits, truth, **choice.options)})
+        chosen = cross_fitted(logits, truth, seed=settings.split.seed, **settings.decide.options)
+        decision = parts.build("decide", choice.name, choice.options)
+    else:
+        decision = parts.build("decide", choice.name, choice.options)
+        chosen = decision.choose(logits, probabilities(logits, link, exclusive=space.exclusive))
+    return Head(space=space, link=link, rule=choice.name, decision=decision), chosen

@@ -1,0 +1,61 @@
+"""Makes networks from settings and facts of the data."""
+
+import inspect
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tagwright import parts
+from tagwright.batches.tokens import Tokens
+from tagwright.labels.space import LabelSpace
+from tagwright.network import Network
+from tagwright.seeds import seed_of
+from tagwright.settings import Settings
+
+
+def learn(settings: Settings, tokens: Tokens) -> dict[str, np.ndarray]:
+    """What the encoder takes from the training texts before training, if it does."""
+    learner = getattr(parts.find("encoders", settings.encoder.name).factory, "learn", None)
+    if learner is None:
+        return {}
+    known = inspect.signature(learner).parameters
+    return learner(tokens, **{k: v for k, v in settings.encoder.options.items() if k in known})
+
+
+def build_network(
+    settings: Settings,
+    spaces: Mapping[str, LabelSpace],
+    *,
+    sizes: tuple[int, ...],
+    learned: Mapping[str, np.ndarray],
+    vectors: np.ndarray | None = None,
+    row_count: int = 0,
+) -> Network:
+    """A fresh network, its weights a function of the seed."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed_of(settings.fit.seed, "init"))
+        facts = {"sizes": sizes, "learned": learned, "vectors": vectors}
+        encoder = parts.build("encoders", settings.encoder.name, settings.encoder.options, **facts)
+        heads = {}
+        for name, space in spaces.items():
+            facts = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
+            bias = starting_bias(space, row_count, link_of(settings))
+            heads[name] = parts.build("heads", settings.head.name, settings.head.options, **facts, bias=bias)
+        return Network(encoder, heads)
+
+
+def link_of(settings: Settings) -> str:
+    """The link that the loss declares."""
+    return parts.find("losses", settings.loss.name).factory.link  # type: ignore[attr-defined,no-any-return]
+
+
+def starting_bias(space: LabelSpace, row_count: int, link: str) -> Tensor:
+    """Logits (L,) whose probabilities are the labels' shares in train, so that training need not learn them first."""
+    if row_count == 0:
+        return torch.zeros(len(space))
+    share = (torch.tensor(space.counts, dtype=torch.float32) / row_count).clamp(1e-4, 1 - 1e-4)
+    if link == "softmax":
+        return torch.log(share)
+    return torch.logit(share) / (2 if link == "sigmoid2" else 1)

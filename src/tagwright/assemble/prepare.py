@@ -1,0 +1,116 @@
+"""From labelled data to what training takes: clean tables, label space, tokeniser, tokens."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tagwright import parts
+from tagwright.batches.rows import Rows
+from tagwright.batches.tokens import Tokens
+from tagwright.assemble.network import learn
+from tagwright.embed import Tokeniser
+from tagwright.embed.vectors import read_vectors
+from tagwright.errors import DataError
+from tagwright.labels.space import LabelSpace
+from tagwright.model import inputs_of
+from tagwright.network import Network
+from tagwright.read import Data
+from tagwright.read.split import split
+from tagwright.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """Everything about the data that training asks for; the same for every objective and seed."""
+
+    tables: dict[str, pa.Table]  # train and dev, without empty texts and unlabelled rows
+    space: LabelSpace
+    tokeniser: Tokeniser
+    tokens: dict[str, Tokens]
+    learned: dict[str, np.ndarray]
+    vectors: np.ndarray | None
+    found: tuple[str, ...]
+    dropped: dict[str, int]
+    warnings: tuple[str, ...]
+    source: str
+
+    def rows(self, name: str, network: Network, settings: Settings) -> Rows:
+        """The rows of a table, with the targets that the settings name."""
+        table = self.tables[name]
+        target = parts.build("targets", settings.targets.name, settings.targets.options, table=table, space=self.space)
+        unknown, weight = None, None
+        if "unknown" in table.column_names:
+            unknown = self.space.encode(table["unknown"]).matrix(len(self.space))
+        if "weight" in table.column_names:
+            weight = table["weight"].to_numpy().astype(np.float32)
+            weight = weight / weight.mean()
+        inputs = inputs_of(network, self.tokens[name], limit=settings.fit.limit)
+        return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight)
+
+    def fingerprint(self, settings: Settings) -> str:
+        """A digest of the data and of every setting that moves the result."""
+        plain = settings.as_dict()
+        plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
+        digest = hashlib.sha256(repr(plain).encode())
+        for name in sorted(self.tables):
+            digest.update(name.encode())
+            for column in ("text", "labels"):
+                sink = pa.BufferOutputStream()
+                part = self.tables[name].select([column]).combine_chunks()
+                with pa.ipc.new_stream(sink, part.schema) as writer:
+                    writer.write_table(part)
+                digest.update(sink.getvalue())
+        return digest.hexdigest()
+
+
+def prepare(data: Data, settings: Settings) -> Prepared:
+    """Split, clean, learn the labels and the vocabulary from train, and tokenise every text once."""
+    choice = settings.split
+    whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
+    dropped: dict[str, int] = {}
+    tables = {name: _clean(whole.tables[name], dropped) for name in ("train", "dev")}
+    if not all(table.num_rows for table in tables.values()):
+        raise DataError(f"{data.source} has no labelled text to {'learn from' if not tables['train'].num_rows else 'choose by'}")
+    space = LabelSpace.of(tables["train"]["labels"], exclusive=data.task == "one")
+    embed = parts.build("embed", settings.embed.name, settings.embed.options)
+    tokeniser = embed.train(tables["train"]["text"], seed=settings.split.seed)
+    tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
+    warnings = _unseen("dev", space.encode(tables["dev"]["labels"]).unseen)
+    vectors = None
+    if settings.fit.vectors:
+        vectors, count = read_vectors(Path(settings.fit.vectors), tokeniser.vocabulary or {}, seed=settings.fit.seed)
+        warnings += (f"vectors: {count} of {len(vectors)} words found in {settings.fit.vectors}",)
+    return Prepared(
+        tables=tables,
+        space=space,
+        tokeniser=tokeniser,
+        tokens=tokens,
+        learned=learn(settings, tokens["train"]),
+        vectors=vectors,
+        found=whole.found,
+        dropped=dropped,
+        warnings=warnings,
+        source=data.source,
+    )
+
+
+def _clean(table: pa.Table, dropped: dict[str, int]) -> pa.Table:
+    empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(table["text"], ""))), 0)
+    unlabelled = pc.is_null(table["labels"])
+    for reason, hit in {"empty text": empty, "no label known": unlabelled}.items():
+        count = pc.sum(hit).as_py() or 0
+        if count:
+            dropped[reason] = dropped.get(reason, 0) + count
+    return table.filter(pc.invert(pc.or_(empty, unlabelled)))
+
+
+def _unseen(name: str, unseen: dict[str, int]) -> tuple[str, ...]:
+    if not unseen:
+        return ()
+    shown = ", ".join(f"{label} ({count})" for label, count in sorted(unseen.items(), key=lambda p: -p[1])[:5])
+    more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
+    return (f"{name} has labels that train has never seen; they are left out: {shown}{more}",)

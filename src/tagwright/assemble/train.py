@@ -1,0 +1,243 @@
+"""Training: from prepared data to a model with its decision, resumable at every step."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tagwright import metrics, parts
+from tagwright.assemble.decision import decide_on
+from tagwright.assemble.network import build_network, link_of
+from tagwright.assemble.prepare import Prepared
+from tagwright.batches.bucket import plan
+from tagwright.batches.rows import Rows
+from tagwright.fit import checkpoint
+from tagwright.fit.evaluate import logits_of
+from tagwright.fit.history import History
+from tagwright.fit.loop import Course, Step, steps
+from tagwright.fit.optimiser import build_optimiser
+from tagwright.fit.pipes import evaluated, interruptible, recorded, saved, stopped
+from tagwright.links import probabilities
+from tagwright.metrics import Measures, measure
+from tagwright.model import Model, Scores
+from tagwright.network import Network
+from tagwright.objective import Objective, build_objective
+from tagwright.settings import Choice, FitSettings, Settings
+
+Progress = Callable[[Iterator[Step], str, int, int], Iterator[Step]]
+
+
+def silent(stream: Iterator[Step], title: str, start: int, total: int) -> Iterator[Step]:
+    """Progress that shows nothing."""
+    return stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Where a run keeps its state (nowhere: None), how it shows progress, and how it is asked to stop."""
+
+    folder: Path | None = None
+    progress: Progress = silent
+    asked: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """A trained model and what is known about its making."""
+
+    model: Model
+    history: list[dict[str, Any]]
+    metric: str
+    measures: Measures  # of dev, every text decided by thresholds fitted without it
+    dev: Scores
+    seconds: float
+
+
+@dataclass(kw_only=True)
+class Training:
+    """The moving state of one training: what a checkpoint holds, and what it takes to make the next step."""
+
+    network: Network
+    optimiser: torch.optim.Optimizer
+    history: History
+    best: dict[str, Tensor] = field(default_factory=dict)
+    step: int = 0
+
+    def keep(self) -> None:
+        """Remember the weights as the best so far."""
+        self.best = checkpoint.snapshot(self.network)
+
+    def save(self, step: int, folder: Path, fingerprint: str) -> None:
+        """Write a checkpoint of this step."""
+        state = (self.network.state_dict(), self.best, self.optimiser.state_dict(), self.history.state())
+        checkpoint.save(checkpoint.Checkpoint(step, *state, fingerprint), folder)
+
+    def take_up(self, folder: Path, fingerprint: str) -> None:
+        """Go on from the newest checkpoint, if there is one."""
+        found = checkpoint.load_last(folder, fingerprint=fingerprint)
+        if found is not None:
+            self.step, self.best = found.step, found.best
+            self.network.load_state_dict(found.weights)
+            self.optimiser.load_state_dict(found.optimiser)
+            self.history.restore(found.history)
+
+
+def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:
+    """Train, keep the best, fit the decision on dev, and train on everything where the settings say so."""
+    started, run = time.monotonic(), run or Run()
+    settings = _with_vector_width(settings, prepared.vectors)
+    space, fingerprint = prepared.space, prepared.fingerprint(settings)
+    network = _network(prepared, settings)
+    objective = build_objective(settings, space).to(device_of(settings))
+    train, dev = (prepared.rows(name, network, settings) for name in ("train", "dev"))
+    truth = (dev.target > 0.5).toarray()
+    metric = _watched(settings, exclusive=space.exclusive)
+    history = History(sign=1 if metrics.metric(metric)[1] else -1)
+    score = _scorer(network, dev, truth, metric, settings, prepared)
+    train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
+    logits = logits_of(network, dev.inputs)
+    head, chosen = decide_on(logits, truth, settings, space)
+    if settings.fit.refit and history.best:
+        again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
+        network = _network(prepared, settings)
+        both = train + dev
+        train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
+    values = probabilities(logits, head.link, exclusive=space.exclusive)
+    measures = measure(values, truth, chosen, rows=np.arange(len(truth)))
+    found = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=space.counts)}
+    model = Model(
+        settings=settings,
+        tokeniser=prepared.tokeniser,
+        network=network.cpu(),
+        heads={"main": replace(head, metrics=found)},
+        learned=prepared.learned,
+    )
+    scores, seconds = Scores(logits, values, chosen), time.monotonic() - started
+    return Fitted(model=model, history=history.rows, metric=metric, measures=measures, dev=scores, seconds=seconds)
+
+
+def train_network(
+    network: Network,
+    objective: Objective,
+    rows: Rows,
+    settings: Settings,
+    run: Run,
+    history: History,
+    score: Callable[[], float] | None,
+    *,
+    fingerprint: str,
+    phase: str,
+) -> None:
+    """Train to the end, from the run's checkpoint where there is one; the network ends with its best weights."""
+    choice, course = settings.fit, _course(rows, settings.fit)
+    optimiser = build_optimiser(network, learning_rate=choice.learning_rate, weight_decay=choice.weight_decay)
+    training = Training(network=network, optimiser=optimiser, history=history)
+    folder = None if run.folder is None else run.folder / phase
+    if folder is not None:
+        training.take_up(folder, fingerprint)
+
+    def save(step: int) -> None:
+        if folder is not None:
+            training.save(step, folder, fingerprint)
+
+    stream = _steps(training, course, objective, rows, settings)
+    if score is not None:
+        stream = evaluated(stream, score, every=course.per_epoch / choice.evaluations, total=course.total)
+    stream = stopped(recorded(stream, history, training.keep), history, patience=choice.patience if score else 0)
+    stream = interruptible(saved(stream, save, seconds=choice.save_seconds), run.asked, save)
+    with torch.random.fork_rng():
+        for _ in run.progress(stream, phase, training.step, course.total):
+            pass
+    if training.best:
+        network.load_state_dict(training.best)
+
+
+def _steps(
+    training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings
+) -> Iterator[Step]:
+    choice, device = settings.fit, device_of(settings)
+    factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
+
+    def loss_of(index: np.ndarray, generator: torch.Generator) -> Tensor:
+        batch = rows.batch(index, device)
+        logits = training.network(*batch.inputs)["main"]
+        value: Tensor = objective(
+            logits, batch.target, known=batch.known, example_weight=batch.weight, generator=generator
+        )
+        return value
+
+    return steps(
+        training.network,
+        training.optimiser,
+        course,
+        loss_of,
+        factor,
+        start=training.step,
+        accumulate=choice.accumulate,
+        clip=choice.clip,
+        seed=choice.seed,
+        device=device,
+    )
+
+
+def device_of(settings: Settings) -> torch.device:
+    """The device that the settings name; "auto" takes an accelerator where there is one."""
+    if settings.fit.device != "auto":
+        return torch.device(settings.fit.device)
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def _network(prepared: Prepared, settings: Settings) -> Network:
+    facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "vectors": prepared.vectors}
+    count = prepared.tables["train"].num_rows
+    return build_network(settings, {"main": prepared.space}, row_count=count, **facts).to(device_of(settings))
+
+
+def _course(rows: Rows, choice: FitSettings) -> Course:
+    lengths = rows.inputs.lengths
+    per_epoch = -(-len(lengths) // choice.batch)
+    latest: dict[int, list[np.ndarray]] = {}
+
+    def batches(epoch: int) -> list[np.ndarray]:
+        if epoch not in latest:
+            latest.clear()
+            latest[epoch] = plan(lengths, batch=choice.batch, seed=choice.seed, epoch=epoch)
+        return latest[epoch]
+
+    return Course(plan=batches, per_epoch=per_epoch, total=max(1, round(choice.epochs * per_epoch)))
+
+
+def _watched(settings: Settings, *, exclusive: bool) -> str:
+    """Threshold-free by default: F1 at a fixed threshold stays 0 for long where labels are sparse."""
+    if settings.fit.metric != "auto":
+        return settings.fit.metric
+    return "accuracy" if exclusive else "lrap"
+
+
+def _scorer(
+    network: Network, dev: Rows, truth: np.ndarray, metric: str, settings: Settings, prepared: Prepared
+) -> Callable[[], float]:
+    space, link = prepared.space, link_of(settings)
+
+    def score() -> float:
+        logits = logits_of(network, dev.inputs)
+        values = probabilities(logits, link, exclusive=space.exclusive)
+        # ranking needs no decision, and fitting thresholds at every evaluation would cost
+        chosen = logits > 0 if metric == "lrap" else decide_on(logits, truth, settings, space)[1]
+        return measure(values, truth, chosen, names=[metric]).results(label_counts=space.counts)[metric]
+
+    return score
+
+
+def _with_vector_width(settings: Settings, vectors: np.ndarray | None) -> Settings:
+    if vectors is None:
+        return settings
+    options = {**settings.encoder.options, "width": vectors.shape[1]}
+    return replace(settings, encoder=Choice(name=settings.encoder.name, options=options))

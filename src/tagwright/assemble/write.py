@@ -1,0 +1,81 @@
+"""Writing tables by suffix: CSV, TSV, JSON lines and Parquet, in shards that join without reading them whole."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv, parquet
+
+from tagwright.errors import SettingsError, unknown
+
+
+class Writer(NamedTuple):
+    """How one format is written. `flat`: it has no lists."""
+
+    flat: bool
+    write: Callable[..., None]  # (table, path, header=bool)
+    join: Callable[[Sequence[Path], Path], None]
+
+
+def writer(path: Path) -> Writer:
+    """The writer for a path's suffix."""
+    known = {
+        ".csv": Writer(True, _csv(","), _join_bytes),
+        ".tsv": Writer(True, _csv("\t"), _join_bytes),
+        ".jsonl": Writer(False, _jsonl, _join_bytes),
+        ".parquet": Writer(False, _parquet, _join_parquet),
+    }
+    if path.suffix not in known:
+        raise SettingsError(unknown("output suffix", path.suffix, known))
+    return known[path.suffix]
+
+
+def inert(table: pa.Table) -> pa.Table:
+    """String cells that begin with = + - @ get a ' in front, so that no spreadsheet runs them."""
+    for i, name in enumerate(table.column_names):
+        if pa.types.is_string(table[name].type) or pa.types.is_large_string(table[name].type):
+            table = table.set_column(i, name, pc.replace_substring_regex(table[name], r"\A([=+\-@\t\r])", r"'\1"))
+    return table
+
+
+def _csv(delimiter: str) -> Callable[..., None]:
+    def write(table: pa.Table, path: Path, *, header: bool) -> None:
+        options = csv.WriteOptions(include_header=header, delimiter=delimiter, quoting_style="needed")
+        csv.write_csv(table, path, options)
+
+    return write
+
+
+def _jsonl(table: pa.Table, path: Path, *, header: bool) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in table.to_pylist())
+
+
+def _parquet(table: pa.Table, path: Path, *, header: bool) -> None:
+    parquet.write_table(table, path, compression="zstd")
+
+
+def _join_bytes(shards: Sequence[Path], out: Path) -> None:
+    aside = out.with_name(f".{out.name}.part")
+    with aside.open("wb") as whole:
+        for shard in shards:
+            with shard.open("rb") as part:
+                shutil.copyfileobj(part, whole, 1 << 20)
+        whole.flush()
+        os.fsync(whole.fileno())
+    aside.replace(out)
+
+
+def _join_parquet(shards: Sequence[Path], out: Path) -> None:
+    if not shards:
+        raise SettingsError("the input has no rows, so there is nothing to write")
+    aside = out.with_name(f".{out.name}.part")
+    with parquet.ParquetWriter(aside, parquet.read_schema(shards[0]), compression="zstd") as whole:
+        for shard in shards:
+            whole.write_table(parquet.read_table(shard))
+    aside.replace(out)

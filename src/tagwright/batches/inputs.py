@@ -1,0 +1,66 @@
+"""What an encoder is fed: rows of tokens, or rows of sparse features, by row number."""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+from torch import Tensor
+
+from tagwright.batches.collate import collate
+from tagwright.batches.sparse import SparseRows
+from tagwright.batches.tokens import Tokens
+
+
+class Inputs(Protocol):
+    """Rows that can be batched. `lengths` (n,) says what each costs."""
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Cost of each row, (n,)."""
+
+    def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
+        """The tensors of some rows, in this order."""
+
+    def joined(self, other: Any) -> Any:
+        """These rows, then those of the other."""
+
+
+class TokenInputs(NamedTuple):
+    """Rows of token ids, cut at `limit`."""
+
+    tokens: Tokens
+    limit: int = 512
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each row, (n,)."""
+        return np.minimum(self.tokens.lengths, self.limit)
+
+    def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
+        """Ids (B, T) and lengths (B,)."""
+        return tuple(collate(self.tokens, index, limit=self.limit))
+
+    def joined(self, other: "TokenInputs") -> "TokenInputs":
+        """These rows, then those of the other."""
+        ids = np.concatenate([self.tokens.ids, other.tokens.ids])
+        offsets = np.concatenate([self.tokens.offsets, other.tokens.offsets[1:] + self.tokens.offsets[-1]])
+        return TokenInputs(Tokens(ids, offsets), self.limit)
+
+
+class FeatureInputs(NamedTuple):
+    """Rows of a sparse matrix."""
+
+    matrix: csr_array
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Features of each row, (n,)."""
+        return np.diff(self.matrix.indptr)
+
+    def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
+        """Feature ids (N,), values (N,) and offsets (B + 1,)."""
+        return tuple(SparseRows.of(self.matrix, index))
+
+    def joined(self, other: "FeatureInputs") -> "FeatureInputs":
+        """These rows, then those of the other."""
+        return FeatureInputs(vstack([self.matrix, other.matrix], "csr"))

@@ -1,0 +1,56 @@
+"""Training rows: inputs, targets, what nobody judged, and weights, by row number."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array, vstack
+from torch import Tensor
+
+from tagwright.batches.inputs import Inputs
+
+
+class Batch(NamedTuple):
+    """Tensors of some rows; `known` is False where nobody judged a label."""
+
+    inputs: tuple[Tensor, ...]
+    target: Tensor  # (B, L)
+    known: Tensor | None  # (B, L)
+    weight: Tensor | None  # (B,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Rows to learn from. `unknown` (n, L) and `weight` (n,) may be missing."""
+
+    inputs: Inputs
+    target: csr_array  # (n, L)
+    unknown: csr_array | None = None
+    weight: np.ndarray | None = None
+
+    def batch(self, index: np.ndarray, device: torch.device | str) -> Batch:
+        """The rows `index`, in that order, on a device."""
+        inputs = tuple(tensor.to(device) for tensor in self.inputs.batch(index))
+        target = torch.from_numpy(self.target[index].toarray()).to(device)
+        known = None if self.unknown is None else torch.from_numpy(self.unknown[index].toarray() == 0).to(device)
+        weight = None if self.weight is None else torch.from_numpy(self.weight[index]).to(device)
+        return Batch(inputs, target, known, weight)
+
+    def __add__(self, other: "Rows") -> "Rows":
+        """These rows, then the others."""
+        unknown, weight = None, None
+        if self.unknown is not None or other.unknown is not None:
+            unknown = vstack([_or_zeros(self.unknown, self.target), _or_zeros(other.unknown, other.target)], "csr")
+        if self.weight is not None or other.weight is not None:
+            weight = np.concatenate([_or_ones(self.weight, self.target), _or_ones(other.weight, other.target)])
+        target = vstack([self.target, other.target], "csr")
+        return Rows(inputs=self.inputs.joined(other.inputs), target=target, unknown=unknown, weight=weight)
+
+
+def _or_zeros(matrix: csr_array | None, like: csr_array) -> csr_array:
+    return csr_array(like.shape, dtype=np.float32) if matrix is None else matrix
+
+
+def _or_ones(weight: np.ndarray | None, like: csr_array) -> np.ndarray:
+    return np.ones(like.shape[0], np.float32) if weight is None else weight

@@ -1,0 +1,88 @@
+"""The model folder: manifest, resolved settings, a folder a head, weights, tokeniser, model card. Nothing is pickled."""
+
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load_file as load_arrays
+from safetensors.numpy import save_file as save_arrays
+from safetensors.torch import load_file, save_file
+
+from tagwright import decide, parts
+from tagwright.assemble.network import build_network
+from tagwright.embed import load_tokeniser
+from tagwright.errors import ModelError
+from tagwright.folder import verified, written
+from tagwright.labels.space import LabelSpace
+from tagwright.model import Head, Model
+from tagwright.settings import read_settings, resolve
+
+FORMAT = 1
+
+
+def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> None:
+    """Write a model folder that is whole or not there."""
+    with written(folder, about={"format": FORMAT, "versions": versions()}, overwrite=overwrite) as aside:
+        (aside / "settings.toml").write_text(model.settings.to_toml(), encoding="utf-8")
+        (aside / "README.md").write_text(card, encoding="utf-8")
+        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.network.state_dict().items()}
+        save_file(weights, aside / "model.safetensors")
+        (aside / "tokenizer").mkdir()
+        model.tokeniser.save(aside / "tokenizer")
+        if model.learned:
+            save_arrays(dict(model.learned), aside / "learned.safetensors")
+        for name, head in model.heads.items():
+            _save_head(head, aside / "heads" / name)
+
+
+def load(folder: Path) -> Model:
+    """Read a model folder; an altered or missing file is an error."""
+    if not folder.is_dir():
+        raise ModelError(f"no model folder {folder}; `tagwright fit DATA --out {folder}` makes one")
+    manifest = verified(folder)
+    if manifest.get("format") != FORMAT:
+        raise ModelError(f"{folder} has format {manifest.get('format')}, this version reads {FORMAT}; update tagwright")
+    settings = resolve(read_settings(folder / "settings.toml"))
+    learned = load_arrays(folder / "learned.safetensors") if (folder / "learned.safetensors").exists() else {}
+    tokeniser = load_tokeniser(folder / "tokenizer")
+    heads = {path.name: _load_head(path) for path in sorted((folder / "heads").iterdir())}
+    network = build_network(settings, {n: h.space for n, h in heads.items()}, sizes=tokeniser.sizes, learned=learned)
+    network.load_state_dict(load_file(folder / "model.safetensors"))
+    return Model(settings=settings, tokeniser=tokeniser, network=network, heads=heads, learned=learned)
+
+
+def versions() -> dict[str, str]:
+    """What the figures of a model depend on."""
+    found = {"python": platform.python_version()}
+    for package in ("tagwright", "torch", "numpy", "scipy", "tokenizers", "pyarrow"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # run from a source tree
+            continue
+    return found
+
+
+def _save_head(head: Head, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    head.space.save(folder / "labels.json")
+    decision = {"rule": head.rule, "link": head.link, **decide.as_dict(head.decision, head.space.names)}
+    for name, content in {"decision": decision, "metrics": head.metrics}.items():
+        text = json.dumps(_plain(content), indent=1, ensure_ascii=False)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _load_head(folder: Path) -> Head:
+    space = LabelSpace.load(folder / "labels.json")
+    content, metrics = (json.loads((folder / f"{n}.json").read_text("utf-8")) for n in ("decision", "metrics"))
+    rule, link = content.pop("rule"), content.pop("link")
+    decision = parts.build("decide", rule, decide.from_dict(content, space.names))
+    return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,29 @@
+"""Decisions: scores in, labels out; saved with the model, thresholds by label name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Decision(Protocol):
+    """What each file of this folder names in `PART`; its settings are attributes of the same name."""
+
+    def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        """Scores (n, L) -> bool (n, L)."""
+
+
+def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
+    """The settings of a decision, ready for JSON; an array (L,) becomes values by label name."""
+    return {
+        key: dict(zip(names, (float(v) for v in value))) if isinstance(value, np.ndarray) else value
+        for key, value in vars(decision).items()
+    }
+
+
+def from_dict(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Settings that `as_dict` wrote, joined by name."""
+    return {
+        key: np.array([value[name] for name in names]) if isinstance(value, Mapping) else value
+        for key, value in content.items()
+    }

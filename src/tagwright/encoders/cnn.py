@@ -1,0 +1,146 @@
+"""TextCNN: windows of words, the strongest answer of each filter (Kim 2014, arxiv.org/abs/1408.5882). Takes tokens.
+
+A filter over w words is a sum of w products, one for each word and its place in the window. So each distinct word of a
+batch is multiplied once, and a window only adds up rows of the result; most of a batch's words are repeated words.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from tagwright.embed._lookup import Lookup
+from tagwright.encoders.hidden import Hidden
+from tagwright.errors import SettingsError
+
+
+class CNN(nn.Module):
+    """Ids (B, T) or (B, T, F) and lengths (B,) to `pooled` (B, windows x filters); no states.
+
+    A text shorter than a window is filled up to it with zero vectors, an empty one too. Padding changes nothing.
+    """
+
+    def __init__(
+        self,
+        sizes: tuple[int, ...],
+        *,
+        width: int = 128,
+        filters: int = 128,
+        windows: tuple[int, ...] = (3, 4, 5),
+        dropout: float = 0.5,
+        vectors: np.ndarray | None = None,
+        freeze: bool = False,
+        sparse: bool = False,
+    ) -> None:
+        super().__init__()
+        if not windows or min(windows) < 1:
+            raise SettingsError(f"windows must be one or more whole numbers from 1, got {windows}")
+        self.windows = tuple(windows)
+        self.filters = filters
+        self.width_out = filters * len(self.windows)
+        self.lookup = Lookup(sizes, width=width, vectors=vectors, freeze=freeze, sparse=sparse)
+        # columns: for each window, for each of its places, all filters
+        self.kernel = nn.Parameter(torch.empty(width, sum(self.windows) * filters))
+        self.bias = nn.Parameter(torch.zeros(self.width_out))
+        for part, window in zip(self.kernel.data.split([w * filters for w in self.windows], 1), self.windows):
+            nn.init.normal_(part, std=math.sqrt(2 / (width * window)))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
+        """The largest answer of every filter over a text's windows, with ReLU and dropout."""
+        ids = self._pad(ids, lengths)
+        distinct, places = _distinct(ids, self.lookup.sizes)
+        products = self.lookup(distinct)[0] @ self.kernel  # (U, sum of windows x filters)
+        best = WindowMax.apply(products, places, lengths, self.windows)
+        # ReLU and bias commute with the maximum, and after it they touch T times fewer numbers
+        return Hidden(None, self.dropout(F.relu(best + self.bias)))
+
+    def _pad(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Make every window fit behind every start, and whatever lies past a text's length padding."""
+        starts = max(ids.shape[1] - min(self.windows) + 1, 1)
+        extra = starts + max(self.windows) - 1 - ids.shape[1]
+        past = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
+        ids = ids.masked_fill(past if ids.dim() == 2 else past[..., None], 0)
+        return F.pad(ids, (0, extra) if ids.dim() == 2 else (0, 0, 0, extra))
+
+
+def _distinct(ids: Tensor, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """Distinct tokens (1, U) or (1, U, F) of a batch, and which of them stands at each place (B, T).
+
+    Off the CPU every place counts as distinct: to find repetitions would stall the device.
+    """
+    if ids.device.type != "cpu":
+        return ids.flatten(0, 1)[None], torch.arange(ids.shape[0] * ids.shape[1], device=ids.device).view(ids.shape[:2])
+    if ids.dim() == 2:
+        distinct, places = torch.unique(ids, return_inverse=True)
+        return distinct[None], places
+    keys = ids[..., 0]
+    for channel, size in enumerate(sizes[1:], start=1):
+        keys = keys * size + ids[..., channel]
+    keys, places = torch.unique(keys, return_inverse=True)
+    channels = []
+    for size in reversed(sizes[1:]):
+        channels.append(keys % size)
+        keys = keys // size
+    return torch.stack([keys, *reversed(channels)], -1)[None], places
+
+
+class WindowMax(torch.autograd.Function):
+    """Add up products over each window's words and keep the largest sum of every filter.
+
+    products (U, sum of windows x filters), places (B, T) into U, lengths (B,) -> (B, windows x filters).
+    T must leave room for the largest window behind every start of the smallest. Ties go to the first window.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, products: Tensor, places: Tensor, lengths: Tensor, windows: tuple[int, ...]) -> Tensor:
+        """The maximum over starts; a start counts if its window ends inside the text, the first start always does."""
+        sums = _window_sums(products, places, windows)  # (B, S, W, filters)
+        starts = torch.arange(sums.shape[1], device=sums.device)[:, None]
+        ends = starts + torch.tensor(windows, device=sums.device)  # (S, W)
+        outside = (ends > lengths[:, None, None]) & (starts > 0)
+        sums.masked_fill_(outside[..., None], -math.inf)
+        best = sums.amax(1)
+        if ctx.needs_input_grad[0]:
+            steps = torch.arange(sums.shape[1], device=sums.device, dtype=torch.int32)[:, None, None]
+            chosen = torch.where(sums == best[:, None], steps, sums.shape[1] - 1).amin(1)  # amax is far faster than max
+            ctx.save_for_backward(places, chosen)
+            ctx.windows, ctx.shape = windows, products.shape
+        return best.flatten(1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+        """Each filter's gradient goes to the words of its best window."""
+        places, chosen = ctx.saved_tensors
+        window_of, step_of = _columns(ctx.windows, places.device)
+        words = chosen.long()[:, window_of] + step_of[:, None]  # (B, sum of windows, filters)
+        rows = places.gather(1, words.flatten(1))
+        columns = torch.arange(ctx.shape[1], device=places.device)
+        values = gradient.view(chosen.shape)[:, window_of]
+        result = gradient.new_zeros(ctx.shape[0] * ctx.shape[1])
+        result.scatter_add_(0, (rows * ctx.shape[1] + columns).flatten(), values.flatten())
+        return result.view(ctx.shape), None, None, None
+
+
+def _window_sums(products: Tensor, places: Tensor, windows: tuple[int, ...]) -> Tensor:
+    """Sums of every window at every start, (B, S, W, filters); each window is a bag of rows."""
+    window_of, step_of = _columns(windows, places.device)
+    width, starts = len(step_of), places.shape[1] - max(windows) + 1
+    around = places.unfold(1, max(windows), 1)[..., step_of]  # (B, S, sum of windows)
+    rows = around * width + torch.arange(width, device=places.device)
+    firsts = (step_of == 0).nonzero()[:, 0]
+    offsets = torch.arange(0, rows.numel(), width, device=places.device)[:, None] + firsts
+    sums = F.embedding_bag(rows.flatten(), products.view(-1, products.shape[1] // width), offsets.flatten(), mode="sum")
+    return sums.view(len(places), starts, len(windows), -1)
+
+
+def _columns(windows: tuple[int, ...], device: torch.device) -> tuple[Tensor, Tensor]:
+    """For each block of the kernel's columns, its window and its place in the window."""
+    pairs = [(index, step) for index, window in enumerate(windows) for step in range(window)]
+    window_of, step_of = torch.tensor(pairs, device=device).T
+    return window_of, step_of

@@ -1,0 +1,1 @@
+"""Fitting: a generator of steps, and pipes around it."""

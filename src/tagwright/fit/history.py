@@ -1,0 +1,46 @@
+"""What happened: every step's loss in short, every evaluation in full. Best and patience are derived from it."""
+
+from typing import Any
+
+from tagwright.fit.loop import Step
+
+
+class History:
+    """Evaluations as rows (step, epoch, loss since the last one, rate, score), ready for JSON.
+
+    `sign` is -1 where a lower score is better.
+    """
+
+    def __init__(self, *, sign: int = 1) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.sign = sign
+        self._loss, self._steps = 0.0, 0
+
+    def add(self, step: Step) -> bool:
+        """Record a step; True when it carries the best score so far (the first of equals stays best)."""
+        self._loss, self._steps = self._loss + step.loss, self._steps + 1
+        if step.score is None:
+            return False
+        better = self.best is None or self.sign * step.score > self.sign * self.best["score"]
+        row = {"step": step.number, "epoch": step.epoch, "loss": self._loss / self._steps}
+        self.rows.append({**row, "rate": step.rate, "score": step.score})
+        self._loss, self._steps = 0.0, 0
+        return better
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """The row with the best score, the first of equals."""
+        return max(self.rows, key=lambda row: self.sign * row["score"], default=None)
+
+    @property
+    def stale(self) -> int:
+        """Evaluations since the best one."""
+        return 0 if self.best is None else len(self.rows) - 1 - self.rows.index(self.best)
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {"rows": self.rows, "loss": self._loss, "steps": self._steps}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a checkpoint's state."""
+        self.rows, self._loss, self._steps = list(state["rows"]), state["loss"], state["steps"]

@@ -1,0 +1,75 @@
+"""The training loop: a generator of steps. Keeping, stopping, saving and progress are pipes around it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tagwright.seeds import seed_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One update of the weights. `number` counts from 1; `score` is there after an evaluation."""
+
+    number: int
+    epoch: float
+    loss: float
+    rate: float
+    score: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """Which rows every step sees: a function of the step alone, so that any step can be the first."""
+
+    plan: Callable[[int], Sequence[np.ndarray]]  # epoch -> batches of row numbers
+    per_epoch: int
+    total: int
+
+    def rows(self, step: int) -> np.ndarray:
+        """Row numbers of the batch of step 0, 1, …"""
+        epoch, position = divmod(step, self.per_epoch)
+        return self.plan(epoch)[position]
+
+
+def steps(
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    course: Course,
+    loss_of: Callable[[np.ndarray, torch.Generator], Tensor],
+    factor: Callable[[int], float],
+    *,
+    start: int = 0,
+    accumulate: int = 1,
+    clip: float = 0.0,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+) -> Iterator[Step]:
+    """Trains from step `start` to the last, and yields after each update.
+
+    `loss_of` gives the loss summed over some rows; the mean over the batch is the same however it was cut in parts.
+    """
+    # a restored optimiser carries the rate of its last step in "lr"
+    rates = [group.setdefault("initial_lr", group["lr"]) for group in optimiser.param_groups]
+    for number in range(start, course.total):
+        rows = course.rows(number)
+        generator = torch.Generator(device).manual_seed(seed_of(seed, "draw", number))
+        torch.manual_seed(seed_of(seed, "dropout", number))
+        for group, rate in zip(optimiser.param_groups, rates):
+            group["lr"] = rate * factor(number)
+        network.train()
+        optimiser.zero_grad(set_to_none=True)
+        value = 0.0
+        for part in np.array_split(rows, min(accumulate, len(rows))):
+            loss = loss_of(part, generator) / len(rows)
+            loss.backward()  # type: ignore[no-untyped-call]
+            value += loss.item()
+        if clip > 0:
+            nn.utils.clip_grad_norm_([p for p in network.parameters() if p.grad is not None], clip)
+        optimiser.step()
+        yield Step(
+            number=number + 1, epoch=(number + 1) / course.per_epoch, loss=value, rate=rates[0] * factor(number)
+        )

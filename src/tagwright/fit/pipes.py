@@ -1,0 +1,60 @@
+"""Pipes around the loop: each takes steps and gives steps."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from tagwright.errors import TagwrightError
+from tagwright.fit.history import History
+from tagwright.fit.loop import Step
+
+
+class Interrupted(TagwrightError):
+    """The run was asked to stop; it has saved its state."""
+
+
+def evaluated(steps: Iterator[Step], evaluate: Callable[[], float], *, every: float, total: int) -> Iterator[Step]:
+    """Adds a score after every `every` steps (a fraction works too) and after the last."""
+    for step in steps:
+        due = int(step.number / every) > int((step.number - 1) / every) or step.number == total
+        yield replace(step, score=evaluate()) if due else step
+
+
+def recorded(steps: Iterator[Step], history: History, keep: Callable[[], None]) -> Iterator[Step]:
+    """Writes every step into the history, and calls `keep` when a score is the best so far."""
+    for step in steps:
+        if history.add(step):
+            keep()
+        yield step
+
+
+def stopped(steps: Iterator[Step], history: History, *, patience: int) -> Iterator[Step]:
+    """Ends the run when the last `patience` evaluations brought nothing better; 0 never does."""
+    if patience and history.stale >= patience:
+        return
+    for step in steps:
+        yield step
+        if patience and history.stale >= patience:
+            return
+
+
+def saved(steps: Iterator[Step], save: Callable[[int], None], *, seconds: float) -> Iterator[Step]:
+    """Saves when so many seconds have passed since the last time, and at the end."""
+    last, unsaved = time.monotonic(), None
+    for step in steps:
+        unsaved = step.number
+        if time.monotonic() - last >= seconds:
+            save(step.number)
+            last, unsaved = time.monotonic(), None
+        yield step
+    if unsaved is not None:
+        save(unsaved)
+
+
+def interruptible(steps: Iterator[Step], asked: Callable[[], bool], save: Callable[[int], None]) -> Iterator[Step]:
+    """Ends with `Interrupted` after the step in which `asked` became true, its state saved."""
+    for step in steps:
+        yield step
+        if asked():
+            save(step.number)
+            raise Interrupted(f"stopped after step {step.number}; the state is saved, go on with --resume")

@@ -1,0 +1,89 @@
+"""Folders that are whole or not there: filled aside, checked by sha256, synced, renamed."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tagwright.errors import ModelError
+
+MANIFEST = "manifest.json"
+
+
+@contextmanager
+def written(folder: Path, *, about: Mapping[str, Any], overwrite: bool = False) -> Iterator[Path]:
+    """Gives a side folder to fill; leaving the block makes it `folder`, with a manifest of what it holds.
+
+    An existing folder is an error, unless `overwrite`: it is then moved away first and removed last.
+    """
+    if folder.exists() and not overwrite:
+        raise ModelError(f"{folder} exists; choose another name or overwrite it")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    aside = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir()
+    try:
+        yield aside
+        _seal(aside, about)
+        _rename(aside, folder)
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+
+
+def verified(folder: Path) -> dict[str, Any]:
+    """The manifest, after every file it names was found unaltered. Files it does not name are ignored."""
+    try:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"{folder} has no {MANIFEST}; it is no folder of ours, or only part of one") from None
+    except ValueError as error:
+        raise ModelError(f"{folder / MANIFEST} cannot be read: {error}") from None
+    for name, digest in manifest["sha256"].items():
+        path = folder / name
+        if not path.is_file():
+            raise ModelError(f"{path} is missing; it was there when the folder was written")
+        if sha256(path) != digest:
+            raise ModelError(f"{path} was altered since it was written; restore it, or make the folder anew")
+    return manifest
+
+
+def sha256(path: Path) -> str:
+    """Digest of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _seal(folder: Path, about: Mapping[str, Any]) -> None:
+    files = sorted(p for p in folder.rglob("*") if p.is_file())
+    digests = {p.relative_to(folder).as_posix(): sha256(p) for p in files}
+    text = json.dumps({**about, "sha256": digests}, indent=1, ensure_ascii=False) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    for path in [*files, folder / MANIFEST]:
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+    for path in sorted({p.parent for p in files} | {folder}):
+        _sync_folder(path)
+
+
+def _rename(aside: Path, folder: Path) -> None:
+    old = folder.with_name(f".{folder.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)
+    aside.rename(folder)
+    _sync_folder(folder.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _sync_folder(path: Path) -> None:
+    if os.name == "posix":  # elsewhere a folder cannot be opened, and the rename is durable by itself
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

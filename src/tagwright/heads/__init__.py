@@ -1,0 +1,1 @@
+"""Heads: hidden vectors in, logits out."""

@@ -1,0 +1,90 @@
+"""A linear layer over sparse rows: logits = X W + b, and a weight gradient that holds only the rows the batch touched.
+
+A batch of B texts with N non-zero features moves N * L floats forward and as many back, whatever the width d.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from scipy.sparse import csr_array
+from torch import Tensor, nn
+
+from tagwright.errors import ShapeError
+
+
+class SparseRows(NamedTuple):
+    """Row i has columns ids[offsets[i]:offsets[i + 1]] with those values; no column twice in a row."""
+
+    ids: Tensor  # int64 (N,)
+    values: Tensor  # float32 (N,)
+    offsets: Tensor  # int64 (B + 1,)
+
+    @classmethod
+    def of(cls, rows: csr_array, index: np.ndarray) -> "SparseRows":
+        """The rows `index` of a matrix (n, d), in that order."""
+        lengths = np.diff(rows.indptr)[index]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(offsets[-1]) + np.repeat(rows.indptr[index] - offsets[:-1], lengths)
+        ids = torch.from_numpy(rows.indices[places].astype(np.int64))
+        return cls(ids, torch.from_numpy(rows.data[places]), torch.from_numpy(offsets))
+
+    def to(self, device: torch.device | str) -> "SparseRows":
+        """The same rows on another device."""
+        return SparseRows(self.ids.to(device), self.values.to(device), self.offsets.to(device))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+class SparseLinear(nn.Module):
+    """SparseRows of B texts -> logits (B, L). Starts at zero: a convex loss needs no random start.
+
+    `weight` is (d, L), one row a feature, and its gradient is a coalesced sparse tensor of the touched rows.
+    """
+
+    def __init__(self, width: int, label_count: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(width, label_count))
+        self.bias = nn.Parameter(torch.zeros(label_count))
+
+    def forward(self, rows: SparseRows) -> Tensor:
+        """Logits (B, L); a row without features gets the bias."""
+        if rows.ids.dtype != torch.int64 or rows.values.dtype != self.weight.dtype:
+            expected = f"int64 ids and {self.weight.dtype} values"
+            raise ShapeError(f"sparse rows want {expected}, got {rows.ids.dtype} and {rows.values.dtype}; use SparseRows.of")
+        return _SparseProduct.apply(self.weight, rows.ids, rows.values, rows.offsets) + self.bias
+
+
+class _SparseProduct(torch.autograd.Function):
+    """X W for sparse X; only W is differentiated."""
+
+    @staticmethod
+    def forward(ctx, weight: Tensor, ids: Tensor, values: Tensor, offsets: Tensor) -> Tensor:  # noqa: ANN001
+        ctx.save_for_backward(ids, values, offsets)
+        ctx.shape = weight.shape
+        return _bag(weight, ids, values, offsets)
+
+    @staticmethod
+    def backward(ctx, gradient: Tensor) -> tuple[Tensor, None, None, None]:  # noqa: ANN001
+        columns, rows = transposed(SparseRows(*ctx.saved_tensors))
+        touched = _bag(gradient.contiguous(), rows.ids, rows.values, rows.offsets)  # (columns, L)
+        sparse = torch.sparse_coo_tensor(
+            columns[None], touched, ctx.shape, check_invariants=False, is_coalesced=True
+        )
+        return sparse, None, None, None
+
+
+def transposed(rows: SparseRows) -> tuple[Tensor, SparseRows]:
+    """The columns in use, ascending (C,), and for each of them the batch rows that use it, ascending."""
+    ids, order = torch.sort(rows.ids, stable=True)
+    columns, counts = torch.unique_consecutive(ids, return_counts=True)
+    owners = torch.repeat_interleave(torch.arange(len(rows), device=ids.device), rows.offsets.diff())
+    offsets = F.pad(counts.cumsum(0), (1, 0))
+    return columns, SparseRows(owners[order], rows.values[order], offsets)
+
+
+def _bag(table: Tensor, ids: Tensor, values: Tensor, offsets: Tensor) -> Tensor:
+    with torch.no_grad():
+        return F.embedding_bag(ids, table, offsets, mode="sum", per_sample_weights=values, include_last_offset=True)

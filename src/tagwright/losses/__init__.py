@@ -1,0 +1,14 @@
+"""Losses: logits and target in, one value an example out. One file, one loss."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+__all__ = []
+for _found in iter_modules(__path__):
+    if not _found.name.startswith("_"):
+        _module = import_module(f"{__name__}.{_found.name}")
+        # the function takes the name of its submodule: `tagwright.losses.zlpr` is callable
+        for _value in (getattr(_module, _found.name), _module.PART):
+            globals()[_value.__name__] = _value
+            __all__ += [_value.__name__]
+__all__.sort()

@@ -1,0 +1,70 @@
+"""Binary cross-entropy of every label on its own, eq. 14 of ZLPR (arxiv.org/abs/2208.02955) and eq. 2 of MaskLoss."""
+
+from typing import Literal
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tagwright.losses._check import checked, reduced, taking_part
+
+
+def bce(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """Sum over labels of log(1 + e^-s) for gold labels and log(1 + e^s) for the others.
+
+    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
+    No labels: the sum has negative terms only.
+
+    >>> import torch
+    >>> bce(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
+    tensor([1.3863])
+    """
+    logits, target = checked(logits, target, mask)
+    if positive_weight is None and negative_weight is None:
+        terms = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
+    else:
+        positive, negative = -F.logsigmoid(logits) * target, -F.logsigmoid(-logits) * (1 - target)
+        terms = positive * (1 if positive_weight is None else positive_weight)
+        terms = terms + negative * (1 if negative_weight is None else negative_weight)
+    return taking_part(terms, mask).sum(-1)
+
+
+class BinaryCrossEntropyLoss(nn.Module):
+    """`bce` with a reduction. `labels="mean"` divides by L, masked labels included (MaskLoss eq. 2)."""
+
+    link = "sigmoid"
+    tasks = ("one", "many", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = False
+
+    def __init__(
+        self, *, labels: Literal["sum", "mean"] = "sum", reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
+        super().__init__()
+        self.labels, self.reduction = labels, reduction
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor,
+        *,
+        mask: Tensor | None = None,
+        positive_weight: Tensor | None = None,
+        negative_weight: Tensor | None = None,
+        example_weight: Tensor | None = None,
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        values = bce(logits, target, mask=mask, positive_weight=positive_weight, negative_weight=negative_weight)
+        if self.labels == "mean":
+            values = values / logits.shape[-1]
+        return reduced(values, example_weight, self.reduction)
+
+
+PART = BinaryCrossEntropyLoss

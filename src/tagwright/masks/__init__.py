@@ -1,0 +1,1 @@
+"""Masks: which label terms take part."""

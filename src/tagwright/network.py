@@ -1,0 +1,18 @@
+"""The network: one encoder and its named heads."""
+
+from collections.abc import Mapping
+
+from torch import Tensor, nn
+
+
+class Network(nn.Module):
+    """Inputs -> logits of every head."""
+
+    def __init__(self, encoder: nn.Module, heads: Mapping[str, nn.Module]) -> None:
+        super().__init__()
+        self.encoder, self.heads = encoder, nn.ModuleDict(heads)
+
+    def forward(self, *inputs: Tensor) -> dict[str, Tensor]:
+        """What `Inputs.batch` gives -> {head: logits (B, L)}."""
+        hidden = self.encoder(*inputs)
+        return {name: head(hidden) for name, head in self.heads.items()}

@@ -1,0 +1,118 @@
+"""Which raw columns hold the text and which the labels: as named by the user, else by common names, else by content."""
+
+import re
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tagwright.errors import DataError, unknown
+from tagwright.read._faults import Origin
+from tagwright.read._labels import find_separator, is_flag
+
+TEXT = ("text", "sentence", "content", "body", "message", "comment", "review", "document", "utterance", "question")
+TEXT += ("tweet", "post", "query", "abstract", "description", "summary", "title", "headline", "subject")
+TITLES, BODIES = ("title", "headline", "subject"), ("description", "body", "content", "abstract", "message")
+LABELS = ("labels", "label", "categories", "category", "tags", "tag", "classes", "class", "topics", "topic")
+LABELS += ("targets", "target", "intents", "intent", "emotions", "emotion", "sentiment", "genres", "genre", "y")
+TOKENS, TAGS = ("tokens", "words"), ("tags", "ner_tags", "pos_tags", "ner", "labels")
+KEPT = ("id", "group", "weight")
+Names = str | Sequence[str] | None
+
+
+def named(table: pa.Table, origin: Origin, names: Names, what: str) -> list[str]:
+    """The columns a user named, one or several with commas between; a column that is not there is an error."""
+    if names is None:
+        return []
+    if isinstance(names, str):
+        names = [names] if names in table.column_names else [name.strip() for name in names.split(",")]
+    for name in names:
+        if name not in table.column_names:
+            raise DataError(f"{origin}: {unknown(f'{what} column', name, table.column_names)}")
+    return list(names)
+
+
+def find_text(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[str]:
+    """The text column by name, a title joined with its body; else the one with the longest strings on average."""
+    by_name = [name for name in find_by_name(table, TEXT, taken) if _is_text(table[name])]
+    titles, bodies = ([name for name in by_name if _key(name) in group] for group in (TITLES, BODIES))
+    if titles and bodies and not any(_key(name) in ("text", "sentence") for name in by_name):
+        return [titles[0], bodies[0]]
+    if by_name:
+        return by_name[:1]
+    free = [name for name in table.column_names if name not in taken and _is_text(table[name])]
+    if not free:
+        raise DataError(
+            f"{origin}: no column looks like text; columns: {quoted(table.column_names)}. Name it with text="
+        )
+    return [max(free, key=lambda name: pc.mean(pc.utf8_length(table[name].slice(0, 10_000))).as_py() or 0)]
+
+
+def find_labels(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[str]:
+    """Label columns by content: several 0/1 columns, else the one column whose values recur."""
+    free = [name for name in table.column_names if name not in taken and _key(name) not in (*KEPT, "split")]
+    flags = [name for name in free if not pa.types.is_nested(table[name].type) and is_flag(whole(table[name]))]
+    if len(flags) > 1:
+        return flags
+    recurring = [name for name in free if _recurs(whole(table[name]))]
+    words = [name for name in recurring if not _is_numeric(whole(table[name]))]
+    chosen = words if len(words) == 1 else recurring
+    if len(chosen) != 1:
+        why = f"columns {quoted(chosen)} may all hold labels" if chosen else "no column looks like labels"
+        raise DataError(f"{origin}: {why}; columns: {quoted(table.column_names)}. Name the label column with labels=")
+    return chosen
+
+
+def find_by_name(table: pa.Table, names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
+    """Columns that bear one of the names, in their order; else the only one that ends in one, as comment_text does."""
+    free = [name for name in table.column_names if name not in taken]
+    exact = [name for wanted in names for name in free if _key(name) == wanted]
+    ending = [name for name in free if re.split(r"[\s_.-]", _key(name))[-1] in names]
+    return exact or (ending if len(ending) == 1 else [])
+
+
+def whole(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece, with dictionaries and large strings made plain."""
+    column = plain(column)
+    array = column.combine_chunks()
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+
+
+def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column with dictionaries and large strings made plain."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.string()) if pa.types.is_large_string(column.type) else column
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Names for a message."""
+    return ", ".join(map(repr, names))
+
+
+def _key(name: str) -> str:
+    return name.strip().casefold()
+
+
+def _is_text(column: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_string(plain(column.slice(0, 1)).type))
+
+
+def _recurs(column: pa.Array) -> bool:
+    """Whether values come back: at least two differ, and a value comes twice on average or its pieces recur."""
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        return _recurs(column.flatten())
+    if pa.types.is_nested(column.type):
+        return False
+    if pa.types.is_string(column.type):
+        column = column.filter(pc.not_equal(column, ""))
+    distinct = pc.count_distinct(column.drop_null()).as_py()
+    if distinct > 1 and 2 * distinct <= len(column) - column.null_count:
+        return True
+    return pa.types.is_string(column.type) and find_separator(column) is not None
+
+
+def _is_numeric(column: pa.Array) -> bool:
+    if not pa.types.is_string(column.type):
+        return not pa.types.is_nested(column.type)
+    return bool(pc.all(pc.match_substring_regex(column.slice(0, 10_000), r"^[-+0-9.eE]*$")).as_py())

@@ -1,0 +1,60 @@
+"""Token lists and the text they make: joined by blanks, or by nothing where a sentence is single CJK characters."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tagwright.errors import DataError
+from tagwright.read._faults import Origin
+
+CJK = r"^[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]$"
+
+
+def join(tokens: pa.ListArray) -> tuple[pa.StringArray, pa.ListArray]:
+    """The text of every sentence and the start of each of its tokens, in characters.
+
+    No blanks in a sentence that has a token of one CJK character and is made of single characters for more than half.
+
+    >>> text, starts = join(pa.array([["a", "bc"], ["点", "卡", "x"]]))
+    >>> text.to_pylist(), starts.to_pylist()
+    (['a bc', '点卡x'], [[0, 2], [0, 1, 2]])
+    """
+    flat = tokens.flatten()
+    offsets = offsets_of(tokens)
+    sizes = pc.utf8_length(flat).to_numpy(zero_copy_only=False).astype(np.int64)
+    cjk = _sums(pc.match_substring_regex(flat, CJK).to_numpy(zero_copy_only=False), offsets)
+    single = _sums(sizes == 1, offsets)
+    gaps = np.where((cjk > 0) & (2 * single > np.diff(offsets)), 0, 1)
+    text = pc.fill_null(pc.binary_join(tokens, pa.array(np.where(gaps == 0, "", " "), pa.string())), "")
+    steps = np.concatenate([[0], np.cumsum(sizes + np.repeat(gaps, np.diff(offsets)))])
+    starts = steps[:-1] - np.repeat(steps[offsets[:-1]], np.diff(offsets))
+    lists = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(starts.astype(np.int32)))
+    return text, lists
+
+
+def token_columns(tokens: pa.Array, tags: pa.Array, origin: Origin) -> dict[str, pa.Array]:
+    """`tokens`, `tags`, `text` and `starts` from two columns of lists, or of strings that blanks separate."""
+    tokens, tags = _lists(tokens), _lists(tags)
+    wrong = np.flatnonzero(np.diff(offsets_of(tokens)) != np.diff(offsets_of(tags)))
+    if len(wrong):
+        counts = [len(column[int(wrong[0])] or []) for column in (tokens, tags)]
+        raise DataError(f"{origin.at(int(wrong[0]))}: {counts[0]} tokens but {counts[1]} tags; expected a tag for each")
+    text, starts = join(tokens)
+    return {"tokens": tokens, "tags": tags, "text": text, "starts": starts}
+
+
+def offsets_of(lists: pa.ListArray) -> np.ndarray:
+    """Where each row's values begin in `flatten()`, (n + 1,); null rows are empty."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def _lists(column: pa.Array) -> pa.ListArray:
+    if pa.types.is_string(column.type):
+        column = pc.ascii_split_whitespace(pc.utf8_trim_whitespace(column))
+    return column.cast(pa.list_(pa.string()))
+
+
+def _sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    total = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
+    return total[offsets[1:]] - total[offsets[:-1]]

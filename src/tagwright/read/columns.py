@@ -1,0 +1,149 @@
+"""From raw columns to canonical ones: which hold text, which labels, in which form, and what task that makes."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tagwright.errors import DataError, unknown
+from tagwright.read._faults import Origin
+from tagwright.read._find import (
+    KEPT,
+    LABELS,
+    TAGS,
+    TOKENS,
+    Names,
+    find_by_name,
+    find_labels,
+    find_text,
+    named,
+    plain,
+    quoted,
+    whole,
+)
+from tagwright.read._labels import Labels, from_column, from_flags
+from tagwright.read._tokens import token_columns
+from tagwright.read.data import Task
+
+TASKS: dict[Task, str] = {"one": "one label a text", "many": "several labels a text", "tokens": "a tag for each token"}
+
+
+def canonical(
+    table: pa.Table, origin: Origin, *, text: Names, labels: Names, task: Task | None, separator: str
+) -> tuple[pa.Table, Task, tuple[str, ...]]:
+    """The table with canonical columns (see `Data`), the task, and a sentence for each thing that was found.
+
+    What is set is taken; the rest is found by name, then by content. An empty or missing text stays in place, as "".
+    """
+    if task is not None and task not in TASKS:
+        raise DataError(unknown("task", task, TASKS))
+    pair = _token_pair(table, origin, text, labels, task)
+    if pair is not None:
+        return _tagged(table, origin, *pair)
+    text_names = named(table, origin, text, "text")
+    label_names = named(table, origin, labels, "label") or find_by_name(table, LABELS, text_names)[:1]
+    text_names = text_names or find_text(table, origin, label_names)
+    label_names = label_names or find_labels(table, origin, text_names)
+    made, task = settle_task(_labels(table, origin, label_names, separator), origin, task)
+    columns = {
+        "text": joined_text(table, text_names),
+        "labels": made.lists,
+        "values": made.values,
+        "unknown": made.unknown,
+    }
+    columns = {name: column for name, column in columns.items() if column is not None} | _kept(table, origin)
+    form = f"labels: {_column(label_names)}, {made.form + ', ' if made.form else ''}"
+    count = count_labels(made.lists, origin, label_names)
+    return pa.table(columns), task, (f"text: {_column(text_names)}", f"{form}{count} labels", f"task: {TASKS[task]}")
+
+
+def settle_task(made: Labels, origin: Origin, task: Task | None) -> tuple[Labels, Task]:
+    """The task, found where not set: "one" when every labelled row has exactly one label and none is unknown.
+
+    Where "one" is set, two labels are an error that names the row (soft labels may share out one choice) and no label
+    means unlabelled.
+    """
+    counts = pc.fill_null(pc.list_value_length(made.lists), 1).to_numpy(zero_copy_only=False)
+    if task is None:
+        return made, "one" if made.unknown is None and bool((counts == 1).all()) else "many"
+    if task != "one":
+        return made, task
+    several = np.flatnonzero(counts > 1)
+    if len(several) and made.values is None:
+        place, labels = origin.at(int(several[0])), made.lists[int(several[0])].as_py()
+        raise DataError(f"{place}: {len(labels)} labels ({quoted(labels)}), but the task is one label a text")
+    return made._replace(lists=pc.if_else(pa.array(counts == 0), None, made.lists)), "one"
+
+
+def joined_text(table: pa.Table, names: list[str]) -> pa.ChunkedArray:
+    """The text columns as one, a newline between them; an empty part leaves no newline."""
+    parts = [plain(table[name]).cast(pa.string()) for name in names]
+    if len(parts) == 1:
+        return pc.fill_null(parts[0], "")
+    parts = [pc.if_else(pc.equal(part, ""), None, part) for part in parts]
+    return pc.binary_join_element_wise(*parts, "\n", null_handling="skip")
+
+
+def count_labels(lists: pa.ListArray, origin: Origin, names: list[str]) -> int:
+    """How many labels differ; fewer than two are an error."""
+    distinct = pc.unique(lists.flatten())
+    if len(distinct) < 2:
+        came = f"only {distinct[0].as_py()!r}" if len(distinct) else "none"
+        raise DataError(
+            f"{origin}, {_column(names)}: a tagger needs two labels or more, found {came}; is it the label column?"
+        )
+    return len(distinct)
+
+
+def _labels(table: pa.Table, origin: Origin, names: list[str], separator: str) -> Labels:
+    if len(names) > 1:
+        return from_flags({name: whole(table[name]) for name in names}, origin)
+    column = whole(table[names[0]])
+    kind = column.type.value_type if pa.types.is_list(column.type) else column.type
+    if pa.types.is_nested(kind):
+        raise DataError(
+            f"{origin}, {_column(names)}: holds {column.type}, expected a string, a list of strings or a number"
+        )
+    return from_column(column, separator)
+
+
+def _token_pair(
+    table: pa.Table, origin: Origin, text: Names, labels: Names, task: Task | None
+) -> tuple[str, str] | None:
+    """The columns of tokens and tags; None where the task is another."""
+    if task not in (None, "tokens"):
+        return None
+    tokens = named(table, origin, text, "token") or find_by_name(table, TOKENS)
+    tags = named(table, origin, labels, "tag") or find_by_name(table, TAGS, tokens)
+    both = [*tokens[:1], *tags[:1]]
+    if task is None and (len(both) < 2 or not all(pa.types.is_list(table[name].type) for name in both)):
+        return None
+    if len(both) < 2:
+        raise DataError(
+            f"{origin}: no columns of tokens and tags among {quoted(table.column_names)}; set text= and labels="
+        )
+    return both[0], both[1]
+
+
+def _tagged(table: pa.Table, origin: Origin, tokens: str, tags: str) -> tuple[pa.Table, Task, tuple[str, ...]]:
+    columns = token_columns(whole(table[tokens]), whole(table[tags]), origin)
+    count = count_labels(columns["tags"], origin, [tags])
+    columns["labels"] = pa.nulls(table.num_rows, pa.list_(pa.string()))  # token tasks judge no text as a whole
+    found = (f"tokens: {_column([tokens])}", f"tags: {_column([tags])}, {count} tags", f"task: {TASKS['tokens']}")
+    return pa.table(columns | _kept(table, origin)), "tokens", found
+
+
+def _kept(table: pa.Table, origin: Origin) -> dict[str, pa.ChunkedArray]:
+    kept = {name: plain(table[name]) for name in KEPT if name in table.column_names}
+    if "weight" in kept:
+        try:
+            kept["weight"] = kept["weight"].cast(pa.float64())
+        except pa.ArrowInvalid as error:
+            numbers = pc.match_substring_regex(kept["weight"], r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$")
+            row = max(pc.index(numbers, False).as_py(), 0)
+            came = kept["weight"][row].as_py()
+            raise DataError(f"{origin.at(row)}, column 'weight': {came!r}, expected a number") from error
+    return kept
+
+
+def _column(names: list[str]) -> str:
+    return f"{'column' if len(names) == 1 else 'columns'} {quoted(names)}"

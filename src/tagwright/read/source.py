@@ -1,0 +1,132 @@
+"""From what a user names (a file, a folder of splits, a known set) to labelled text."""
+
+import os
+from dataclasses import replace
+from difflib import get_close_matches
+from itertools import accumulate
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tagwright.errors import DataError
+from tagwright.read._faults import Origin
+from tagwright.read._find import Names, quoted
+from tagwright.read._readers import read_file, readers, suffix_of
+from tagwright.read.columns import canonical
+from tagwright.read.data import SPLITS, Data, Task
+
+EMBEDDED = "shop"
+SPELLINGS = {name: name for name in SPLITS} | dict.fromkeys(("valid", "validation", "val", "development"), "dev")
+
+
+def read_data(
+    source: str | Path, *, text: Names = None, labels: Names = None, task: Task | None = None, separator: str = "auto"
+) -> Data:
+    """Labelled text from a file, a folder with train/dev/test files, a name under $TAGWRIGHT_DATA, or the set `shop`.
+
+    `text` names one or more columns (a newline joins them), `labels` one column or several 0/1 columns; several names
+    are a list or a string with commas. `separator` splits label strings: "auto" finds it, "none" never splits. The name
+    `shop` is always the embedded set; a folder of that name is `./shop`.
+    """
+    if source == EMBEDDED:
+        return _embedded(text, labels, task)
+    path = locate(source)
+    files = split_files(path) if path.is_dir() else [("all", path)]
+    splits, tables = [split for split, _ in files], [_rows(file) for _, file in files]
+    table = _concatenated(tables, [file for _, file in files])
+    origin = Origin(tuple(file.name for _, file in files), tuple(part.num_rows for part in tables))
+    made, found_task, found = canonical(table, origin, text=text, labels=labels, task=task, separator=separator)
+    notes = {part.schema.metadata[b"found"].decode() for part in tables if b"found" in (part.schema.metadata or {})}
+    parts = _parts(made, table, splits, origin)
+    return Data(tables=parts, task=found_task, source=str(source), found=(*sorted(notes), *found))
+
+
+def locate(source: str | Path) -> Path:
+    """The file or folder a source names: a path, else a name under $TAGWRIGHT_DATA; else an error with near names."""
+    home = Path(os.environ.get("TAGWRIGHT_DATA", os.devnull))
+    here = Path(source)
+    for path in (here, home / source, *(home / f"{source}{suffix}" for suffix in readers())):
+        if path.exists():
+            return path
+    folders = [folder for folder in (here.parent, home) if folder.is_dir()]
+    near = get_close_matches(here.name, [EMBEDDED, *(entry.name for folder in folders for entry in folder.iterdir())])
+    hint = f"; did you mean {quoted(near)}?" if near else ""
+    raise DataError(
+        f"{source}: no such file, folder or known set{hint} Known sets: {EMBEDDED} and those in $TAGWRIGHT_DATA"
+    )
+
+
+def split_files(folder: Path) -> list[tuple[str, Path]]:
+    """The files of train, dev and test, such as train.csv, valid.jsonl or test-00000-of-00002.parquet, in order."""
+    known = readers()
+    found = [
+        (_split_of(path), path) for path in sorted(folder.iterdir()) if path.is_file() and suffix_of(path) in known
+    ]
+    files = [(split, path) for wanted in SPLITS for split, path in found if split == wanted]
+    if "train" not in (split for split, _ in files):
+        names = quoted(sorted(path.name for path in folder.iterdir())[:8])
+        raise DataError(
+            f"{folder}: no train file among {names or 'no files'}; expected train.csv (or {', '.join(known)})"
+        )
+    for wanted in SPLITS:
+        suffixes = sorted({suffix_of(path) for split, path in files if split == wanted})
+        if len(suffixes) > 1:
+            raise DataError(f"{folder}: {wanted} comes as {' and as '.join(suffixes)}; keep one")
+    return files
+
+
+def _split_of(path: Path) -> str | None:
+    stem = path.name.casefold()
+    return next(
+        (split for name, split in SPELLINGS.items() if stem.startswith(tuple(f"{name}{mark}" for mark in ".-_"))), None
+    )
+
+
+def _rows(path: Path) -> pa.Table:
+    table = read_file(path)
+    if not table.num_rows:
+        raise DataError(f"{path.name}, line 1: a header ({quoted(table.column_names)}) but no rows after it")
+    return table
+
+
+def _concatenated(tables: list[pa.Table], files: list[Path]) -> pa.Table:
+    first = tables[0].column_names
+    for table, file in zip(tables, files):
+        differing = sorted(set(first) ^ set(table.column_names))
+        if differing:
+            which = f"columns {quoted(differing)} are in only one of {files[0].name} and {file.name}"
+            raise DataError(f"{file.name}: {which}; the files of a set must have the same columns")
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowTypeError as error:
+        raise DataError(f"{files[0].parent}: a column has different types in the files of the set ({error})") from error
+
+
+def _parts(made: pa.Table, raw: pa.Table, splits: list[str], origin: Origin) -> dict[str, pa.Table]:
+    """The canonical table cut into its splits: by file, or by a column `split` whose words are all known."""
+    if splits != ["all"]:
+        starts = [0, *accumulate(origin.rows)]
+        cuts = [(split, made.slice(start, rows)) for split, start, rows in zip(splits, starts, origin.rows)]
+        names = dict.fromkeys(splits)
+        return {name: pa.concat_tables([part for split, part in cuts if split == name]) for name in names}
+    if "split" not in raw.column_names:
+        return {"all": made}
+    words = {word: SPELLINGS.get(str(word).strip().casefold()) for word in pc.unique(raw["split"]).to_pylist()}
+    if None in words.values() or "train" not in words.values():
+        return {"all": made}
+    members = {name: [word for word, split in words.items() if split == name] for name in SPLITS}
+    return {
+        name: made.filter(pc.is_in(raw["split"], value_set=pa.array(members[name], raw["split"].type)))
+        for name in SPLITS
+        if members[name]
+    }
+
+
+def _embedded(text: Names, labels: Names, task: Task | None) -> Data:
+    if text is not None or labels is not None:
+        raise DataError(f"the embedded set {EMBEDDED!r} has its own columns; leave text and labels out")
+    from tagwright.read.shop import shop  # made only when asked for
+
+    data: Data = shop()
+    return data if task is None else replace(data, task=task)

@@ -1,0 +1,153 @@
+"""Make the parts a data set lacks: train, dev and test with the same share of every label, and no text in two of them.
+
+One method for single and several labels: rarest label first (Sechidis, Tsoumakas & Vlahavas 2011, "On the
+Stratification of Multi-Label Data"), a label's rows dealt in one stroke instead of one by one, spread evenly over
+their second-rarest labels. With a single label a row this is the usual stratified split.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from tagwright.errors import DataError, SettingsError
+from tagwright.read.data import Data
+
+# A part may be this share of its size off before rounding stops favouring the nearest count of each label.
+DRIFT = 0.05
+
+
+def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: int = 0) -> Data:
+    """Hold out the missing parts of the table to learn from; parts that exist stay as they are.
+
+    Shares are of the labelled rows of that table; a part with share 0 is not made. Rows with the same `group` or the
+    same text (case and spacing aside) stay together. Every label keeps at least one row in train. Unlabelled rows
+    (labels null) cannot be scored, so they go to train, unless a labelled row with their text or group takes them along.
+    """
+    if not (0 <= dev_share < 1 and 0 <= test_share < 1 and dev_share + test_share < 1):
+        raise SettingsError(f"dev_share and test_share must be at least 0 and add to less than 1, got {dev_share} and {test_share}")
+    wanted = {"dev": dev_share, "test": test_share}
+    missing = {name: share for name, share in wanted.items() if share > 0 and name not in data.tables}
+    table = data.first
+    if not missing:
+        return data if "train" in data.tables else replace(data, tables=_renamed(data))
+    labels = table["tags" if data.task == "tokens" else "labels"]
+    units = row_units(table)
+    part_of_row = _stratify(_label_counts(labels, units), [*missing.values()], np.random.default_rng(seed))[units]
+    made = {name: table.filter(pa.array(part_of_row == part)) for part, name in enumerate(["train", *missing])}
+    empty = [name for name, part in made.items() if not part.num_rows]
+    if empty:
+        raise DataError(
+            f"{data.source}: no row of {table.num_rows} can be spared for {' or '.join(empty)}, as every label must stay "
+            "in train and equal texts together; give a larger share, or the part itself as a file"
+        )
+    tables = {**_renamed(data), **made}
+    return replace(data, tables={name: tables[name] for name in ("train", "dev", "test") if name in tables})
+
+
+def text_ids(texts: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """A number for every text, int64 (n,): the same where the texts differ only in case, spacing or Unicode form.
+
+    >>> text_ids(pa.array(["Red  tent", "kite", " red tent"])).tolist()
+    [0, 1, 0]
+    """
+    lowered = pc.utf8_lower(pc.utf8_normalize(pc.fill_null(texts, ""), form="NFC"))
+    plain = pc.utf8_trim_whitespace(pc.replace_substring_regex(lowered, r"[\s\p{Z}]+", " "))
+    return _codes(plain)
+
+
+def row_units(table: pa.Table) -> np.ndarray:
+    """The unit of every row, int64 (n,): rows of one unit share a text or a group, directly or through others."""
+    texts = text_ids(table["text"])
+    if "group" not in table.column_names or not len(texts):
+        return texts
+    named = pc.is_valid(table["group"]).to_numpy(zero_copy_only=False)
+    groups = _codes(table["group"].filter(pa.array(named))) + texts.max() + 1
+    size = int(max(texts.max(), groups.max(initial=0))) + 1
+    edges = coo_array((np.ones(len(groups), bool), (texts[named], groups)), shape=(size, size))
+    return connected_components(edges, directed=False)[1].astype(np.int64)[texts]
+
+
+def _codes(values: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return pc.dictionary_encode(values).indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _renamed(data: Data) -> dict[str, pa.Table]:
+    return {"train" if name == "all" else name: table for name, table in data.tables.items()}
+
+
+def _label_counts(labels: pa.ChunkedArray, units: np.ndarray) -> csr_array:
+    """Rows of every unit that carry every label, (U, L + 1), columns from rare to common; the last counts labelled rows."""
+    lists = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
+    rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+    columns = _codes(pc.list_flatten(lists))
+    labelled = np.flatnonzero(pc.is_valid(lists).to_numpy(zero_copy_only=False))
+    width = int(columns.max(initial=-1)) + 2
+    cells = np.unique(np.concatenate([rows * width + columns, labelled * width + width - 1]))
+    rarity = np.argsort(np.argsort(np.bincount(cells % width, minlength=width), kind="stable"), kind="stable")
+    # The labelled rows are at least as many as those of any label, and the stable sort keeps the last column last.
+    position = (units[cells // width], rarity[cells % width])
+    shape = (int(units.max(initial=-1)) + 1, width)
+    counts = csr_array(coo_array((np.ones(len(cells), np.float64), position), shape=shape))
+    counts.sort_indices()
+    return counts
+
+
+def _stratify(counts: csr_array, held_out: Sequence[float], rng: np.random.Generator) -> np.ndarray:
+    """The part of every unit, (U,): 0 is train, where units without a labelled row stay."""
+    totals, columns = counts.sum(axis=0), counts.tocsc()
+    held = np.maximum(held_out, 1 / max(totals[-1], 1))  # a part of less than one row would stay empty
+    shares = np.array([1 - held.sum(), *held])
+    desire = shares[:, None] * totals  # (P, L + 1): rows that every part still wants of every label
+    parts = np.zeros(counts.shape[0], np.int64)
+    units, weights, bounds = _queue(counts, rng)
+    for label, (start, stop) in enumerate(zip(bounds[:-1], bounds[1:])):
+        turn = units[start:stop]
+        parts[turn] = _deal(weights[start:stop], desire[:, label], _need(desire[:, -1], shares * totals[-1]), rng)
+        desire -= (parts[turn] == np.arange(len(shares))[:, None]) @ counts[turn]
+        carriers = columns.indices[columns.indptr[label] : columns.indptr[label + 1]]
+        if len(carriers) and parts[carriers].all():  # none in train
+            rescued = counts[carriers[:1]].toarray()[0]
+            desire[parts[carriers[0]]] += rescued
+            desire[0] -= rescued
+            parts[carriers[0]] = 0
+    return parts
+
+
+def _queue(counts: csr_array, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labelled units in the order of their turn, their rows of the label whose turn it is, and each label's bounds."""
+    held = np.diff(counts.indptr)
+    units = np.flatnonzero(held)
+    first = counts.indptr[units]
+    # Columns run from rare to common, so the first cell of a unit is its rarest label: there its turn comes.
+    rarest, second = counts.indices[first], counts.indices[first + (held[units] > 1)]
+    order = np.lexsort((rng.random(len(units)), second, rarest))
+    bounds = np.searchsorted(rarest[order], np.arange(counts.shape[1] + 1))
+    return units[order], counts.data[first][order], bounds
+
+
+def _need(lacking: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """How many rows every part, (P,), lacks beyond its slack if the rest is dealt in proportion; a trace of it breaks ties."""
+    surplus = lacking - lacking.sum() * sizes / sizes.sum()
+    slack = DRIFT * sizes
+    return surplus - np.clip(surplus, -slack, slack) + 1e-6 * lacking / sizes
+
+
+def _deal(weights: np.ndarray, wanted: np.ndarray, need: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The part of every unit of one label, (m,), heavy units first, each to the part that wants most rows of the label."""
+    parts = np.zeros(len(weights), np.int64)
+    for weight in np.unique(weights)[::-1]:
+        here = np.flatnonzero(weights == weight)
+        slots = (wanted + np.clip(need, -weight, weight))[:, None] - weight * np.arange(len(here))  # (P, m)
+        won = np.argsort(-slots.ravel(), kind="stable")[: len(here)] // len(here)
+        taken = np.bincount(won, minlength=len(wanted))
+        places = np.concatenate([(np.arange(count) + rng.random()) / count for count in taken if count])
+        # Neighbours are alike in their second-rarest label: even spacing gives every part its share of each.
+        parts[here] = np.repeat(np.arange(len(wanted)), taken)[np.argsort(places, kind="stable")]
+        wanted = wanted - weight * taken
+    return parts

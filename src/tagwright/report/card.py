@@ -1,0 +1,161 @@
+"""The model card: README.md of the model folder. It travels with the model, so it quotes no text of the data."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from tagwright.report.facts import CardFacts
+from tagwright.report.page import duration, metric_name, number, part_name, plural
+
+MOST_LABELS = 30  # in the card's table; labels.json has them all
+RARE = 10  # texts in train
+DIGEST = ("epochs", "batch", "learning_rate", "seed")
+
+
+def model_card(facts: CardFacts) -> str:
+    """Markdown: what the model is, its labels, data, training, results, decision, limits, and how to load it."""
+    sections = [
+        (f"# {_plain(facts.title)}", _what(facts)),
+        ("## Intended use and limits", "\n".join(f"- {sentence}" for sentence in _limits(facts))),
+        ("## Use", _use()),
+        ("## Labels", _labels(facts)),
+        ("## Data", _data(facts)),
+        ("## Training", _training(facts)),
+        ("## Decision rule", _plain(facts.decision)),
+        ("## Results", _results(facts)),
+    ]
+    return "\n\n".join(f"{heading}\n\n{body}" for heading, body in sections if body) + "\n"
+
+
+def _what(facts: CardFacts) -> str:
+    many = "exactly one" if facts.exclusive else "any number"
+    return f"A text tagger made with Tagwright. It gives a text {many} of {plural(len(facts.label_names), 'label')}."
+
+
+def _limits(facts: CardFacts) -> Iterator[str]:
+    """What a reader must know before trusting it, drawn from the facts alone."""
+    yield "Made for texts like those it was trained on. On other kinds of text, score it first: `tagwright score`."
+    if facts.exclusive:
+        yield "Every text gets a label, also one that fits none of them."
+    elif facts.nothing_predicted is not None:
+        yield f"{facts.nothing_predicted:.1%} of the {facts.split} texts get no label."
+    counts = np.asarray(facts.label_counts, float)
+    if rare := int(np.sum(counts < RARE)):
+        share = f"{plural(rare, 'label')} of {len(counts):,}"
+        yield f"{share} had fewer than {RARE} texts to learn from; treat these labels as hints."
+    yield from _tail_limits(facts)
+    yield from _label_limits(facts)
+    yield "Whether it treats groups of people alike was not examined. Do so before it decides about people."
+
+
+def _tail_limits(facts: CardFacts) -> Iterator[str]:
+    """How the rarest band does against the most frequent one."""
+    scored = [band for band in facts.bands or () if np.isfinite(band["macro_f1"])]
+    if len(scored) < 2:
+        return
+    rarest = min(scored, key=lambda band: band["to_count"])
+    common = max(scored, key=lambda band: band["to_count"])
+    yield (
+        f"Rare labels: macro-F1 is {rarest['macro_f1']:.3f} over {plural(rarest['labels'], 'label')} with at most "
+        f"{plural(rarest['to_count'], 'text')}, against {common['macro_f1']:.3f} over the most frequent ones."
+    )
+
+
+def _label_limits(facts: CardFacts) -> Iterator[str]:
+    scores = facts.per_label or {}
+    if "support" not in scores:
+        return
+    support = np.asarray(scores["support"], float)
+    if "predicted" in scores and (silent := int(np.sum((np.asarray(scores["predicted"]) == 0) & (support > 0)))):
+        yield f"Of the labels that occur in {facts.split}, {silent:,} {'is' if silent == 1 else 'are'} never predicted there."
+    if absent := int(np.sum(support == 0)):
+        verb = "does" if absent == 1 else "do"
+        yield f"{plural(absent, 'label')} {verb} not occur in {facts.split}: how well they work is unknown."
+
+
+def _use() -> str:
+    return (
+        "```sh\ntagwright tag path/to/this/folder texts.csv --out tagged.csv\n```\n\n"
+        '```python\nfrom tagwright import load\n\ntagger = load("path/to/this/folder")\n'
+        'tagger.predict(["a text", "another text"])\n```'
+    )
+
+
+def _labels(facts: CardFacts) -> str:
+    order = np.argsort(-np.asarray(facts.label_counts, float), kind="stable")[:MOST_LABELS]
+    scores = None if facts.per_label is None else np.asarray(facts.per_label["f1"], float)
+    header = ["label", "texts in train", *([f"F1 on {facts.split}"] if scores is not None else [])]
+    rows = [
+        [
+            _plain(facts.label_names[i]),
+            f"{int(facts.label_counts[i]):,}",
+            *([] if scores is None else [_three(scores[i])]),
+        ]
+        for i in order
+    ]
+    more = len(facts.label_names) - len(order)
+    rest = f"\n\nAnd {more:,} rarer ones; all are in `heads/main/labels.json`." if more else ""
+    return _table(header, rows) + rest
+
+
+def _data(facts: CardFacts) -> str:
+    source = f"Learned from `{PurePath(facts.source).name.replace('`', '')}`. " if facts.source else ""
+    sizes = ", ".join(f"{_plain(name)} {rows:,}" for name, rows in facts.split_sizes.items())
+    counts = np.asarray(facts.label_counts, float)
+    spread = f"A label has {number(int(np.median(counts)))} texts at the median, from {int(counts.min()):,} to {int(counts.max()):,}."
+    return f"{source}{f'Texts: {sizes}. ' if sizes else ''}{spread}"
+
+
+def _training(facts: CardFacts) -> str:
+    """The choices that matter most; settings.toml has the rest."""
+    chosen: dict[str, Any] = {name: part_name(facts.settings, name) for name in ("encoder", "objective", "targets")}
+    plain = facts.settings.get("fit", {})
+    chosen |= {name.replace("_", " "): plain[name] for name in DIGEST if name in plain}
+    rows = [[name, _plain(str(value))] for name, value in chosen.items() if value != ""]
+    rows += [["time", duration(facts.seconds)]] if facts.seconds is not None else []
+    rows += [[_plain(name), _plain(version)] for name, version in facts.versions.items()]
+    return _table(["setting", "value"], rows) + "\n\nEvery setting is in `settings.toml`." if rows else ""
+
+
+def _results(facts: CardFacts) -> str:
+    size = f", {plural(facts.split_sizes[facts.split], 'text')}" if facts.split in facts.split_sizes else ""
+    where = f"Measured on {_plain(facts.split)}{size}, {_plain(facts.convention)} convention."
+    if facts.split == "dev":
+        where += " The model was chosen by these texts; a test set it never saw gives the fairer figure."
+    parts = [where, _table(["metric", "value"], [[metric_name(k), number(v)] for k, v in facts.metrics.items()])]
+    if facts.bands:
+        rows = [
+            [
+                _plain(b["band"]),
+                f"{b['labels']:,}",
+                f"{b['from_count']:,}–{b['to_count']:,}",
+                _three(b["macro_f1"]),
+                _three(b["micro_f1"]),
+            ]
+            for b in facts.bands
+        ]
+        parts.append(_table(["band", "labels", "texts in train", "macro-F1", "micro-F1"], rows))
+    return "\n\n".join(parts)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table: the first column left, the others right."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _three(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.3f}"
+
+
+def _plain(text: str) -> str:
+    r"""The text on one line, with no meaning in Markdown or HTML.
+
+    >>> _plain("a|b *c*\n<i>")
+    'a\\|b \\*c\\* &lt;i>'
+    """
+    line = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*\[\]|#~])", r"\\\1", line)

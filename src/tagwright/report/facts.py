@@ -1,0 +1,166 @@
+"""What a report is made of: plain numbers and strings, no model. A section whose fact is None is left out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Required, TypedDict
+
+import numpy as np
+
+Values = np.ndarray | Sequence[float]
+
+
+class Evaluation(TypedDict, total=False):
+    """One look at the model during training; `loss` and `score` may be NaN or absent."""
+
+    step: Required[int]
+    epoch: float
+    seconds: float
+    loss: float
+    rate: float
+    score: float
+
+
+class PerLabel(TypedDict, total=False):
+    """Arrays (L,) in the order of the label names; NaN = undefined. `threshold` is absent under argmax."""
+
+    precision: Values
+    recall: Values
+    f1: Required[Values]
+    support: Values
+    predicted: Values
+    threshold: Values
+
+
+class Band(TypedDict):
+    """The labels whose count in train lies in [from_count, to_count]; a NaN score leaves its bar out."""
+
+    band: str
+    labels: int
+    from_count: int
+    to_count: int
+    macro_f1: float
+    micro_f1: float
+
+
+class ThresholdCurve(TypedDict, total=False):
+    """Arrays (K,): what one threshold for all labels would score. `unit` names the axis, "probability" by default."""
+
+    thresholds: Required[Values]
+    micro_f1: Required[Values]
+    macro_f1: Required[Values]
+    chosen: float | None
+    unit: str
+
+
+class Confused(TypedDict):
+    """`count` texts of label `true` were given `chosen` instead; `examples` are some of those texts."""
+
+    true: str
+    chosen: str
+    count: int
+    examples: Sequence[str]
+
+
+class Calibration(TypedDict):
+    """Arrays (K,): mean predicted probability, share that was right, and how many decisions fell into the bin."""
+
+    centres: Values
+    observed: Values
+    counts: Values
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitFacts:
+    """One training run. `metrics` is flat (name -> value), measured on `split` under `convention`."""
+
+    title: str
+    label_names: Sequence[str]
+    label_counts: Values  # (L,) in train
+    exclusive: bool
+    metrics: Mapping[str, float]
+    split: str = "dev"
+    convention: str = "sklearn"
+    settings: Mapping[str, Any] | None = None
+    data_found: Sequence[str] = ()
+    split_sizes: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    history: Sequence[Evaluation] | None = None
+    watched: str = "score"  # the metric that history's `score` is
+    best_step: int | None = None
+    per_label: PerLabel | None = None
+    bands: Sequence[Band] | None = None
+    threshold_curve: ThresholdCurve | None = None
+    confused: Sequence[Confused] | None = None
+    calibration: Calibration | None = None
+    seconds: float | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    card: str | None = None  # the README.md of the model folder, as `model_card` wrote it
+
+
+class Run(TypedDict):
+    """One objective trained with one seed."""
+
+    objective: str
+    seed: int
+    metrics: Mapping[str, float]
+    seconds: float
+
+
+class Summary(TypedDict):
+    """One objective over its seeds: metric -> (mean, standard deviation)."""
+
+    objective: str
+    metrics: Mapping[str, tuple[float, float]]
+
+
+class Difference(TypedDict):
+    """Objective minus baseline, paired by seed: mean and the ends of its interval. `p_value` may be NaN."""
+
+    objective: str
+    metric: str
+    mean: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareFacts:
+    """Several objectives, several seeds, one split."""
+
+    title: str
+    baseline: str
+    metric: str  # the primary one: it is drawn, and orders the table
+    rows: Sequence[Run]
+    summary: Sequence[Summary]
+    differences: Sequence[Difference] = ()
+    verdict: str = ""
+    split: str = "dev"
+    confidence: float = 0.95
+    lower_is_better: Sequence[str] = ("hamming_loss", "ranking_loss", "one_error", "coverage", "calibration_error")
+    settings: Mapping[str, Any] | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardFacts:
+    """What the model card says. It travels with the model, so nothing here may hold a text of the data."""
+
+    title: str
+    label_names: Sequence[str]
+    label_counts: Values  # (L,) in train
+    exclusive: bool
+    metrics: Mapping[str, float]
+    decision: str  # a sentence: how scores become labels
+    split: str = "dev"
+    convention: str = "sklearn"
+    source: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    split_sizes: Mapping[str, int] = field(default_factory=dict)
+    per_label: PerLabel | None = None
+    bands: Sequence[Band] | None = None
+    nothing_predicted: float | None = None  # share of the split's texts that got no label
+    seconds: float | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,264 @@
+"""Numbers -> plots as SVG strings, all equally wide. Colours are the page's CSS variables, so one plot serves light and dark."""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tagwright.errors import TagwrightError
+from tagwright.report.facts import Band, Calibration, Difference, Run, Values
+from tagwright.report.page import plural
+
+WIDTH = 500  # of every plot, axes included: one scale for all means one size of letters
+HEIGHT = 260
+MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
+MOST_POINTS = 600
+PALETTE = ["var(--accent)", "var(--second)"]
+INK, MUTED, LINE, SURFACE = "var(--ink)", "var(--muted)", "var(--line)", "var(--surface)"
+
+
+def bars(names: Sequence[str], values: Values, *, title: str) -> str:
+    """Horizontal bars in the given order, each with its name and value. Names must differ."""
+    alt = _altair()
+    rows = [{"name": name, "value": float(value)} for name, value in zip(names, values)]
+    axis = alt.Axis(tickCount=4, format="~s")
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=_names(alt), x=alt.X("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, padding=24))
+    )
+    drawn = base.mark_bar(color=PALETTE[0], cornerRadiusEnd=2)
+    text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=",~r"))
+    return _svg(alt.layer(drawn, text), height=24 * len(rows) + 60)
+
+
+def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in train") -> str:
+    """How often each label comes, most frequent first: named bars for few labels, a curve over the rank for many."""
+    order = np.argsort(-np.asarray(counts, float), kind="stable")
+    ranked = np.asarray(counts, float)[order]
+    if len(ranked) <= MOST_BARS:
+        return bars([names[i] for i in order], ranked, title=title)
+    alt = _altair()
+    kept = thin(len(ranked), MOST_POINTS)
+    floor = max(ranked[-1], 1.0)  # zero has no place on a logarithmic axis
+    rows = [{"rank": int(i) + 1, "count": max(ranked[i], 1.0), "floor": floor} for i in kept]
+    chart = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X(
+            "rank:Q",
+            title="labels, most frequent first",
+            scale=alt.Scale(domain=[1, len(ranked)], nice=False),
+            axis=alt.Axis(tickCount=6),
+        ),
+        y=alt.Y("count:Q", title=title, scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", tickCount=4)),
+        y2="floor:Q",
+    )
+    area = chart.mark_area(color=PALETTE[0], opacity=0.15, line={"color": PALETTE[0], "strokeWidth": 2, "opacity": 1})
+    return _svg(area)
+
+
+def lines(
+    series: Mapping[str, tuple[Values, Values]],
+    *,
+    x_title: str,
+    y_title: str,
+    rule: float | None = None,
+    marked: tuple[float, float, str] | None = None,
+) -> str:
+    """One line for each named (x, y); points without a finite y are skipped.
+
+    `rule` is a vertical line; `marked` is (x, y, words) of a ring.
+    """
+    alt = _altair()
+    rows = [row for name, (x, y) in series.items() for row in _points(name, x, y)]
+    y_scale = alt.Scale(zero=False, nice=True)
+    chart = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("x:Q", title=x_title, axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=False, nice=False)),
+        y=alt.Y("y:Q", title=y_title, axis=alt.Axis(tickCount=5), scale=y_scale),
+    )
+    if len(series) > 1:
+        chart = chart.encode(color=_colour(alt, list(series)))
+    point = {"size": 36, "filled": True} if len(rows) <= 40 * len(series) else False
+    layers = [chart.mark_line(color=PALETTE[0], strokeWidth=2, point=point)]
+    if rule is not None:
+        layers.insert(0, _rule(alt, rule))
+    if marked is not None:
+        layers += _mark(alt, marked, rows)
+    return _svg(alt.layer(*layers))
+
+
+def scatter(x: Values, y: Values, *, x_title: str, y_title: str) -> str:
+    """One dot a label, `x` on a logarithmic axis (0 counts as 1); many are thinned along x, NaN is skipped."""
+    alt = _altair()
+    horizontal, vertical = np.maximum(np.asarray(x, float), 1.0), np.asarray(y, float)
+    order = np.argsort(horizontal, kind="stable")
+    order = order[np.isfinite(vertical[order])]
+    kept = order[thin(len(order), MOST_POINTS)]
+    rows = [{"x": horizontal[i], "y": vertical[i]} for i in kept]
+    chart = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("x:Q", title=x_title, scale=alt.Scale(type="log", nice=True), axis=alt.Axis(format="~s", tickCount=4)),
+        y=alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(tickCount=5)),
+    )
+    return _svg(chart.mark_circle(color=PALETTE[0], size=44 if len(rows) < 150 else 26, opacity=0.55))
+
+
+def columns(starts: Values, ends: Values, counts: Values, *, x_title: str, y_title: str) -> str:
+    """A histogram: column i covers [starts[i], ends[i]) and is counts[i] tall."""
+    alt = _altair()
+    rows = [{"a": float(a), "b": float(b), "y": float(c)} for a, b, c in zip(starts, ends, counts)]
+    chart = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("a:Q", title=x_title, axis=alt.Axis(tickCount=6), scale=alt.Scale(nice=False)),
+        x2="b:Q",
+        y=alt.Y("y:Q", title=y_title, axis=alt.Axis(tickCount=4, format="~s")),
+    )
+    return _svg(chart.mark_bar(color=PALETTE[0], stroke=SURFACE, strokeWidth=1))
+
+
+def band_scores(bands: Sequence[Band]) -> str:
+    """Macro- and micro-F1 of the frequent, the middling and the rare labels; a NaN score has no bar."""
+    alt = _altair()
+    rows = [
+        {"band": f"{band['band']}\n{_span(band)}", "name": name, "value": float(value)}
+        for band in bands
+        for name, value in (("macro-F1", band["macro_f1"]), ("micro-F1", band["micro_f1"]))
+        if np.isfinite(value)
+    ]
+    axis = alt.Axis(title=None, grid=False, labelLimit=200, labelExpr="split(datum.label, '\\n')")
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("band:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.35)),
+        yOffset=alt.YOffset("name:N", sort=["macro-F1", "micro-F1"]),
+        x=alt.X("value:Q", title="F1", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5)),
+    )
+    drawn = base.mark_bar(cornerRadiusEnd=2).encode(color=_colour(alt, ["macro-F1", "micro-F1"]))
+    text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=".3f"))
+    return _svg(alt.layer(drawn, text), height=max(HEIGHT, 70 * len(bands) + 70))
+
+
+def reliability(calibration: Calibration) -> str:
+    """Predicted probability against the share that was right, area by number of decisions; empty bins are skipped."""
+    alt = _altair()
+    triples = zip(calibration["centres"], calibration["observed"], calibration["counts"])
+    rows = [{"x": float(x), "y": float(y), "count": float(n)} for x, y, n in triples if n > 0 and np.isfinite(y)]
+    unit = alt.Scale(domain=[0, 1])
+    diagonal = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
+        color=MUTED, strokeDash=[4, 4]
+    )
+    dots = alt.Chart(alt.Data(values=rows)).mark_circle(color=PALETTE[0], opacity=0.85)
+    dots = dots.encode(size=alt.Size("count:Q", scale=alt.Scale(type="sqrt", range=[30, 400]), legend=None))
+    line = alt.Chart(alt.Data(values=rows)).mark_line(color=PALETTE[0], strokeWidth=1.5)
+    position = {
+        "x": alt.X("x:Q", title="predicted probability", scale=unit, axis=alt.Axis(tickCount=5)),
+        "y": alt.Y("y:Q", title="share that was right", scale=unit, axis=alt.Axis(tickCount=5)),
+    }
+    return _svg(alt.layer(*(layer.encode(**position) for layer in (diagonal, line, dots))), height=300)
+
+
+def forest(differences: Sequence[Difference], *, title: str) -> str:
+    """Each objective's paired difference from the baseline with its interval; filled where that excludes zero."""
+    alt = _altair()
+    rows = [
+        {"name": d["objective"], "mean": float(d["mean"]), "low": float(d["low"]), "high": float(d["high"])}
+        for d in differences
+    ]
+    axis = alt.Axis(tickCount=5, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+~r')")
+    x = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(nice=True, zero=True))
+    base = alt.Chart(alt.Data(values=rows)).encode(y=_names(alt))
+    zero = alt.Chart(alt.Data(values=[{"low": 0}])).mark_rule(color=MUTED, strokeDash=[4, 4]).encode(x=x)
+    interval = base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(x=x, x2="high:Q")
+    fill = alt.condition("datum.low > 0 || datum.high < 0", alt.value(PALETTE[0]), alt.value(SURFACE))
+    mean = base.mark_point(color=PALETTE[0], size=90, strokeWidth=2, opacity=1)
+    return _svg(alt.layer(zero, interval, mean.encode(x="mean:Q", fill=fill)), height=36 * len(rows) + 70)
+
+
+def seeds(runs: Sequence[Run], objectives: Sequence[str], metric: str, *, title: str) -> str:
+    """A dot for every seed of every objective and a stroke at the mean; runs that lack the metric are skipped."""
+    alt = _altair()
+    rows = [
+        {"name": run["objective"], "value": float(run["metrics"][metric])}
+        for objective in objectives
+        for run in runs
+        if run["objective"] == objective and np.isfinite(run["metrics"].get(metric, np.nan))
+    ]
+    scale = alt.Scale(zero=False, nice=True, padding=8)
+    base = alt.Chart(alt.Data(values=rows)).encode(y=_names(alt))
+    dots = base.mark_circle(color=PALETTE[0], size=70, opacity=0.6)
+    dots = dots.encode(x=alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5)))
+    mean = base.mark_tick(color=PALETTE[1], thickness=3, size=22, opacity=1)
+    mean = mean.encode(x=alt.X("mean(value):Q", title=title))
+    return _svg(alt.layer(dots, mean), height=36 * len(objectives) + 70)
+
+
+def thin(count: int, limit: int) -> np.ndarray:
+    """At most `limit` positions of range(count), evenly spread, both ends among them.
+
+    >>> thin(7, 3).tolist(), thin(2, 3).tolist()
+    ([0, 3, 6], [0, 1])
+    """
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, limit)).astype(np.int64))
+
+
+def _points(name: str, x: Values, y: Values) -> list[dict[str, object]]:
+    kept = np.flatnonzero(np.isfinite(np.asarray(y, float)))
+    return [{"name": name, "x": float(x[i]), "y": float(y[i])} for i in kept[thin(len(kept), MOST_POINTS)]]
+
+
+def _colour(alt: Any, names: Sequence[str]) -> Any:
+    legend = alt.Legend(orient="top", title=None, symbolType="square", offset=6)
+    return alt.Color("name:N", scale=alt.Scale(domain=list(names), range=PALETTE), legend=legend)
+
+
+def _names(alt: Any) -> Any:
+    """The vertical axis of names, in the order they come; longer ones end in an ellipsis."""
+    return alt.Y("name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=170, labelOverlap=False))
+
+
+def _span(band: Band) -> str:
+    """The second and third line under a band's name: how many labels it holds, and how frequent they are."""
+    counts = dict.fromkeys([band["from_count"], band["to_count"]])
+    return f"{plural(band['labels'], 'label')}\n{'–'.join(f'{count:,}' for count in counts)} texts"
+
+
+def _rule(alt: Any, x: float) -> Any:
+    return alt.Chart(alt.Data(values=[{"x": x}])).mark_rule(color=MUTED, strokeDash=[4, 4]).encode(x="x:Q")
+
+
+def _mark(alt: Any, marked: tuple[float, float, str], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """A ring with its words above, turned away from the nearer end of the axis."""
+    x, y, words = marked
+    ends = [row["x"] for row in rows]
+    place = (x - min(ends)) / ((max(ends) - min(ends)) or 1)
+    align = "left" if place < 0.15 else "right" if place > 0.85 else "center"
+    base = alt.Chart(alt.Data(values=[{"x": x, "y": y, "words": words}])).encode(x="x:Q", y="y:Q")
+    ring = base.mark_point(color=PALETTE[1], size=150, strokeWidth=2.5, opacity=1)
+    text = base.mark_text(align=align, dy=-18, color=PALETTE[1], fontSize=13, fontWeight=600)
+    return [ring, text.encode(text="words:N")]
+
+
+def _altair() -> Any:
+    """Altair, imported on first use: training must not need it."""
+    try:
+        import altair
+        import vl_convert  # noqa: F401  altair's own message for a missing converter comes too late
+    except ImportError as error:
+        raise TagwrightError(f"a report needs {error.name}; pip install altair vl-convert-python jinja2") from error
+    return altair
+
+
+def _svg(chart: Any, *, height: int = HEIGHT) -> str:
+    """Draw. The chart's labels are escaped by the renderer; no part of it is clipped, so no two plots share an id."""
+    text = {
+        "labelColor": MUTED,
+        "titleColor": INK,
+        "labelFontSize": 13,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+    }
+    lines = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+    styled = (
+        chart.properties(width=WIDTH, height=height, autosize={"type": "fit", "contains": "padding"})
+        .configure(background="transparent", font="sans-serif", aria=False, padding=4)
+        .configure_axis(**text, **lines, titlePadding=8)
+        .configure_legend(labelColor=INK, labelFontSize=13)
+        .configure_view(stroke=None)
+    )
+    buffer = io.StringIO()
+    styled.save(buffer, format="svg")
+    return buffer.getvalue()

@@ -1,0 +1,1 @@
+"""Schedules: the factor on the learning rate at a step."""

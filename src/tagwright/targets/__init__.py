@@ -1,0 +1,1 @@
+"""Targets: what the truth is, and how soft."""

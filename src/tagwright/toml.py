@@ -1,0 +1,33 @@
+"""Writes nested plain values as TOML (the standard library only reads it)."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def dumps(values: Mapping[str, Any]) -> str:
+    """Scalars and lists first, then a table a section.
+
+    >>> print(dumps({"a": 1, "b": {"c": "x", "d": [1, 2]}}))
+    a = 1
+    <BLANKLINE>
+    [b]
+    c = "x"
+    d = [1, 2]
+    <BLANKLINE>
+    """
+    lines = [f"{key} = {_scalar(value)}" for key, value in values.items() if not isinstance(value, Mapping)]
+    for section, table in values.items():
+        if isinstance(table, Mapping):
+            lines += ["", f"[{section}]", *(f"{key} = {_scalar(value)}" for key, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_scalar(item) for item in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value)  # a JSON string is a TOML basic string, but for DEL, which json leaves bare
+    return repr(value)

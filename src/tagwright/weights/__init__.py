@@ -1,0 +1,1 @@
+"""Weights: what a rare label weighs."""

@@ -1,0 +1,25 @@
+"""Weight of a gold label: one over its share in train, scaled so that the average assignment weighs 1."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class LabelWeights(NamedTuple):
+    """Factors of the gold and of the other term, each (L,) or None for 1."""
+
+    positive: np.ndarray | None
+    negative: np.ndarray | None
+
+
+def inverse(label_counts: np.ndarray, *, power: float = 1.0) -> LabelWeights:
+    """Positive weight (L,) proportional to count^-power; `power=0.5` softens it.
+
+    The mean over all assignments of train is 1, so that the scale of the loss stays.
+
+    >>> inverse(np.array([1, 3])).positive
+    array([2.        , 0.66666667])
+    """
+    counts = np.maximum(np.asarray(label_counts, np.float64), 1)
+    weight = counts**-power
+    return LabelWeights(weight * counts.sum() / (weight * counts).sum(), None)
