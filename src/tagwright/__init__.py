@@ -1,1 +1,18 @@
-"""Tagwright."""
+"""Tagwright trains text taggers on the objective that fits their labels, and says honestly whether it helped."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tagwright.tagger import Tagger, load
+
+__version__ = "0.1.0"
+__all__ = ["Tagger", "__version__", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    """Torch is loaded with the first name that needs it, not with the package."""
+    if name in ("Tagger", "load"):
+        from tagwright import tagger
+
+        return getattr(tagger, name)
+    raise AttributeError(f"module 'tagwright' has no attribute {name!r}")

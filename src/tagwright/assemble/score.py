@@ -1,16 +1,19 @@
 """Scoring a model on labelled data, in chunks, so that no set is too large."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from tagwright.errors import DataError
+from tagwright import bundle
+from tagwright.errors import DataError, SettingsError, unknown
 from tagwright.metrics import Convention, Measures, measure
 from tagwright.model import Model
-from tagwright.read import Data
+from tagwright.read import Data, read_data
 
 CHUNK = 8192
 
@@ -34,31 +37,54 @@ class Scored:
         return {"metrics": results, **facts, "unseen": self.unseen}
 
 
-def score(model: Model, data: Data, *, split: str | None = None, unseen: str = "drop") -> Scored:
+def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: str = "drop") -> Scored:
     """Every metric of the model on a split: test where there is one, else dev, else all rows.
 
-    `unseen="miss"` counts labels that the model does not know as misses instead of leaving them out.
+    `unseen_labels="miss"` counts labels that the model does not know as misses instead of leaving them out.
     """
-    name = split or next(n for n in ("test", "dev", "all", "train") if n in data.tables)
-    if name not in data.tables:
-        raise DataError(f"{data.source} has no split {name!r}; it has {', '.join(data.tables)}")
-    table = data.tables[name]
-    labelled = table.filter(pa.compute.is_valid(table["labels"]))
-    if not labelled.num_rows:
-        raise DataError(f"{data.source}: no row of {name} carries a label, so there is nothing to score by")
+    name, labelled = labelled_rows(data, split)
     space = model.heads["main"].space
     strange = space.encode(labelled["labels"]).unseen
-    extra = tuple(sorted(strange)) if unseen == "miss" else ()
+    extra = tuple(sorted(strange)) if unseen_labels == "miss" else ()
     parts = list(_measured(model, labelled, extra))
     return Scored(
         measures=sum(parts[1:], start=parts[0]),
         split=name,
         rows=labelled.num_rows,
-        unlabelled=table.num_rows - labelled.num_rows,
+        unlabelled=data.tables[name].num_rows - labelled.num_rows,
         unseen=strange,
         label_names=space.names + extra,
         label_counts=space.counts + (0,) * len(extra),
     )
+
+
+def labelled_rows(data: Data, split: str | None) -> tuple[str, pa.Table]:
+    """The name and the labelled rows of a split: test where there is one, else dev, else all."""
+    name = split or next(n for n in ("test", "dev", "all", "train") if n in data.tables)
+    if name not in data.tables:
+        raise DataError(f"{data.source} has no split {name!r}; it has {', '.join(data.tables)}")
+    labelled = data.tables[name].filter(pc.is_valid(data.tables[name]["labels"]))
+    if not labelled.num_rows:
+        raise DataError(f"{data.source}: no row of {name} carries a label, so there is nothing to score by")
+    return name, labelled
+
+
+def score_folder(
+    folder: Path, source: str, *, split: str | None, unseen: str, convention: str, **columns: Any
+) -> Scored:
+    """Load a model, read the data, score."""
+    for value, choices in ((unseen, ("drop", "miss")), (convention, ("sklearn", "paper"))):
+        if value not in choices:
+            raise SettingsError(unknown("choice", value, choices))
+    model = bundle.load(folder)
+    return score(model, read_data(source, **read_options(model, columns)), split=split, unseen_labels=unseen)
+
+
+def read_options(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+    """How to read data for a model: as its own were read, but for what is given."""
+    own = model.settings.data
+    chosen = {k: v for k, v in given.items() if v is not None and (k, v) != ("separator", "auto")}
+    return {"text": own.text, "labels": own.labels, "separator": own.separator, "task": own.task, **chosen}
 
 
 def _measured(model: Model, table: pa.Table, extra: tuple[str, ...]) -> Iterator[Measures]:

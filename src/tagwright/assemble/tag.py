@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,10 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright import bundle
 from tagwright.assemble import write
+from tagwright.assemble.train import device_of
 from tagwright.errors import DataError, SettingsError
 from tagwright.model import Model, Scores
-from tagwright.read.columns import text_of
+from tagwright.read.columns import joined_text
 from tagwright.read.stream import stream
 
 BATCH = 8192
@@ -66,6 +69,16 @@ def tag(
     return Tagged(*(sum(column) for column in zip(*counts))) if counts else Tagged(0, 0, 0)
 
 
+def tag_file(folder: Path, source: Path, out: Path, *, device: str = "auto", **options: Any) -> Tagged:
+    """Load a model and tag a file with it."""
+    model = bundle.load(folder)
+    if not source.is_file():
+        raise DataError(f"no file {source}")
+    options["text"] = options.get("text") or model.settings.data.text
+    model.network.to(device_of(replace(model.settings, fit=replace(model.settings.fit, device=device))))
+    return tag(model, source, out, **options)
+
+
 def _open_shards(source: Path, out: Path, model: Model, *, resume: bool, overwrite: bool) -> Path:
     shards = out.with_name(f".{out.name}.shards")
     if out.exists() and not overwrite:
@@ -99,7 +112,7 @@ def _tagged(
     taken = {column, f"{column}_scores"} & set(table.column_names)
     if taken:
         raise SettingsError(f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column")
-    texts = text_of(table, text)
+    texts = joined_text(table, text_names(table, text))
     scores = model.scores(texts)
     empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(texts, ""))), 0).to_numpy()
     chosen = scores.chosen & ~empty[:, None]

@@ -1,1 +1,1 @@
-"""."""
+"""Texts to tensors: token arrays, length buckets, padding."""

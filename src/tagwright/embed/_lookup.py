@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tagwright.errors import SettingsError, ShapeError
@@ -28,31 +29,38 @@ class Lookup(nn.Module):
     ) -> None:
         super().__init__()
         self.sizes = sizes
-        self.tables = nn.ModuleList(nn.Embedding(size, width, padding_idx=0, sparse=sparse) for size in sizes)
-        for table in self.tables:
-            # the sum of F channels has variance 1 / width, so that a row's norm is about 1 at any width
-            nn.init.normal_(table.weight, std=1 / math.sqrt(width * len(sizes)))
+        self.sparse = sparse
+        # the sum of F channels has variance 1 / width: a row's length is about 1 at any width
+        scale = 1 / math.sqrt(width * len(sizes))
+        self.tables = nn.ParameterList(torch.randn(size, width) * scale for size in sizes)
         if freeze and vectors is None:
-            raise SettingsError("freeze holds given vectors as they are, but there are none; set vectors or freeze=False")
+            raise SettingsError(
+                "freeze holds given vectors as they are, but there are none; set vectors or freeze=False"
+            )
         if vectors is not None:
             self._start_from(vectors, width)
         for table in self.tables:
-            table.weight.data[0] = 0
-            table.weight.requires_grad_(not freeze)
+            table.data[0] = 0
+            table.requires_grad_(not freeze)
 
     def _start_from(self, vectors: np.ndarray, width: int) -> None:
         if len(self.sizes) != 1 or vectors.shape != (self.sizes[0], width):
-            expected = " or ".join(f"({size}, {width})" for size in self.sizes)
             raise SettingsError(
-                f"vectors go with one channel of shape {expected}, got {vectors.shape} for {len(self.sizes)} channel(s); "
-                "set width to the width of the vectors and use the word vocabulary they were read for"
+                f"vectors must go with one channel and have the shape {(self.sizes[0], width)}, got {vectors.shape} "
+                f"for {len(self.sizes)} channel(s); use the word vocabulary they were read for and set width to theirs"
             )
-        self.tables[0].weight.data.copy_(torch.from_numpy(np.ascontiguousarray(vectors, np.float32)))
+        self.tables[0].data.copy_(torch.from_numpy(np.ascontiguousarray(vectors, np.float32)))
 
     def forward(self, ids: Tensor) -> Tensor:
         """(B, T) or (B, T, F) int64 -> (B, T, width)."""
-        if len(self.sizes) == 1 and ids.dim() == 2:
-            return self.tables[0](ids)
-        if ids.dim() != 3 or ids.shape[2] != len(self.sizes):
-            raise ShapeError(f"ids must be (B, T, {len(self.sizes)}), got {tuple(ids.shape)}; use the tokeniser of this model")
-        return sum((table(ids[..., i]) for i, table in enumerate(self.tables)), start=ids.new_zeros((), dtype=torch.float32))
+        channels = ids[..., None] if ids.dim() == 2 else ids
+        if channels.dim() != 3 or channels.shape[2] != len(self.sizes):
+            expected = "(B, T)" if len(self.sizes) == 1 else f"(B, T, {len(self.sizes)})"
+            raise ShapeError(f"ids must be {expected}, got {tuple(ids.shape)}; use the tokeniser of this model")
+        vectors = self._vectors(channels, 0)
+        for channel in range(1, len(self.sizes)):
+            vectors = vectors + self._vectors(channels, channel)
+        return vectors
+
+    def _vectors(self, channels: Tensor, channel: int) -> Tensor:
+        return F.embedding(channels[..., channel], self.tables[channel], padding_idx=0, sparse=self.sparse)

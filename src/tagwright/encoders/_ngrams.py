@@ -29,7 +29,9 @@ class NGrams:
     base: int  # words are 0 .. base - 1; later ones are unknown
 
     @classmethod
-    def learn(cls, tokens: Tokens, *, longest: int = 2, min_documents: int = 2, ignore: tuple[int, ...] = ()) -> "NGrams":
+    def learn(
+        cls, tokens: Tokens, *, longest: int = 2, min_documents: int = 2, ignore: tuple[int, ...] = ()
+    ) -> "NGrams":
         """Keep the grams of 1 .. `longest` words that `min_documents` texts hold; words in `ignore` (padding) break grams."""
         _require_flat(tokens)
         base = int(tokens.ids.max(initial=-1)) + 1
@@ -114,4 +116,6 @@ def _owners(offsets: np.ndarray) -> np.ndarray:
 
 def _require_flat(tokens: Tokens) -> None:
     if tokens.ids.ndim != 1:
-        raise ShapeError(f"n-grams want one id a token, (N,), got {tokens.ids.shape}; tokenise with one feature a token")
+        raise ShapeError(
+            f"n-grams want one id a token, (N,), got {tokens.ids.shape}; tokenise with one feature a token"
+        )

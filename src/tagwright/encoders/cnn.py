@@ -129,7 +129,7 @@ class WindowMax(torch.autograd.Function):
 
 def _window_sums(products: Tensor, places: Tensor, windows: tuple[int, ...]) -> Tensor:
     """Sums of every window at every start, (B, S, W, filters); each window is a bag of rows."""
-    window_of, step_of = _columns(windows, places.device)
+    _, step_of = _columns(windows, places.device)
     width, starts = len(step_of), places.shape[1] - max(windows) + 1
     around = places.unfold(1, max(windows), 1)[..., step_of]  # (B, S, sum of windows)
     rows = around * width + torch.arange(width, device=places.device)
@@ -144,3 +144,6 @@ def _columns(windows: tuple[int, ...], device: torch.device) -> tuple[Tensor, Te
     pairs = [(index, step) for index, window in enumerate(windows) for step in range(window)]
     window_of, step_of = torch.tensor(pairs, device=device).T
     return window_of, step_of
+
+
+PART = CNN

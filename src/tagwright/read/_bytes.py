@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from tagwright.errors import DataError
 from tagwright.read._faults import text_fault
 
-BLOCK = 1 << 24  # bytes; a row longer than this is refused while streaming
+BLOCK = 1 << 24  # bytes read at a time; a row longer than this is refused
+STREAM_BLOCK = 1 << 22  # the same for streams, where some forty blocks may be under way
 COMPRESSED = (".gz", ".bz2", ".zst")
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")

@@ -85,7 +85,7 @@ def json_fault(path: Path) -> DataError | None:
     with _text(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
-                fault = _line_fault(line, f"{path.name}, line {number}", number, kinds)
+                fault = _line_fault(line.rstrip("\r\n"), f"{path.name}, line {number}", number, kinds)
                 if fault is not None:
                     return fault
     return None
@@ -100,6 +100,8 @@ def _line_fault(line: str, place: str, number: int, kinds: dict[str, tuple[str, 
     if not isinstance(value, dict):
         came = KINDS.get(type(value), "null")
         return DataError(f'{place}: {came}, expected an object such as {{"text": "…", "labels": ["…"]}}')
+    if any("\ud800" <= character <= "\udfff" for character in json.dumps(value, ensure_ascii=False)):
+        return DataError(f"{place}: half of a surrogate pair (\\ud800 to \\udfff); write the whole character")
     if len(pairs) != len(value):
         twice = next(key for i, (key, _) in enumerate(pairs) if key in [name for name, _ in pairs[:i]])
         return DataError(f"{place}: key {twice!r} appears twice; keep one")

@@ -10,11 +10,15 @@ from tagwright.errors import DataError, unknown
 from tagwright.read._faults import Origin
 from tagwright.read._labels import find_separator, is_flag
 
-TEXT = ("text", "sentence", "content", "body", "message", "comment", "review", "document", "utterance", "question")
-TEXT += ("tweet", "post", "query", "abstract", "description", "summary", "title", "headline", "subject")
+TEXT = (
+    *("text", "sentence", "content", "body", "message", "comment", "review", "document", "utterance", "question"),
+    *("tweet", "post", "query", "abstract", "description", "summary", "title", "headline", "subject"),
+)
 TITLES, BODIES = ("title", "headline", "subject"), ("description", "body", "content", "abstract", "message")
-LABELS = ("labels", "label", "categories", "category", "tags", "tag", "classes", "class", "topics", "topic")
-LABELS += ("targets", "target", "intents", "intent", "emotions", "emotion", "sentiment", "genres", "genre", "y")
+LABELS = (
+    *("labels", "label", "categories", "category", "tags", "tag", "classes", "class", "topics", "topic"),
+    *("targets", "target", "intents", "intent", "emotions", "emotion", "sentiment", "genres", "genre", "y"),
+)
 TOKENS, TAGS = ("tokens", "words"), ("tags", "ner_tags", "pos_tags", "ner", "labels")
 KEPT = ("id", "group", "weight")
 Names = str | Sequence[str] | None
@@ -72,16 +76,17 @@ def find_by_name(table: pa.Table, names: Sequence[str], taken: Sequence[str] = (
 
 
 def whole(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one piece, with dictionaries and large strings made plain."""
-    column = plain(column)
-    array = column.combine_chunks()
+    """A column in one piece, with dictionaries, large strings and large lists made plain."""
+    array = plain(column).combine_chunks()
     return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column with dictionaries and large strings made plain."""
+    """A column with dictionaries, large strings and large lists made plain."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if pa.types.is_large_list(column.type) or pa.types.is_fixed_size_list(column.type):
+        column = column.cast(pa.list_(column.type.value_type))
     return column.cast(pa.string()) if pa.types.is_large_string(column.type) else column
 
 
@@ -100,7 +105,7 @@ def _is_text(column: pa.ChunkedArray) -> bool:
 
 def _recurs(column: pa.Array) -> bool:
     """Whether values come back: at least two differ, and a value comes twice on average or its pieces recur."""
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+    if pa.types.is_list(column.type):
         return _recurs(column.flatten())
     if pa.types.is_nested(column.type):
         return False

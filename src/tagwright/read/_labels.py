@@ -18,7 +18,7 @@ ON, OFF, UNKNOWN = ("1", "true", "1.0"), ("0", "false", "0.0"), ("",)
 
 
 class Labels(NamedTuple):
-    """`lists` is list<string>: null = unlabelled, [] = none. `values` stands beside it, `unknown` names the unjudged."""
+    """`lists` is list<string>: null = unlabelled, [] = none. `values` stand beside, `unknown` names the unjudged."""
 
     lists: pa.ListArray
     values: pa.ListArray | None = None
@@ -31,21 +31,25 @@ def from_column(column: pa.Array, separator: str) -> Labels:
 
     An empty cell is unlabelled where a cell holds one label, and holds no label where cells are split.
     """
-    kind = column.type
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    if pa.types.is_list(column.type):
         lists = column.cast(pa.list_(pa.string()))
         return _soft(rebuilt(lists, lists.flatten()), "a list")
-    if not pa.types.is_string(kind):
+    if not pa.types.is_string(column.type):
         column = _number_names(column)
-    column = pc.utf8_trim_whitespace(column)
-    if separator == "auto" and _all_bracketed(column):
-        return _soft(_from_brackets(column), "a list in brackets")
-    mark = find_separator(column) if separator == "auto" else separator
+    coded = column.dictionary_encode()  # cells recur, so the work is done once for each that differs
+    made = _from_cells(pc.utf8_trim_whitespace(coded.dictionary), separator)
+    values = None if made.values is None else made.values.take(coded.indices)
+    return made._replace(lists=made.lists.take(coded.indices), values=values)
+
+
+def _from_cells(cells: pa.StringArray, separator: str) -> Labels:
+    if separator == "auto" and _all_bracketed(cells):
+        return _soft(_from_brackets(cells), "a list in brackets")
+    mark = find_separator(cells) if separator == "auto" else separator
     if mark is not None and mark != "none":
-        return _soft(_split(column, mark), f"split at {mark!r}")
-    empty = pc.fill_null(pc.equal(column, ""), True)
-    lists = pa.ListArray.from_arrays(pa.array(np.arange(len(column) + 1, dtype=np.int32)), column)
-    return _soft(rebuilt(lists, column, null=empty), "")
+        return _soft(_split(cells, mark), f"split at {mark!r}")
+    lists = pa.ListArray.from_arrays(pa.array(np.arange(len(cells) + 1, dtype=np.int32)), cells)
+    return _soft(rebuilt(lists, cells, null=pc.equal(cells, "")), "")
 
 
 def find_separator(column: pa.Array) -> str | None:
@@ -146,7 +150,7 @@ def _number_names(column: pa.Array) -> pa.StringArray:
 
 def _states(name: str, column: pa.Array, origin: Origin) -> np.ndarray:
     """1 on, 0 off, -1 unknown, (n,)."""
-    coded = column.dictionary_encode() if not pa.types.is_dictionary(column.type) else column
+    coded = column.dictionary_encode()
     words = [*_words(coded.dictionary), ""]
     meaning = np.array([1 if word in ON else 0 if word in OFF else -1 for word in words], np.int8)
     codes = pc.fill_null(coded.indices, len(words) - 1).to_numpy(zero_copy_only=False)

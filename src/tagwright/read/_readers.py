@@ -1,6 +1,7 @@
 """The folder is the registry: a module with SUFFIXES is a reader, and reads by the function of its name."""
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -13,6 +14,7 @@ from tagwright.errors import DataError, unknown
 from tagwright.read._bytes import COMPRESSED
 
 
+@cache
 def readers() -> dict[str, ModuleType]:
     """Every reader by the suffixes it reads."""
     names = [module.name for module in iter_modules(tagwright.read.__path__) if not module.name.startswith("_")]

@@ -214,10 +214,10 @@ DETAILS = (
     "It is {adjective} and comes with {part}. | New this year: {part}. | {adjective} and {adjective}, as always with {brand}. | "
     "You get {part}, {part} and a fair price. | What people praise most: {part}. | Also {adjective}."
 )
-BUNDLES = "The set includes a {name}. | Comes together with a {name}. | In the box: a matching {name}. | Bundled with a {adjective} {name}."
+BUNDLES = "The set includes a {own}. | Comes together with a {own}. | In the box: a matching {own}. | Bundled with a {adjective} {own}."
 MENTIONS = (
-    "Goes well with our {name}. | Customers also bought a {name}. | Looking for a {name}? See the next page. | Cheaper than a {name}. | "
-    "A {name} is sold separately. | Please note: this is not a {name}."
+    "Goes well with our {own}. | Customers also bought a {own}. | Looking for a {own}? See the next page. | Cheaper than a {own}. | "
+    "A {own} is sold separately. | Please note: this is not a {own}."
 )
 NOTICES = (
     "Delivered in two days. | Two-year warranty. | Free returns within 30 days. | Only a few in stock. | Rated 4.6 out of 5. | "

@@ -36,9 +36,11 @@ def canonical(
     """
     if task is not None and task not in TASKS:
         raise DataError(unknown("task", task, TASKS))
+    if not separator:
+        raise DataError('the separator is empty; expected "auto", "none" or the characters between two labels')
     pair = _token_pair(table, origin, text, labels, task)
     if pair is not None:
-        return _tagged(table, origin, *pair)
+        return _tagged(table, origin, *pair, separator)
     text_names = named(table, origin, text, "text")
     label_names = named(table, origin, labels, "label") or find_by_name(table, LABELS, text_names)[:1]
     text_names = text_names or find_text(table, origin, label_names)
@@ -76,11 +78,11 @@ def settle_task(made: Labels, origin: Origin, task: Task | None) -> tuple[Labels
 
 def joined_text(table: pa.Table, names: list[str]) -> pa.ChunkedArray:
     """The text columns as one, a newline between them; an empty part leaves no newline."""
-    parts = [plain(table[name]).cast(pa.string()) for name in names]
-    if len(parts) == 1:
-        return pc.fill_null(parts[0], "")
-    parts = [pc.if_else(pc.equal(part, ""), None, part) for part in parts]
-    return pc.binary_join_element_wise(*parts, "\n", null_handling="skip")
+    whole_text, *parts = (pc.fill_null(plain(table[name]).cast(pa.string()), "") for name in names)
+    for part in parts:
+        both = pc.and_(pc.not_equal(whole_text, ""), pc.not_equal(part, ""))
+        whole_text = pc.binary_join_element_wise(whole_text, part, pc.if_else(both, "\n", ""))
+    return whole_text
 
 
 def count_labels(lists: pa.ListArray, origin: Origin, names: list[str]) -> int:
@@ -112,8 +114,8 @@ def _token_pair(
     """The columns of tokens and tags; None where the task is another."""
     if task not in (None, "tokens"):
         return None
-    tokens = named(table, origin, text, "token") or find_by_name(table, TOKENS)
-    tags = named(table, origin, labels, "tag") or find_by_name(table, TAGS, tokens)
+    tokens = named(table, origin, text, "text") or [name for name in TOKENS if name in table.column_names]
+    tags = named(table, origin, labels, "label") or [name for name in TAGS if name in table.column_names]
     both = [*tokens[:1], *tags[:1]]
     if task is None and (len(both) < 2 or not all(pa.types.is_list(table[name].type) for name in both)):
         return None
@@ -124,10 +126,16 @@ def _token_pair(
     return both[0], both[1]
 
 
-def _tagged(table: pa.Table, origin: Origin, tokens: str, tags: str) -> tuple[pa.Table, Task, tuple[str, ...]]:
+def _tagged(
+    table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str
+) -> tuple[pa.Table, Task, tuple[str, ...]]:
     columns = token_columns(whole(table[tokens]), whole(table[tags]), origin)
+    if {"text", "starts"} <= set(table.column_names):
+        columns |= {"text": plain(table["text"]), "starts": whole(table["starts"]).cast(pa.list_(pa.int32()))}
     count = count_labels(columns["tags"], origin, [tags])
-    columns["labels"] = pa.nulls(table.num_rows, pa.list_(pa.string()))  # token tasks judge no text as a whole
+    beside = find_by_name(table, LABELS, [tokens, tags])
+    nothing = pa.nulls(table.num_rows, pa.list_(pa.string()))  # nobody judged the text as a whole
+    columns["labels"] = from_column(whole(table[beside[0]]), separator).lists if beside else nothing
     found = (f"tokens: {_column([tokens])}", f"tags: {_column([tags])}, {count} tags", f"task: {TASKS['tokens']}")
     return pa.table(columns | _kept(table, origin)), "tokens", found
 

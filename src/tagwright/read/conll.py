@@ -27,7 +27,7 @@ def conll(path: Path) -> pa.Table:
     if parts.null_count:
         number = int(np.flatnonzero(~between)[pc.index(pc.is_null(parts), True).as_py()]) + 1
         line = content[number - 1].as_py()
-        raise DataError(f"{path.name}, line {number}: {line!r} has one column, expected a token and its tag")
+        raise DataError(f"{path.name}, line {number}: {line!r} is no token with its tag; expected two columns or more")
     tokens, tags = (_first(parts, *names) for names in (("tabbed", "token"), ("tabbed_tag", "tag")))
     offsets = _sentences(between)
     if len(offsets) == 1:

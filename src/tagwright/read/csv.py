@@ -3,8 +3,10 @@
 The delimiter of `.csv` is the comma, unless the header line has none and has `;` or a tab; of `.tsv` it is the tab.
 """
 
+import re
 from collections.abc import Iterator
 from csv import reader as plain_reader
+from io import StringIO
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +14,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from tagwright.errors import DataError
-from tagwright.read._bytes import BLOCK, count_byte, head, load, open_bytes
+from tagwright.read._bytes import BLOCK, STREAM_BLOCK, count_byte, head, load, open_bytes
 from tagwright.read._faults import csv_fault, text_fault
 
 SUFFIXES = (".csv", ".tsv", ".tab")
@@ -40,7 +42,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
     """The file in pieces, in constant memory."""
     delimiter, header = _header(path)
     parse, convert = _options(delimiter, header)
-    read = arrow_csv.ReadOptions(block_size=BLOCK)
+    read = arrow_csv.ReadOptions(block_size=STREAM_BLOCK)
     last = None
     with open_bytes(path) as stream:
         try:
@@ -57,11 +59,11 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
 
 def _header(path: Path) -> tuple[str, list[str]]:
     start = head(path).lstrip("\r\n")
-    line = start.splitlines()[0]
+    line = re.split("[\r\n]", start, maxsplit=1)[0]
     delimiter = "\t" if _is_tsv(path) else ","
     if delimiter == "," and "," not in line:
         delimiter = next((mark for mark in ";\t" if mark in line), ",")
-    names = next(plain_reader(start.splitlines(keepends=True), delimiter=delimiter))
+    names = next(plain_reader(StringIO(start, newline=""), delimiter=delimiter))
     if "\ufffd" in "".join(names):
         _raise_if(text_fault(path))
     for i, name in enumerate(names):

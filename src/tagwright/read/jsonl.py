@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from tagwright.errors import DataError
-from tagwright.read._bytes import BLOCK, UTF8_MARK, head, load, open_bytes
+from tagwright.read._bytes import BLOCK, STREAM_BLOCK, UTF8_MARK, head, load, open_bytes
 from tagwright.read._faults import json_fault
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
@@ -34,7 +34,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
         found = _as_written(_parse(path, BytesIO(block), None).schema)
         try:
             schema = pa.unify_schemas([schema, found], promote_options="permissive")
-        except pa.ArrowTypeError as error:
+        except pa.ArrowException as error:
             raise json_fault(path) or DataError(f"{path.name}: {error}") from error
     for block in _blocks(path):
         yield from _parse(path, BytesIO(block), schema).to_batches()
@@ -45,8 +45,9 @@ def _parse(path: Path, source: pa.BufferReader | BytesIO, schema: pa.Schema | No
         table = arrow_json.read_json(
             source, arrow_json.ReadOptions(block_size=BLOCK), arrow_json.ParseOptions(explicit_schema=schema)
         )
-        table.validate(full=True)  # the fast reader lets broken UTF-8 through
-    except pa.ArrowInvalid as error:
+        table.validate(full=True)  # the fast reader lets broken UTF-8 through, in names too
+        table.schema.names  # noqa: B018
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise json_fault(path) or DataError(f"{path.name}: {error}") from error
     return table
 
@@ -69,7 +70,7 @@ def _string_type(kind: pa.DataType) -> pa.DataType:
 def _blocks(path: Path) -> Iterator[bytes]:
     with open_bytes(path) as stream:
         rest = b""
-        while block := stream.read(BLOCK // 2):
+        while block := stream.read(STREAM_BLOCK):
             whole, _, tail = (rest + block).rpartition(b"\n")
             rest = tail
             if whole.strip():

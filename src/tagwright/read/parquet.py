@@ -24,7 +24,7 @@ def parquet(path: Path) -> pa.Table:
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
     """The file in pieces, in constant memory."""
     try:
-        for batch in arrow_parquet.ParquetFile(path).iter_batches(batch_size=8192):
+        for batch in arrow_parquet.ParquetFile(path, pre_buffer=False).iter_batches(batch_size=8192):
             yield batch.replace_schema_metadata(None)
     except (pa.ArrowInvalid, OSError) as error:
         raise _fault(path, error) from error

@@ -111,7 +111,7 @@ def _voice(
         "{brand}": _phrases(shelf.brands, "BRAND"),
         "{model}": _phrases(words.MODELS),
         "{own}": _phrases(names, "GOODS"),
-        "{name}": _phrases(names, "GOODS") + _phrases(shelf.generic, "GOODS") * 2,
+        "{name}": _phrases(names, "GOODS") + _phrases(shelf.generic, "GOODS"),
         "{adjective}": _leaning(_phrases(shelf.adjectives, "FEATURE"), place) + _phrases(adjective, "FEATURE"),
         "{part}": _leaning(_phrases(shelf.parts, "FEATURE"), place) + _phrases(part, "FEATURE"),
         "{scene}": _phrases(shelf.scenes),
@@ -168,7 +168,7 @@ def _other(draw: Draw, voices: Sequence[Voice], voice: Voice) -> Voice:
     shelf = voice.label.partition("/")[0] + "/"
     near = [other for other in voices if other.label.startswith(shelf) and other is not voice]
     alike = draw() < 0.6
-    return near[int(draw() * len(near))] if alike else voices[int(draw() ** 2 * len(voices))]
+    return near[int(draw() ** 2 * len(near))] if alike else voices[int(draw() ** 2 * len(voices))]
 
 
 def _blank_page(draw: Draw, voice: Voice) -> Page:

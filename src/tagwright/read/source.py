@@ -33,12 +33,16 @@ def read_data(
         return _embedded(text, labels, task)
     path = locate(source)
     files = split_files(path) if path.is_dir() else [("all", path)]
-    splits, tables = [split for split, _ in files], [_rows(file) for _, file in files]
+    tables = [_rows(file) for _, file in files]
     table = _concatenated(tables, [file for _, file in files])
     origin = Origin(tuple(file.name for _, file in files), tuple(part.num_rows for part in tables))
     made, found_task, found = canonical(table, origin, text=text, labels=labels, task=task, separator=separator)
     notes = {part.schema.metadata[b"found"].decode() for part in tables if b"found" in (part.schema.metadata or {})}
-    parts = _parts(made, table, splits, origin)
+    if not path.is_dir() and "split" in table.column_names:
+        parts, said = _by_column(made, table["split"])
+        notes.add(said)
+    else:
+        parts = _by_file(made, [split for split, _ in files], origin)
     return Data(tables=parts, task=found_task, source=str(source), found=(*sorted(notes), *found))
 
 
@@ -103,24 +107,23 @@ def _concatenated(tables: list[pa.Table], files: list[Path]) -> pa.Table:
         raise DataError(f"{files[0].parent}: a column has different types in the files of the set ({error})") from error
 
 
-def _parts(made: pa.Table, raw: pa.Table, splits: list[str], origin: Origin) -> dict[str, pa.Table]:
-    """The canonical table cut into its splits: by file, or by a column `split` whose words are all known."""
-    if splits != ["all"]:
-        starts = [0, *accumulate(origin.rows)]
-        cuts = [(split, made.slice(start, rows)) for split, start, rows in zip(splits, starts, origin.rows)]
-        names = dict.fromkeys(splits)
-        return {name: pa.concat_tables([part for split, part in cuts if split == name]) for name in names}
-    if "split" not in raw.column_names:
-        return {"all": made}
-    words = {word: SPELLINGS.get(str(word).strip().casefold()) for word in pc.unique(raw["split"]).to_pylist()}
+def _by_file(made: pa.Table, splits: list[str], origin: Origin) -> dict[str, pa.Table]:
+    starts = [0, *accumulate(origin.rows)]
+    cuts = [(split, made.slice(start, rows)) for split, start, rows in zip(splits, starts, origin.rows)]
+    names = dict.fromkeys(splits)
+    return {name: pa.concat_tables([part for split, part in cuts if split == name]) for name in names}
+
+
+def _by_column(made: pa.Table, column: pa.ChunkedArray) -> tuple[dict[str, pa.Table], str]:
+    """The table cut by its column `split`, which must know train and hold no word of another kind."""
+    words = {word: SPELLINGS.get(str(word).strip().casefold()) for word in pc.unique(column).to_pylist()}
     if None in words.values() or "train" not in words.values():
-        return {"all": made}
+        return {"all": made}, f"splits: none; column 'split' holds more or other words than {', '.join(SPLITS)}"
     members = {name: [word for word, split in words.items() if split == name] for name in SPLITS}
-    return {
-        name: made.filter(pc.is_in(raw["split"], value_set=pa.array(members[name], raw["split"].type)))
-        for name in SPLITS
-        if members[name]
+    parts = {
+        name: made.filter(pc.is_in(column, pa.array(members[name], column.type))) for name in SPLITS if members[name]
     }
+    return parts, f"splits: column 'split' ({', '.join(parts)})"
 
 
 def _embedded(text: Names, labels: Names, task: Task | None) -> Data:

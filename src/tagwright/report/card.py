@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.report.facts import CardFacts
+from tagwright.report.facts import Band, CardFacts
 from tagwright.report.page import duration, metric_name, number, part_name, plural
 
 MOST_LABELS = 30  # in the card's table; labels.json has them all
@@ -65,15 +65,16 @@ def _tail_limits(facts: CardFacts) -> Iterator[str]:
 
 
 def _label_limits(facts: CardFacts) -> Iterator[str]:
-    scores = facts.per_label or {}
-    if "support" not in scores:
+    """Labels that are never predicted, and labels that nobody could test."""
+    if facts.per_label is None or "support" not in facts.per_label:
         return
-    support = np.asarray(scores["support"], float)
-    if "predicted" in scores and (silent := int(np.sum((np.asarray(scores["predicted"]) == 0) & (support > 0)))):
-        yield f"Of the labels that occur in {facts.split}, {silent:,} {'is' if silent == 1 else 'are'} never predicted there."
-    if absent := int(np.sum(support == 0)):
-        verb = "does" if absent == 1 else "do"
-        yield f"{plural(absent, 'label')} {verb} not occur in {facts.split}: how well they work is unknown."
+    present = np.asarray(facts.per_label["support"], float) > 0
+    if "predicted" in facts.per_label:
+        silent = int(np.sum(present & (np.asarray(facts.per_label["predicted"]) == 0)))
+        if silent:
+            yield f"Never predicted on {facts.split}, though it has them: {plural(silent, 'label')}."
+    if absent := int(np.sum(~present)):
+        yield f"Not in {facts.split}, so of unknown quality: {plural(absent, 'label')}."
 
 
 def _use() -> str:
@@ -86,26 +87,23 @@ def _use() -> str:
 
 def _labels(facts: CardFacts) -> str:
     order = np.argsort(-np.asarray(facts.label_counts, float), kind="stable")[:MOST_LABELS]
-    scores = None if facts.per_label is None else np.asarray(facts.per_label["f1"], float)
-    header = ["label", "texts in train", *([f"F1 on {facts.split}"] if scores is not None else [])]
-    rows = [
-        [
-            _plain(facts.label_names[i]),
-            f"{int(facts.label_counts[i]):,}",
-            *([] if scores is None else [_three(scores[i])]),
-        ]
-        for i in order
-    ]
+    header = ["label", "texts in train"]
+    rows = [[_plain(facts.label_names[i]), f"{int(facts.label_counts[i]):,}"] for i in order]
+    if facts.per_label is not None:
+        header.append(f"F1 on {_plain(facts.split)}")
+        rows = [[*row, _three(facts.per_label["f1"][i])] for row, i in zip(rows, order)]
     more = len(facts.label_names) - len(order)
     rest = f"\n\nAnd {more:,} rarer ones; all are in `heads/main/labels.json`." if more else ""
     return _table(header, rows) + rest
 
 
 def _data(facts: CardFacts) -> str:
-    source = f"Learned from `{PurePath(facts.source).name.replace('`', '')}`. " if facts.source else ""
+    """The source by its name alone: a path would tell of the machine."""
+    source = f"Learned from {_plain(PurePath(facts.source).name)}. " if facts.source else ""
     sizes = ", ".join(f"{_plain(name)} {rows:,}" for name, rows in facts.split_sizes.items())
-    counts = np.asarray(facts.label_counts, float)
-    spread = f"A label has {number(int(np.median(counts)))} texts at the median, from {int(counts.min()):,} to {int(counts.max()):,}."
+    quantiles = np.quantile(np.asarray(facts.label_counts, float), (0, 0.5, 1))
+    least, middle, most = (f"{int(count):,}" for count in quantiles)
+    spread = f"A label has {middle} texts of train at the median, {least} at the least, {most} at the most."
     return f"{source}{f'Texts: {sizes}. ' if sizes else ''}{spread}"
 
 
@@ -127,18 +125,14 @@ def _results(facts: CardFacts) -> str:
         where += " The model was chosen by these texts; a test set it never saw gives the fairer figure."
     parts = [where, _table(["metric", "value"], [[metric_name(k), number(v)] for k, v in facts.metrics.items()])]
     if facts.bands:
-        rows = [
-            [
-                _plain(b["band"]),
-                f"{b['labels']:,}",
-                f"{b['from_count']:,}–{b['to_count']:,}",
-                _three(b["macro_f1"]),
-                _three(b["micro_f1"]),
-            ]
-            for b in facts.bands
-        ]
-        parts.append(_table(["band", "labels", "texts in train", "macro-F1", "micro-F1"], rows))
+        header = ["band", "labels", "texts in train", "macro-F1", "micro-F1"]
+        parts.append(_table(header, [_band(band) for band in facts.bands]))
     return "\n\n".join(parts)
+
+
+def _band(band: Band) -> list[str]:
+    span = f"{band['from_count']:,}–{band['to_count']:,}"
+    return [_plain(band["band"]), f"{band['labels']:,}", span, _three(band["macro_f1"]), _three(band["micro_f1"])]
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -141,12 +141,8 @@ def _run_table(facts: CompareFacts) -> Table:
     names = _metrics(facts)
     rows = []
     for run in facts.rows:
-        cells = [
-            Cell(run["objective"]),
-            Cell(str(run["seed"]), run["seed"]),
-            Cell(duration(run["seconds"]), run["seconds"]),
-        ]
-        cells += [Cell(number(run["metrics"].get(n)), _sortable(run["metrics"].get(n, math.nan))) for n in names]
-        rows.append(cells)
+        seconds, scores = run["seconds"], run["metrics"]
+        cells = [Cell(run["objective"]), Cell(str(run["seed"]), run["seed"]), Cell(duration(seconds), seconds)]
+        rows.append([*cells, *(Cell(number(scores.get(n)), _sortable(scores.get(n, math.nan))) for n in names)])
     columns = [("objective", ""), ("seed", ""), ("time", ""), *((metric_name(n), "") for n in names)]
     return Table(columns=columns, rows=rows, sorted_by=None)

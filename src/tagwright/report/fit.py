@@ -27,11 +27,11 @@ KEY_METRICS = {
 }
 NOTES = {"lrap": "label-ranking precision", "subset_accuracy": "all labels of a text right"}
 COLUMNS = {
-    "precision": "of the texts given this label, how many have it",
-    "recall": "of the texts that have this label, how many were given it",
     "f1": "harmonic mean of precision and recall",
-    "support": "texts that have the label",
-    "predicted": "texts that were given the label",
+    "precision": "of the texts given this label, the share that has it",
+    "recall": "of the texts that have this label, the share that was given it",
+    "support": "texts of {split} that have the label",
+    "predicted": "texts of {split} that were given the label",
     "threshold": "a text gets the label when its score is above",
 }
 RARE = 10  # texts in train; below, a score says little
@@ -68,14 +68,12 @@ def _lead(facts: FitFacts) -> str:
 
 
 def _cards(facts: FitFacts) -> list[Card]:
-    shown = [name for name in KEY_METRICS[facts.exclusive] if name in facts.metrics][:4]
-    shown = shown or list(facts.metrics)[:4]
-    cards = [
-        Card(metric_name(name), number(facts.metrics[name]), NOTES.get(name, f"on {facts.split}")) for name in shown
-    ]
+    shown = [name for name in KEY_METRICS[facts.exclusive] if name in facts.metrics][:4] or list(facts.metrics)[:4]
+    where = f"on {facts.split}"
+    cards = [Card(metric_name(name), number(facts.metrics[name]), NOTES.get(name, where)) for name in shown]
     if facts.per_label is not None and "predicted" in facts.per_label:
         found = int(np.sum(np.asarray(facts.per_label["predicted"]) > 0))
-        cards.append(Card("labels in use", f"{found:,}", f"of {len(facts.label_names):,}, at least once"))
+        cards.append(Card("labels in use", f"{found:,}", f"of {len(facts.label_names):,}, {where}"))
     if facts.seconds is not None:
         cards.append(Card("training time", duration(facts.seconds)))
     return cards
@@ -83,11 +81,11 @@ def _cards(facts: FitFacts) -> list[Card]:
 
 def _tail(facts: FitFacts) -> str:
     counts = np.sort(np.asarray(facts.label_counts, float))[::-1]
-    total = counts.sum()
-    head = int(np.searchsorted(np.cumsum(counts), total / 2)) + 1 if total else 0
+    head = int(np.searchsorted(np.cumsum(counts), counts.sum() / 2)) + 1
     rare = int(np.sum(counts < RARE))
-    halves = f"Half of all label marks fall on {plural(head, 'label')} of {len(counts):,}; the rarest has {number(int(counts[-1]))}."
-    return halves + (f" Fewer than {RARE} texts: {plural(rare, 'label')}." if rare else "")
+    half = f"Half of all label marks fall on {plural(head, 'label')} of {len(counts):,}"
+    few = f" Fewer than {RARE} texts: {plural(rare, 'label')}." if rare else ""
+    return f"{half}; the rarest has {int(counts[-1]):,}.{few}"
 
 
 def _curves(facts: FitFacts) -> Iterator[Figure]:
@@ -114,30 +112,25 @@ def _curves(facts: FitFacts) -> Iterator[Figure]:
 def _label_table(facts: FitFacts, scores: PerLabel) -> Table:
     """A row a label, most frequent first."""
     order = np.argsort(-np.asarray(facts.label_counts, float), kind="stable")[:MOST_ROWS]
-    present = [name for name in COLUMNS if name in scores]
-    arrays = {name: np.asarray(scores[name], float) for name in present}  # type: ignore[literal-required]
-    where = f" of {facts.split}"
-    titles = {"f1": "F1"}
-    columns = [("label", ""), ("train", "texts in train that have the label")]
-    columns += [(titles.get(n, n), COLUMNS[n] + where * (n in ("support", "predicted"))) for n in present]
+    arrays = {name: np.asarray(values, np.float64) for name, values in scores.items()}
+    present = [name for name in COLUMNS if name in arrays]
+    columns = [("label", ""), ("train", "texts of train that have the label")]
+    columns += [(name.replace("f1", "F1"), COLUMNS[name].format(split=facts.split)) for name in present]
     rows = []
     for i in order:
         count = int(facts.label_counts[i])
         cells = [Cell(facts.label_names[i]), Cell(number(count), count)]
-        cells += [_score(name, float(arrays[name][i])) for name in present]
-        rows.append(cells)
+        rows.append([*cells, *(_score(name, float(arrays[name][i])) for name in present)])
     return Table(columns=columns, rows=rows, sorted_by=1, left_out=len(facts.label_names) - len(rows))
 
 
 def _score(name: str, value: float) -> Cell:
+    """A cell of the label table; what is undefined sorts below everything."""
+    if np.isnan(value):
+        return Cell("–", -1.0)
     if name in ("support", "predicted"):
-        return Cell(
-            number(value if np.isnan(value) else int(value)),
-            value,
-            mark="alert" if name == "predicted" and value == 0 else "",
-        )
-    text = "–" if np.isnan(value) else f"{value:.3f}"
-    return Cell(text, -1.0 if np.isnan(value) else value, share=float(np.nan_to_num(value)) if name == "f1" else None)
+        return Cell(number(int(value)), value, mark="alert" if name == "predicted" and value == 0 else "")
+    return Cell(f"{value:.3f}", value, share=value if name == "f1" else None)
 
 
 def _label_notes(facts: FitFacts, scores: PerLabel) -> list[str]:
@@ -162,22 +155,18 @@ def _by_frequency(facts: FitFacts) -> Iterator[Figure]:
 def _decisions(facts: FitFacts) -> Iterator[Figure]:
     """Threshold and calibration plots, where there are any: argmax has no threshold."""
     if (curve := facts.threshold_curve) is not None:
-        series = {
-            "macro-F1": (curve["thresholds"], curve["macro_f1"]),
-            "micro-F1": (curve["thresholds"], curve["micro_f1"]),
-        }
-        chosen, unit = curve.get("chosen"), curve.get("unit", "probability")
-        svg = plots.lines(series, x_title=f"one threshold for all labels ({unit})", y_title="F1", rule=chosen)
-        yield Figure(
-            "What does the threshold change?", svg, f"Dashed: {number(chosen)}, the chosen one." if chosen else ""
-        )
-    thresholds = np.asarray((facts.per_label or {}).get("threshold", ()), float)
-    if len(thresholds) >= 8 and np.nanmin(thresholds) < np.nanmax(thresholds):
-        svg = plots.scatter(facts.label_counts, thresholds, x_title="texts in train", y_title="threshold")
-        yield Figure("Each label's own threshold", svg, "Rare labels are drawn towards the common one.")
+        steps, chosen = curve["thresholds"], curve.get("chosen")
+        series = {"macro-F1": (steps, curve["macro_f1"]), "micro-F1": (steps, curve["micro_f1"])}
+        unit = f"one threshold for all labels ({curve.get('unit', 'probability')})"
+        caption = "" if chosen is None else f"Dashed: {number(chosen)}, the chosen one."
+        svg = plots.lines(series, x_title=unit, y_title="F1", rule=chosen)
+        yield Figure("What does the threshold change?", svg, caption)
+    own = np.asarray(facts.per_label.get("threshold", ()) if facts.per_label else (), np.float64)
+    if len(np.unique(own[np.isfinite(own)])) >= 8:
+        svg = plots.scatter(facts.label_counts, own, x_title="texts in train", y_title="threshold")
+        yield Figure("Each label's own threshold", svg, "One dot a label.")
     if (bins := facts.calibration) is not None:
-        weight = np.nan_to_num(np.asarray(bins["counts"], float))
-        gap = np.nan_to_num(np.abs(np.asarray(bins["centres"], float) - np.asarray(bins["observed"], float)))
-        error = float((weight * gap).sum() / max(weight.sum(), 1.0))
+        centres, observed, weight = (np.asarray(bins[key], np.float64) for key in ("centres", "observed", "counts"))
+        error = float(np.nansum(weight * np.abs(centres - observed)) / max(np.nansum(weight), 1.0))
         caption = f"On the diagonal, probabilities mean what they say. They are off by {number(error)} on average."
         yield Figure("Can the probabilities be trusted?", plots.reliability(bins), caption)

@@ -1,6 +1,5 @@
-"""Numbers -> plots as SVG strings, all equally wide. Colours are the page's CSS variables, so one plot serves light and dark."""
+"""Numbers -> plots as SVG strings, all equally wide. Colours are the page's CSS variables: one plot, light and dark."""
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +9,8 @@ from tagwright.errors import TagwrightError
 from tagwright.report.facts import Band, Calibration, Difference, Run, Values
 from tagwright.report.page import plural
 
-WIDTH = 500  # of every plot, axes included: one scale for all means one size of letters
-HEIGHT = 260
+WIDTH = 450  # of every plot, axes included: one scale for all means one size of letters
+HEIGHT = 240
 MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
 MOST_POINTS = 600
 PALETTE = ["var(--accent)", "var(--second)"]
@@ -26,7 +25,7 @@ def bars(names: Sequence[str], values: Values, *, title: str) -> str:
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=_names(alt), x=alt.X("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, padding=24))
     )
-    drawn = base.mark_bar(color=PALETTE[0], cornerRadiusEnd=2)
+    drawn = base.mark_bar(color=PALETTE[0])
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=",~r"))
     return _svg(alt.layer(drawn, text), height=24 * len(rows) + 60)
 
@@ -34,25 +33,20 @@ def bars(names: Sequence[str], values: Values, *, title: str) -> str:
 def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in train") -> str:
     """How often each label comes, most frequent first: named bars for few labels, a curve over the rank for many."""
     order = np.argsort(-np.asarray(counts, float), kind="stable")
-    ranked = np.asarray(counts, float)[order]
+    ranked = np.maximum(np.asarray(counts, float)[order], 1.0)
     if len(ranked) <= MOST_BARS:
-        return bars([names[i] for i in order], ranked, title=title)
+        return bars([names[i] for i in order], np.asarray(counts, float)[order], title=title)
     alt = _altair()
-    kept = thin(len(ranked), MOST_POINTS)
-    floor = max(ranked[-1], 1.0)  # zero has no place on a logarithmic axis
-    rows = [{"rank": int(i) + 1, "count": max(ranked[i], 1.0), "floor": floor} for i in kept]
+    axis, scale = _decades(alt, ranked)
+    rows = [{"rank": int(i) + 1, "count": ranked[i], "floor": scale.domain[0]} for i in thin(len(ranked), MOST_POINTS)]
+    ranks = alt.Scale(domain=[1, len(ranked)], nice=False)
     chart = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X(
-            "rank:Q",
-            title="labels, most frequent first",
-            scale=alt.Scale(domain=[1, len(ranked)], nice=False),
-            axis=alt.Axis(tickCount=6),
-        ),
-        y=alt.Y("count:Q", title=title, scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", tickCount=4)),
+        x=alt.X("rank:Q", title="labels, most frequent first", scale=ranks, axis=alt.Axis(tickCount=6)),
+        y=alt.Y("count:Q", title=title, scale=scale, axis=axis),
         y2="floor:Q",
     )
-    area = chart.mark_area(color=PALETTE[0], opacity=0.15, line={"color": PALETTE[0], "strokeWidth": 2, "opacity": 1})
-    return _svg(area)
+    line = {"color": PALETTE[0], "strokeWidth": 2, "opacity": 1}
+    return _svg(chart.mark_area(color=PALETTE[0], opacity=0.15, line=line))
 
 
 def lines(
@@ -76,7 +70,11 @@ def lines(
     )
     if len(series) > 1:
         chart = chart.encode(color=_colour(alt, list(series)))
-    point = {"size": 36, "filled": True} if len(rows) <= 40 * len(series) else False
+    point = (
+        {"size": 36, "filled": True, **({} if len(series) > 1 else {"color": PALETTE[0]})}
+        if len(rows) <= 40 * len(series)
+        else False
+    )
     layers = [chart.mark_line(color=PALETTE[0], strokeWidth=2, point=point)]
     if rule is not None:
         layers.insert(0, _rule(alt, rule))
@@ -92,12 +90,12 @@ def scatter(x: Values, y: Values, *, x_title: str, y_title: str) -> str:
     order = np.argsort(horizontal, kind="stable")
     order = order[np.isfinite(vertical[order])]
     kept = order[thin(len(order), MOST_POINTS)]
-    rows = [{"x": horizontal[i], "y": vertical[i]} for i in kept]
-    chart = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("x:Q", title=x_title, scale=alt.Scale(type="log", nice=True), axis=alt.Axis(format="~s", tickCount=4)),
+    axis, scale = _decades(alt, horizontal)
+    chart = alt.Chart(alt.Data(values=[{"x": horizontal[i], "y": vertical[i]} for i in kept])).encode(
+        x=alt.X("x:Q", title=x_title, scale=scale, axis=axis),
         y=alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(tickCount=5)),
     )
-    return _svg(chart.mark_circle(color=PALETTE[0], size=44 if len(rows) < 150 else 26, opacity=0.55))
+    return _svg(chart.mark_circle(color=PALETTE[0], size=50 if len(kept) < 150 else 26, opacity=0.55))
 
 
 def columns(starts: Values, ends: Values, counts: Values, *, x_title: str, y_title: str) -> str:
@@ -119,7 +117,7 @@ def band_scores(bands: Sequence[Band]) -> str:
         {"band": f"{band['band']}\n{_span(band)}", "name": name, "value": float(value)}
         for band in bands
         for name, value in (("macro-F1", band["macro_f1"]), ("micro-F1", band["micro_f1"]))
-        if np.isfinite(value)
+        if band["labels"] and np.isfinite(value)
     ]
     axis = alt.Axis(title=None, grid=False, labelLimit=200, labelExpr="split(datum.label, '\\n')")
     base = alt.Chart(alt.Data(values=rows)).encode(
@@ -127,7 +125,7 @@ def band_scores(bands: Sequence[Band]) -> str:
         yOffset=alt.YOffset("name:N", sort=["macro-F1", "micro-F1"]),
         x=alt.X("value:Q", title="F1", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5)),
     )
-    drawn = base.mark_bar(cornerRadiusEnd=2).encode(color=_colour(alt, ["macro-F1", "micro-F1"]))
+    drawn = base.mark_bar().encode(color=_colour(alt, ["macro-F1", "micro-F1"]))
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=".3f"))
     return _svg(alt.layer(drawn, text), height=max(HEIGHT, 70 * len(bands) + 70))
 
@@ -148,7 +146,7 @@ def reliability(calibration: Calibration) -> str:
         "x": alt.X("x:Q", title="predicted probability", scale=unit, axis=alt.Axis(tickCount=5)),
         "y": alt.Y("y:Q", title="share that was right", scale=unit, axis=alt.Axis(tickCount=5)),
     }
-    return _svg(alt.layer(*(layer.encode(**position) for layer in (diagonal, line, dots))), height=300)
+    return _svg(alt.layer(*(layer.encode(**position) for layer in (diagonal, line, dots))), height=290)
 
 
 def forest(differences: Sequence[Difference], *, title: str) -> str:
@@ -207,13 +205,23 @@ def _colour(alt: Any, names: Sequence[str]) -> Any:
 
 def _names(alt: Any) -> Any:
     """The vertical axis of names, in the order they come; longer ones end in an ellipsis."""
-    return alt.Y("name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=170, labelOverlap=False))
+    return alt.Y("name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=150, labelOverlap=False))
 
 
 def _span(band: Band) -> str:
     """The second and third line under a band's name: how many labels it holds, and how frequent they are."""
     counts = dict.fromkeys([band["from_count"], band["to_count"]])
     return f"{plural(band['labels'], 'label')}\n{'–'.join(f'{count:,}' for count in counts)} texts"
+
+
+def _decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
+    """A logarithmic axis over whole decades, with ticks at 2 and 5 where there are few; values are at least 1."""
+    low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
+    high = max(high, low + 1)
+    steps = (1, 2, 5) if high - low < 3 else (1,)
+    ticks = [step * 10**power for power in range(low, high) for step in steps] + [10**high]
+    axis = alt.Axis(values=ticks, format="~s", labelOverlap=False)
+    return axis, alt.Scale(type="log", domain=[10**low, 10**high], nice=False)
 
 
 def _rule(alt: Any, x: float) -> Any:
@@ -236,29 +244,25 @@ def _altair() -> Any:
     """Altair, imported on first use: training must not need it."""
     try:
         import altair
-        import vl_convert  # noqa: F401  altair's own message for a missing converter comes too late
+        import vl_convert  # noqa: F401  drawing needs it
     except ImportError as error:
         raise TagwrightError(f"a report needs {error.name}; pip install altair vl-convert-python jinja2") from error
     return altair
 
 
 def _svg(chart: Any, *, height: int = HEIGHT) -> str:
-    """Draw. The chart's labels are escaped by the renderer; no part of it is clipped, so no two plots share an id."""
-    text = {
-        "labelColor": MUTED,
-        "titleColor": INK,
-        "labelFontSize": 13,
-        "titleFontSize": 13,
-        "titleFontWeight": "normal",
-    }
-    lines = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+    """Draw. The renderer escapes every name; no part is clipped, so no two plots of a page share an id."""
+    import vl_convert
+
+    text = {"labelColor": MUTED, "titleColor": INK, "labelFontSize": 13, "titleFontSize": 13}
+    strokes = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
     styled = (
         chart.properties(width=WIDTH, height=height, autosize={"type": "fit", "contains": "padding"})
         .configure(background="transparent", font="sans-serif", aria=False, padding=4)
-        .configure_axis(**text, **lines, titlePadding=8)
+        .configure_axis(**text, **strokes, titleFontWeight="normal", titlePadding=8)
         .configure_legend(labelColor=INK, labelFontSize=13)
         .configure_view(stroke=None)
     )
-    buffer = io.StringIO()
-    styled.save(buffer, format="svg")
-    return buffer.getvalue()
+    version = "_".join(_altair().SCHEMA_VERSION.split(".")[:2])
+    # Checking against the schema would take as long as drawing; the tests draw every kind.
+    return str(vl_convert.vegalite_to_svg(styled.to_dict(validate=False), vl_version=version))

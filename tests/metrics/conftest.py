@@ -1,9 +1,9 @@
 """Random cases for the metric tests: empty and full rows, labels without positives, ties, odd sizes."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 
 class Case(NamedTuple):
@@ -28,20 +28,24 @@ def case(rows: int, labels: int, *, seed: int, density: float = 0.3, ties: bool 
     return Case(scores, truth, chosen)
 
 
-def cases() -> Iterator[Case]:
-    """All sizes, with and without ties, sparse and dense."""
-    for rows, labels in ((1, 2), (1, 7), (2, 2), (41, 2), (41, 7), (401, 37)):
-        for seed in range(12 if rows < 100 else 2):
-            yield case(rows, labels, seed=seed, density=(0.05, 0.3, 0.8)[seed % 3], ties=seed % 2 == 1)
-    yield Case(np.full((3, 5), 0.5), np.zeros((3, 5), bool), np.zeros((3, 5), bool))
-    yield Case(np.full((3, 5), 0.5), np.ones((3, 5), bool), np.zeros((3, 5), bool))
-    yield Case(np.full((3, 5), 0.5), np.ones((3, 5), bool), np.ones((3, 5), bool))
+@pytest.fixture(scope="session")
+def cases() -> list[Case]:
+    """All sizes, with and without ties, sparse and dense; nothing true, everything true."""
+    sizes = ((1, 2), (1, 7), (2, 2), (41, 2), (41, 7), (401, 37))
+    found = [
+        case(rows, labels, seed=seed, density=(0.05, 0.3, 0.8)[seed % 3], ties=seed % 2 == 1)
+        for rows, labels in sizes
+        for seed in range(6 if rows < 100 else 2)
+    ]
+    flat, nothing, everything = np.full((3, 5), 0.5), np.zeros((3, 5), bool), np.ones((3, 5), bool)
+    return [*found, Case(flat, nothing, nothing), Case(flat, everything, nothing), Case(flat, everything, everything)]
 
 
-def exclusive_case(rows: int, labels: int, *, seed: int) -> Case:
-    """One true and one chosen label a row."""
-    rng = np.random.default_rng(seed)
-    truth = np.eye(labels, dtype=bool)[rng.integers(0, labels, rows)]
+@pytest.fixture(scope="session")
+def exclusive() -> Case:
+    """401 rows with one true and one chosen of 7 labels, scores that sum to 1."""
+    rng = np.random.default_rng(1)
+    truth = np.eye(7, dtype=bool)[rng.integers(0, 7, 401)]
     logits = rng.normal(size=truth.shape) + 2 * truth
     scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    return Case(scores, truth, np.eye(labels, dtype=bool)[scores.argmax(axis=1)])
+    return Case(scores, truth, np.eye(7, dtype=bool)[scores.argmax(axis=1)])

@@ -1,0 +1,40 @@
+# Two commands do all set-up on a machine that has Python >= 3.11, pip and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: demo test test-slow test-gpu lint types stubs clean
+
+# the package and its tools, pinned; made again when the pins or the package's metadata change
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "tagwright needs Python 3.11 or newer; set PYTHON="; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/tagwright demo --out demo --overwrite
+
+test: lint types
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not gpu" tests src/tagwright docs README.md
+
+test-slow: $(VENV)/.installed
+	$(BIN)/python -m pytest -m "slow and not gpu" tests
+
+test-gpu: $(VENV)/.installed
+	$(BIN)/python -m pytest -m gpu tests
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+stubs: $(VENV)/.installed
+	$(BIN)/python -m tagwright.stubs
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,157 @@
+"""Objectives × seeds on one split: every run kept as it ends, then means, spreads and paired intervals."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tagwright import metrics, stats
+from tagwright.assemble.fit import read_for
+from tagwright.assemble.prepare import Prepared, prepare
+from tagwright.assemble.score import score
+from tagwright.assemble.train import Progress, Run, fit, silent
+from tagwright.bundle import versions
+from tagwright.errors import ModelError, SettingsError
+from tagwright.read import Data
+from tagwright.read.split import split as split_data
+from tagwright.report.facts import CompareFacts
+from tagwright.settings import Settings, resolve
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Every run and what they say together; differences are objective minus baseline, paired by seed."""
+
+    facts: CompareFacts
+    report: Path | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        names = ("baseline", "metric", "split", "rows", "summary", "differences", "verdict")
+        report = None if self.report is None else str(self.report)
+        return {**{name: getattr(self.facts, name) for name in names}, "report": report}
+
+
+def compare_folder(
+    source: str,
+    given: Mapping[str, Any],
+    *,
+    objectives: Sequence[str],
+    seeds: int,
+    out: Path,
+    metric: str | None = None,
+    split: str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    say: Callable[[str], None] = lambda text: None,
+) -> Comparison:
+    """Train every objective with every seed on the same split, score, and write results.json and report.html."""
+    if len(set(objectives)) < 2 or len(set(objectives)) < len(objectives):
+        raise SettingsError(f"compare takes two or more different objectives, got {', '.join(objectives) or 'none'}")
+    for name in objectives:
+        resolve({**given, "objective": name})
+    if out.exists() and not (resume or overwrite):
+        raise ModelError(f"{out} exists; go on with --resume, or start over with --overwrite")
+    data, first = read_for(source, {**given, "objective": objectives[0]})
+    primary = metric or ("accuracy" if data.task == "one" else "macro_f1")
+    metrics.metric(primary)
+    if overwrite and not resume:
+        shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+    choice = first.split
+    data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
+    prepared = prepare(data, first)
+    on = split or ("test" if "test" in data.tables else "dev")
+    rows = []
+    for number, (name, seed) in enumerate([(n, s) for s in range(seeds) for n in objectives], start=1):
+        settings = resolve({**given, "objective": name, "fit": {**given.get("fit", {}), "seed": seed}})
+        say(f"run {number} of {len(objectives) * seeds}: {name}, seed {seed}")
+        rows.append(_run(prepared, data, settings, on, out, progress))
+    facts = summarise(rows, primary, split=on, title=f"{', '.join(objectives)} on {source}", settings=first.as_dict())
+    return Comparison(facts=facts, report=_write(facts, out))
+
+
+def _run(prepared: Prepared, data: Data, settings: Settings, split: str, out: Path, progress: Progress) -> dict[str, Any]:
+    """One run's row; read back where the same settings on the same data have run already."""
+    path = out / "runs" / f"{settings.objective}-{settings.fit.seed}-{prepared.fingerprint(settings)[:12]}-{split}.json"
+    if path.exists():
+        row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return row
+    fitted = fit(prepared, settings, Run(progress=progress))
+    results = fitted.model.heads["main"].metrics["metrics"]
+    if split != "dev":
+        results = score(fitted.model, data, split=split).as_dict()["metrics"]
+    row = {"objective": settings.objective, "seed": settings.fit.seed, "metrics": results, "seconds": fitted.seconds}
+    path.parent.mkdir(exist_ok=True)
+    aside = path.with_suffix(".part")
+    aside.write_text(json.dumps(row), encoding="utf-8")
+    aside.replace(path)
+    return row
+
+
+def summarise(
+    rows: Sequence[Mapping[str, Any]], primary: str, *, split: str, title: str, settings: Mapping[str, Any]
+) -> CompareFacts:
+    """Mean and standard deviation of each objective, and paired intervals against the first."""
+    names = list(dict.fromkeys(row["objective"] for row in rows))
+    shared = [m for m in rows[0]["metrics"] if m in metrics.METRICS and all(m in row["metrics"] for row in rows)]
+    scores = {n: {m: np.array([r["metrics"][m] for r in rows if r["objective"] == n]) for m in shared} for n in names}
+    spread = {n: {m: (float(v.mean()), _sd(v)) for m, v in found.items()} for n, found in scores.items()}
+    differences = []
+    for name in names[1:]:
+        for m in shared:
+            found = stats.paired_interval(scores[name][m], scores[names[0]][m])
+            row = {"mean": found.mean, "low": found.low, "high": found.high, "p_value": found.p_value}
+            differences.append({"objective": name, "metric": m, **row})
+    return CompareFacts(
+        title=title,
+        baseline=names[0],
+        metric=primary,
+        rows=rows,  # type: ignore[arg-type]
+        summary=[{"objective": n, "metrics": found} for n, found in spread.items()],
+        differences=differences,  # type: ignore[arg-type]
+        verdict=verdict([d for d in differences if d["metric"] == primary], names[0], primary),
+        split=split,
+        lower_is_better=[m for m, (_, higher) in metrics.METRICS.items() if not higher],
+        settings=settings,
+        versions=versions(),
+    )
+
+
+def verdict(differences: Sequence[Mapping[str, Any]], baseline: str, primary: str) -> str:
+    """One sentence; Holm's correction over the objectives, and "no difference" is a fair answer."""
+    sign = 1 if metrics.metric(primary)[1] else -1
+    adjusted = stats.holm(np.array([d["p_value"] for d in differences]))
+    real = [(sign * d["mean"], d, p) for d, p in zip(differences, adjusted) if p < 0.05]
+    if not real:
+        return f"No difference in {primary} from {baseline} that these runs can show (Holm-corrected p ≥ 0.05 for all)."
+    gain, best, p = max(real, key=lambda found: found[0])
+    word = "better" if gain > 0 else "worse"
+    return (
+        f"{best['objective']} is {word} than {baseline} in {primary} by {abs(best['mean']):.4f} "
+        f"(95% interval {best['low']:+.4f} to {best['high']:+.4f}, Holm-corrected p = {p:.3g}, seeds as pairs)."
+    )
+
+
+def _sd(values: np.ndarray) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+
+
+def _write(facts: CompareFacts, out: Path) -> Path | None:
+    (out / "results.json").write_text(json.dumps(Comparison(facts=facts, report=None).as_dict()), encoding="utf-8")
+    try:
+        from tagwright.report import compare_report
+
+        page = compare_report(facts)
+    except ModuleNotFoundError as error:
+        if error.name not in ("altair", "vl_convert", "jinja2"):
+            raise
+        return None
+    path = out / "report.html"
+    path.write_text(page, encoding="utf-8")
+    return path

@@ -1,0 +1,169 @@
+"""What a report and a model card are told of a run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tagwright.assemble.prepare import Prepared
+from tagwright.assemble.score import Scored
+from tagwright.assemble.train import Fitted
+from tagwright.bundle import versions
+from tagwright.links import probabilities
+from tagwright.metrics import Measures
+from tagwright.metrics.bands import band_masks
+from tagwright.model import Head, Model
+from tagwright.report.facts import Band, Calibration, CardFacts, Confused, FitFacts, PerLabel, ThresholdCurve
+
+DECISIONS = {
+    "argmax": "The label with the highest score.",
+    "zero": "Every label whose logit is above 0.",
+    "fixed": "Every label whose probability is above one fixed value.",
+    "topk": "The labels with the highest scores, always the same number.",
+    "threshold": "Every label whose score is above its own threshold, fitted on dev.",
+}
+
+
+def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
+    """Everything the report of a run shows, the example texts among it."""
+    head = fitted.model.heads["main"]
+    space = head.space
+    best = max(fitted.history, key=lambda row: row["score"], default=None)
+    return FitFacts(
+        title=f"{fitted.model.settings.encoder.name} with {fitted.model.settings.objective} on {prepared.source}",
+        label_names=space.names,
+        label_counts=np.array(space.counts),
+        exclusive=space.exclusive,
+        metrics=head.metrics["metrics"],
+        settings=fitted.model.settings.as_dict(),
+        data_found=prepared.found,
+        split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
+        dropped=prepared.dropped,
+        history=fitted.history,  # type: ignore[arg-type]
+        watched=fitted.metric,
+        best_step=best["step"] if best else None,
+        per_label=per_label(fitted.measures, head),
+        bands=bands(head.space.counts, head.metrics["metrics"]),
+        threshold_curve=None if space.exclusive else threshold_curve(prepared, fitted, head),
+        confused=confused(fitted.measures, space.names, prepared.tables["dev"]["text"]),
+        calibration=calibration(fitted.measures),
+        seconds=fitted.seconds,
+        versions=versions(),
+        warnings=warnings(prepared, head),
+    )
+
+
+def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
+    """What the model card says; no text of the data is among it."""
+    head = fitted.model.heads["main"]
+    found = head.metrics["metrics"]
+    return CardFacts(
+        title=f"{fitted.model.settings.encoder.name} with {fitted.model.settings.objective}",
+        label_names=head.space.names,
+        label_counts=np.array(head.space.counts),
+        exclusive=head.space.exclusive,
+        metrics=found,
+        decision=DECISIONS[head.rule],
+        settings=fitted.model.settings.as_dict(),
+        split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
+        per_label=per_label(fitted.measures, head),
+        bands=bands(head.space.counts, found),
+        nothing_predicted=float((~fitted.dev.chosen.any(1)).mean()),
+        seconds=fitted.seconds,
+        versions=versions(),
+    )
+
+
+def score_facts(model: Model, scored: Scored, texts: pa.ChunkedArray, source: str) -> FitFacts:
+    """What a report shows of a trained model on labelled data, the example texts among it."""
+    head = model.heads["main"]
+    results = scored.as_dict()["metrics"]
+    return FitFacts(
+        title=f"{model.settings.encoder.name} with {model.settings.objective} on {source}",
+        label_names=head.space.names,
+        label_counts=np.array(head.space.counts),
+        exclusive=head.space.exclusive,
+        metrics=results,
+        split=scored.split,
+        settings=model.settings.as_dict(),
+        split_sizes={scored.split: scored.rows},
+        per_label=per_label(scored.measures, head),
+        bands=bands(head.space.counts, results),
+        confused=confused(scored.measures, scored.label_names, texts),
+        calibration=calibration(scored.measures),
+        versions=versions(),
+    )
+
+
+def per_label(measures: Measures, head: Head) -> PerLabel:
+    """Scores of every label, and its threshold as a probability where it has one."""
+    result: dict[str, Any] = measures.states["counts"].per_label()
+    thresholds = getattr(head.decision, "thresholds", None)
+    if thresholds is not None:
+        result["threshold"] = probabilities(np.asarray(thresholds)[None], head.link)[0]
+    return result  # type: ignore[return-value]
+
+
+def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]:
+    """Head, middle and tail with their F1."""
+    counts = np.array(label_counts)
+    return [
+        Band(
+            band=name,
+            labels=int(inside.sum()),
+            from_count=int(counts[inside].min()),
+            to_count=int(counts[inside].max()),
+            macro_f1=found[f"{name}_macro_f1"],
+            micro_f1=found[f"{name}_micro_f1"],
+        )
+        for name, inside in band_masks(counts).items()
+        if inside.any()
+    ]
+
+
+def threshold_curve(prepared: Prepared, fitted: Fitted, head: Head) -> ThresholdCurve:
+    """Micro- and macro-F1 on dev if one probability were the bar for every label."""
+    truth = prepared.space.encode(prepared.tables["dev"]["labels"]).matrix(len(prepared.space)).toarray() > 0
+    grid = np.concatenate([[0.005, 0.01, 0.02, 0.03], np.linspace(0.05, 0.95, 19)])
+    micro, macro = [], []
+    for bar in grid:
+        chosen = fitted.dev.probabilities > bar
+        hits, either = (truth & chosen).sum(0), truth.sum(0) + chosen.sum(0)
+        micro.append(2 * hits.sum() / max(either.sum(), 1))
+        macro.append(float((2 * hits / np.maximum(either, 1)).mean()))
+    chosen_bar = getattr(head.decision, "probability", None)
+    return ThresholdCurve(thresholds=grid, micro_f1=np.array(micro), macro_f1=np.array(macro), chosen=chosen_bar)
+
+
+def calibration(measures: Measures) -> Calibration:
+    """Mean probability against how often it was right, the empty bins left out."""
+    curve = measures.states["calibration"].reliability()
+    filled = curve["count"] > 0
+    return Calibration(
+        centres=curve["confidence"][filled], observed=curve["frequency"][filled], counts=curve["count"][filled]
+    )
+
+
+def confused(measures: Measures, names: Sequence[str], texts: pa.ChunkedArray) -> list[Confused]:
+    """The most confused pairs of labels, each with texts."""
+    return [
+        Confused(
+            true=names[pair.missed],
+            chosen=names[pair.wrong],
+            count=pair.count,
+            examples=[texts[row].as_py() for row in pair.rows],
+        )
+        for pair in measures.states["confusion"].top(15)
+    ]
+
+
+def warnings(prepared: Prepared, head: Head) -> list[str]:
+    """Sentences a person should read before trusting the figures."""
+    result = list(prepared.warnings)
+    rare = sum(count < 10 for count in head.space.counts)
+    if rare:
+        result.append(f"{rare} of {len(head.space)} labels have fewer than 10 texts in train; their scores mean little.")
+    if head.metrics["metrics"].get("micro_recall") == 0:
+        result.append("No label is ever predicted: train longer, or look at the label column.")
+    return result

@@ -1,0 +1,126 @@
+"""`fit` from a source to a model folder, its run folder and its report."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tagwright import bundle
+from tagwright.assemble.facts import card_facts, fit_facts
+from tagwright.assemble.prepare import Prepared, prepare
+from tagwright.assemble.train import Fitted, Progress, Run, fit, silent
+from tagwright.errors import ModelError, SettingsError
+from tagwright.read import Data, read_data
+from tagwright.report.card import model_card
+from tagwright.settings import Settings, resolve
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a finished run left behind."""
+
+    model: Path
+    report: Path | None
+    metrics: dict[str, float]
+    rows: int
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        facts = {"split": "dev", "convention": "sklearn", "rows": self.rows, "seconds": round(self.seconds, 3)}
+        report = None if self.report is None else str(self.report)
+        return {"metrics": self.metrics, **facts, "model": str(self.model), "report": report}
+
+
+def fit_folder(
+    source: str,
+    given: Mapping[str, Any],
+    *,
+    out: Path,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    asked: Callable[[], bool] = lambda: False,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train on a source and write `out`; the run's state and report stand in `out`.run. Nothing is written on a mistake."""
+    resolve(given)  # all faults of the settings, before a large file is read
+    folder = run_folder(out)
+    if resume and out.exists() and (folder / "outcome.json").exists():
+        say(f"{out} is finished already")
+        return _finished(out, folder)
+    _refuse_existing(out, folder, resume=resume, overwrite=overwrite)
+    data, settings = read_for(source, given)
+    for sentence in data.found:
+        say(sentence)
+    prepared = prepare(data, settings)
+    for sentence in (*_dropped(prepared), *prepared.warnings):
+        say(sentence)
+    if overwrite and not resume:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    fitted = fit(prepared, settings, Run(folder=folder, progress=progress, asked=asked))
+    bundle.save(fitted.model, out, card=model_card(card_facts(prepared, fitted)), overwrite=overwrite or resume)
+    report = write_report(prepared, fitted, folder)
+    outcome = Outcome(model=out, report=report, rows=len(fitted.dev.logits), seconds=fitted.seconds, metrics=_metrics(fitted))
+    (folder / "outcome.json").write_text(json.dumps(outcome.as_dict()), encoding="utf-8")
+    for phase in ("fit", "refit"):  # the model stands; its checkpoints have served
+        shutil.rmtree(folder / phase, ignore_errors=True)
+    return outcome
+
+
+def run_folder(out: Path) -> Path:
+    """Where the run of a model folder keeps its state and report."""
+    return out.with_name(f"{out.name}.run")
+
+
+def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
+    """The data and the resolved settings; without an objective the task chooses: cross_entropy for one label, else bce."""
+    data = read_data(source, **given.get("data", {}))
+    if data.task == "tokens":
+        raise SettingsError(f"{source} tags tokens; this version trains on labels of whole texts (set --task, --text, --labels)")
+    settings = resolve({"objective": "cross_entropy" if data.task == "one" else "bce", **given})
+    return data, settings
+
+
+def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
+    """The HTML report of a run; None where the plotting libraries are not installed."""
+    try:
+        from tagwright.report import fit_report
+
+        page = fit_report(fit_facts(prepared, fitted))
+    except ModuleNotFoundError as error:
+        if error.name not in ("altair", "vl_convert", "jinja2"):
+            raise
+        return None
+    path = folder / "report.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _refuse_existing(out: Path, folder: Path, *, resume: bool, overwrite: bool) -> None:
+    if overwrite:
+        return
+    if out.exists() and not (resume and folder.exists()):
+        raise ModelError(f"{out} exists; choose another --out, or replace it with --overwrite")
+    if folder.exists() and not resume:
+        raise ModelError(f"an unfinished run stands in {folder}; go on with --resume, or start over with --overwrite")
+
+
+def _finished(out: Path, folder: Path) -> Outcome:
+    content = json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
+    report = Path(content["report"]) if content["report"] else None
+    return Outcome(
+        model=out, report=report, metrics=content["metrics"], rows=content["rows"], seconds=content["seconds"]
+    )
+
+
+def _dropped(prepared: Prepared) -> list[str]:
+    return [f"left out: {count} rows with {reason}" for reason, count in prepared.dropped.items()]
+
+
+def _metrics(fitted: Fitted) -> dict[str, float]:
+    found: dict[str, float] = fitted.model.heads["main"].metrics["metrics"]
+    return found

@@ -1,0 +1,57 @@
+"""Another decision for a trained model: fitted on new data, or set by hand. The weights stay."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tagwright import bundle, parts
+from tagwright.assemble.decision import decide_on
+from tagwright.assemble.score import labelled_rows, read_options
+from tagwright.errors import SettingsError
+from tagwright.metrics import measure
+from tagwright.model import Head, Model
+from tagwright.read import read_data
+from tagwright.settings import Choice, assigned
+
+
+def redecide(
+    folder: Path, source: str | None, *, rule: str, assignments: list[str], split: str | None, **columns: Any
+) -> dict[str, Any]:
+    """Write the model folder anew with this rule; what it scores on the source comes back, if there is one."""
+    model = bundle.load(folder)
+    options: dict[str, Any] = {}
+    for assignment in assignments:
+        options |= assigned({}, f"decide.{assignment}")["decide"]
+    faults = parts.check("decide", rule, options)
+    if faults:
+        raise SettingsError("; ".join(faults))
+    settings = replace(model.settings, decide=Choice(name=rule, options=options))
+    model, found = _decided(replace(model, settings=settings), source, split, columns)
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    bundle.save(model, folder, card=card, overwrite=True)
+    return {"rule": rule, **found}
+
+
+def _decided(
+    model: Model, source: str | None, split: str | None, columns: dict[str, Any]
+) -> tuple[Model, dict[str, Any]]:
+    head, choice = model.heads["main"], model.settings.decide
+    if source is None:
+        if choice.name == "threshold":
+            raise SettingsError("thresholds are fitted on labelled data: give it after the model, or choose another --rule")
+        decision = parts.build("decide", choice.name, choice.options)
+        fresh = replace(head, rule=choice.name, decision=decision, metrics=_without_figures(head))
+        return replace(model, heads={"main": fresh}), {}
+    data = read_data(source, **read_options(model, columns))
+    name, table = labelled_rows(data, split or ("dev" if "dev" in data.tables else None))
+    truth = head.space.encode(table["labels"]).matrix(len(head.space)).toarray() > 0
+    scores = model.scores(table["text"])
+    fresh, chosen = decide_on(scores.logits, truth, model.settings, head.space)
+    results = measure(scores.probabilities, truth, chosen).results(label_counts=head.space.counts)
+    found = {"split": name, "convention": "sklearn", "metrics": results}
+    return replace(model, heads={"main": replace(fresh, metrics=found)}), found
+
+
+def _without_figures(head: Head) -> dict[str, Any]:
+    """The old figures belong to the old decision."""
+    return {"split": head.metrics.get("split"), "convention": "sklearn", "metrics": {}}

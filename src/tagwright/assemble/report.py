@@ -1,0 +1,22 @@
+"""The report of a trained model on labelled data."""
+
+from pathlib import Path
+from typing import Any
+
+from tagwright import bundle
+from tagwright.assemble.facts import score_facts
+from tagwright.assemble.score import labelled_rows, read_options, score
+from tagwright.errors import SettingsError
+from tagwright.read import read_data
+from tagwright.report import fit_report
+
+
+def report_folder(folder: Path, source: str, out: Path, *, split: str | None, overwrite: bool, **columns: Any) -> None:
+    """Load a model, score it on the source, write the page."""
+    if out.exists() and not overwrite:
+        raise SettingsError(f"{out} exists; choose another name or use --overwrite")
+    model = bundle.load(folder)
+    data = read_data(source, **read_options(model, columns))
+    scored = score(model, data, split=split)
+    texts = labelled_rows(data, split)[1]["text"]
+    out.write_text(fit_report(score_facts(model, scored, texts, source)), encoding="utf-8")

@@ -1,0 +1,1 @@
+from tagwright.heads._sparse_linear import SparseRows  # noqa

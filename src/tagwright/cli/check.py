@@ -1,0 +1,43 @@
+"""`tagwright check`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tagwright.cli import _options as o
+
+
+def check(
+    data: o.Data,
+    text: o.Text = None,
+    labels: o.Labels = None,
+    task: o.Task = None,
+    separator: o.Separator = "auto",
+    report: Annotated[Path | None, typer.Option(help="Write an HTML page with plots here.", show_default=False)] = None,
+    json: o.Json = False,
+) -> None:
+    """Look at labelled text before training: columns, counts, long tail, duplicates, leaks, look-alike labels.
+
+    Example:
+
+        tagwright check mails.csv --report check.html
+    """
+    from tagwright.cli import _show
+    from tagwright.read import read_data
+    from tagwright.read.audit import audit
+
+    found = audit(read_data(data, text=text, labels=labels, task=task, separator=separator))  # type: ignore[arg-type]
+    content = found.as_dict()
+    if report:
+        from tagwright.report import check_report
+
+        report.write_text(check_report(content), encoding="utf-8")
+    if json:
+        _show.emit(content)
+        return
+    from tagwright.cli._audit import show_audit
+
+    show_audit(content)
+    if report:
+        _show.say(f"report: {report}")

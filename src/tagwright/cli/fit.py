@@ -1,0 +1,113 @@
+"""`tagwright fit`."""
+
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tagwright.cli import _options as o
+
+EXAMPLES = """Train a tagger: split, learn, fit the decision on dev, write a model folder and a report.
+
+Examples:
+
+    tagwright fit mails.csv --out model
+
+    tagwright fit shop --encoder bow --objective zlpr --out model
+
+    tagwright fit pages.jsonl --text title,body --labels tags --epochs 5 --set cnn.filters=256 --out model
+
+A killed or interrupted run goes on with the same command and --resume. The report, the log and the checkpoints
+stand in OUT.run; the report quotes texts of the data, the model folder does not.
+"""
+
+
+def fit(
+    data: o.Data,
+    out: Annotated[Path, typer.Option(help="The model folder to write.")],
+    text: o.Text = None,
+    labels: o.Labels = None,
+    task: o.Task = None,
+    separator: o.Separator = "auto",
+    encoder: o.Encoder = None,
+    objective: Annotated[str | None, typer.Option(help="A loss or preset: `tagwright parts`.", show_default="bce, or cross_entropy for one label")] = None,
+    loss: Annotated[str | None, typer.Option(help="Another loss than the objective's.", show_default=False)] = None,
+    targets: Annotated[str | None, typer.Option(help="Other targets than the objective's.", show_default=False)] = None,
+    mask: Annotated[str | None, typer.Option(help="Another mask than the objective's.", show_default=False)] = None,
+    label_weights: Annotated[str | None, typer.Option(help="Other label weights than the objective's.", show_default=False)] = None,
+    decide: Annotated[str | None, typer.Option(help="argmax, zero, fixed, topk or threshold.", show_default="argmax for one label, else threshold")] = None,
+    metric: Annotated[str | None, typer.Option(help="What the best model is chosen by on dev.", show_default="accuracy for one label, else lrap")] = None,
+    epochs: o.Epochs = None,
+    batch: o.Batch = None,
+    learning_rate: o.Rate = None,
+    refit: Annotated[bool | None, typer.Option("--refit/--no-refit", help="Train on train + dev once the choices are made.", show_default="only for bow")] = None,
+    vectors: Annotated[Path | None, typer.Option(help="Word vectors to start from: GloVe text, or .npy with .words beside.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of weights, order and dropout.", show_default="0")] = None,
+    split_seed: o.SplitSeed = None,
+    device: o.Device = None,
+    deterministic: Annotated[bool | None, typer.Option("--deterministic", help="Same bits on a GPU too, at some cost.", show_default=False)] = None,
+    set_: o.Set = None,
+    settings: o.SettingsFile = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model or unfinished run of that name.")] = False,
+    json: o.Json = False,
+) -> None:
+    """Train a tagger."""
+    from tagwright.assemble.fit import fit_folder
+    from tagwright.cli import _show
+
+    options = {
+        "data.text": text,
+        "data.labels": labels,
+        "data.task": task,
+        "data.separator": None if separator == "auto" else separator,
+        "encoder.name": encoder,
+        "objective": objective,
+        "loss.name": loss,
+        "targets.name": targets,
+        "mask.name": mask,
+        "weights.name": label_weights,
+        "decide.name": decide,
+        "fit.metric": metric,
+        "fit.epochs": epochs,
+        "fit.batch": batch,
+        "fit.learning_rate": learning_rate,
+        "fit.refit": refit,
+        "fit.vectors": None if vectors is None else str(vectors),
+        "fit.seed": seed,
+        "split.seed": split_seed,
+        "fit.device": device,
+        "fit.deterministic": deterministic,
+    }
+    asked = _ask_on_signals()
+    outcome = fit_folder(
+        data,
+        o.given(settings, set_, options),
+        out=out,
+        resume=resume,
+        overwrite=overwrite,
+        progress=_show.training_bar,
+        asked=lambda: bool(asked),
+        say=_show.say,
+    )
+    if json:
+        _show.emit(outcome.as_dict())
+    _show.show(_show.metric_table(f"dev, {outcome.rows} texts", outcome.metrics))
+    _show.say(f"model:  {outcome.model}\nreport: {outcome.report or 'none: altair and vl-convert are not installed'}")
+
+
+def _ask_on_signals() -> list[int]:
+    """A list that gets the number of the first SIGINT or SIGTERM; the second one ends the program at once."""
+    asked: list[int] = []
+
+    def ask(number: int, frame: object) -> None:
+        asked.append(number)
+        signal.signal(number, signal.SIG_DFL)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ask)
+    return asked
+
+
+fit.__doc__ = EXAMPLES

@@ -1,0 +1,33 @@
+"""`tagwright report`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tagwright.cli import _options as o
+
+
+def report(
+    model: o.ModelFolder,
+    data: o.Data,
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")],
+    split: Annotated[str | None, typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows")] = None,
+    text: o.Text = None,
+    labels: o.Labels = None,
+    separator: o.Separator = "auto",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+) -> None:
+    """Write an HTML report of a model on labelled data: per label, by frequency band, calibration, confused pairs.
+
+    The page quotes texts of the data. `fit` writes one for dev by itself.
+
+    Example:
+
+        tagwright report model held_out.csv --out report.html
+    """
+    from tagwright.assemble.report import report_folder
+    from tagwright.cli import _show
+
+    report_folder(model, data, out, split=split, overwrite=overwrite, text=text, labels=labels, separator=separator)
+    _show.say(f"report: {out}")

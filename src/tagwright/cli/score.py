@@ -1,0 +1,44 @@
+"""`tagwright score`."""
+
+from typing import Annotated
+
+import typer
+
+from tagwright.cli import _options as o
+
+
+def score(
+    model: o.ModelFolder,
+    data: o.Data,
+    split: Annotated[str | None, typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows")] = None,
+    convention: Annotated[str, typer.Option(help="sklearn, or paper (ZLPR's) for rows and labels without examples.")] = "sklearn",
+    unseen: Annotated[str, typer.Option(help="Labels the model does not know: drop them, or count each as a miss.")] = "drop",
+    pairs: Annotated[int, typer.Option(help="How many confused pairs to show.")] = 5,
+    text: o.Text = None,
+    labels: o.Labels = None,
+    separator: o.Separator = "auto",
+    json: o.Json = False,
+) -> None:
+    """Measure a model: every metric, by frequency band, with confused pairs.
+
+    Example:
+
+        tagwright score model held_out.csv --json
+    """
+    from tagwright.assemble.score import score_folder
+    from tagwright.cli import _show
+
+    scored = score_folder(
+        model, data, split=split, unseen=unseen, text=text, labels=labels, separator=separator, convention=convention
+    )
+    if json:
+        _show.emit(scored.as_dict(convention=convention))
+        return
+    results = scored.as_dict(convention=convention)["metrics"]
+    _show.show(_show.metric_table(f"{scored.split}, {scored.rows} texts, convention {convention}", results))
+    _show.show(_show.band_table(results))
+    for pair in scored.measures.states["confusion"].top(pairs):
+        missed, wrong = scored.label_names[pair.missed], scored.label_names[pair.wrong]
+        _show.say(f"{pair.count:5d}  {missed}  was taken for  {wrong}")
+    if scored.unseen:
+        _show.say(f"labels the model does not know ({unseen}): {', '.join(sorted(scored.unseen)[:10])}", style="yellow")

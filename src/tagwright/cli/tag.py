@@ -1,0 +1,55 @@
+"""`tagwright tag`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tagwright.cli import _options as o
+
+
+def tag(
+    model: o.ModelFolder,
+    data: Annotated[Path, typer.Argument(help="A CSV, TSV, JSONL or Parquet file of any size.")],
+    out: Annotated[Path, typer.Option(help="Where to write: .csv, .tsv, .jsonl or .parquet.")],
+    text: o.Text = None,
+    column: Annotated[str, typer.Option(help="Name of the new column; its scores go to NAME_scores.")] = "tags",
+    separator: Annotated[str, typer.Option(help="Between tags in a CSV cell.")] = ";",
+    inert: Annotated[
+        bool, typer.Option("--inert", help="Put a ' before CSV cells that start with = + - @, which a spreadsheet would run. Off: cells stay as they are.")
+    ] = False,
+    device: o.Device = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
+    json: o.Json = False,
+) -> None:
+    """Tag a file: all its rows and columns come back, with tags and their scores, in constant memory.
+
+    Rows without text stay in place, without tags.
+
+    Example:
+
+        tagwright tag model mails.csv --out tagged.csv
+    """
+    from tagwright.assemble.tag import tag_file
+    from tagwright.cli import _show
+
+    with _show.counting("tagged") as progress:
+        done = tag_file(
+            model,
+            data,
+            out,
+            device=device or "auto",
+            text=text,
+            column=column,
+            separator=separator,
+            inert=inert,
+            resume=resume,
+            overwrite=overwrite,
+            progress=progress,
+        )
+    if json:
+        _show.emit({"out": str(out), **done._asdict()})
+    _show.say(f"{done.rows} rows to {out}; {done.without} without a tag, {done.empty} of them without text")
+    if done.rows and done.without == done.rows:
+        _show.say("No row got a tag: is it the right text column (--text), or a stricter decision than meant?", style="yellow")

@@ -1,0 +1,111 @@
+"""A tokeniser turns texts into ids. This one runs a trained `tokenizers.Tokenizer` (Rust, all cores)."""
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
+
+from tagwright.batches.tokens import Tokens
+from tagwright.embed._hashed import Hashed
+from tagwright.embed._texts import UNKNOWN, Texts, slices
+from tagwright.errors import ModelError
+
+
+class Tokeniser(Protocol):
+    """Texts to ids and back. Id 0 is padding, id 1 unknown, in every feature channel."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of ids of each feature channel."""
+
+    @property
+    def vocabulary(self) -> dict[str, int] | None:
+        """Token to id; None where ids are hashes."""
+
+    def encode(self, texts: Texts) -> Tokens:
+        """Ids of every text; a null or empty text has none."""
+
+    def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+        """What stands for each id."""
+
+    def save(self, folder: Path) -> None:
+        """Write what `load_tokeniser` reads."""
+
+
+class Trained:
+    """A tokeniser with a vocabulary learnt from texts, one feature channel."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Vocabulary size, as one channel."""
+        return (self.tokenizer.get_vocab_size(),)
+
+    @cached_property
+    def vocabulary(self) -> dict[str, int]:
+        """Token to id, in the order of ids."""
+        return dict(sorted(self.tokenizer.get_vocab().items(), key=lambda pair: pair[1]))
+
+    def encode(self, texts: Texts) -> Tokens:
+        """Ids (N,) of every text; a null or empty text has none."""
+        ids, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
+        for part in slices(texts):
+            rows = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(part, add_special_tokens=False)]
+            lengths.append(np.fromiter(map(len, rows), np.int64, len(rows)))
+            ids.append(np.fromiter(chain.from_iterable(rows), np.int32, int(lengths[-1].sum())))
+        return Tokens(np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
+
+    def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+        """The token of each id."""
+        return [self.tokenizer.id_to_token(int(i)) or UNKNOWN for i in ids]
+
+    def save(self, folder: Path) -> None:
+        """Write tokenizer.json (which `tokenizers` reads, too) and kind.json."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "tokenizer.json").write_text(self.tokenizer.to_str(pretty=False), encoding="utf-8")
+        (folder / "kind.json").write_text(json.dumps({"kind": "trained"}) + "\n", encoding="utf-8")
+
+
+def train(
+    model: models.Model,
+    trainer: trainers.Trainer,
+    texts: Texts,
+    *,
+    lowercase: bool,
+    pieces: pre_tokenizers.PreTokenizer,
+    spaces: bool = False,
+) -> Trained:
+    """Learn a vocabulary from NFC texts that `pieces` cuts. With `spaces`, runs of white space become one space first.
+
+    The trainer must put padding and unknown first. They are matched in no text: as special tokens of the tokenizer
+    a text that has the letters "[PAD]" would vanish from its batch.
+    """
+    steps: list[normalizers.Normalizer] = [normalizers.NFC()]
+    if lowercase:
+        steps.append(normalizers.Lowercase())
+    if spaces:
+        steps += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.Sequence(steps)
+    tokenizer.pre_tokenizer = pieces
+    tokenizer.train_from_iterator(slices(texts), trainer, length=len(texts))
+    content = json.loads(tokenizer.to_str()) | {"added_tokens": []}
+    return Trained(Tokenizer.from_str(json.dumps(content)))
+
+
+def load_tokeniser(folder: Path) -> Tokeniser:
+    """Read a tokeniser that was saved in `folder`."""
+    try:
+        kind = json.loads((folder / "kind.json").read_text(encoding="utf-8"))
+        if kind["kind"] == "hashed":
+            return Hashed(**kind["settings"])
+        return Trained(Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{folder} must hold a tokeniser that was saved by save(folder): {error}") from error

@@ -1,0 +1,1 @@
+"""Tokens to hidden vectors: one file, one encoder."""

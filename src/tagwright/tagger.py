@@ -1,0 +1,187 @@
+"""The scikit-learn face: texts and labels as Python lists, `fit`, `predict`, `predict_proba`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from tagwright import bundle
+from tagwright.assemble.facts import card_facts
+from tagwright.assemble.prepare import prepare
+from tagwright.assemble.train import fit
+from tagwright.errors import DataError
+from tagwright.model import Model, Scores
+from tagwright.read import Data
+from tagwright.report.card import model_card
+from tagwright.settings import resolve
+
+
+class Tagger(ClassifierMixin, BaseEstimator):
+    """A text tagger with scikit-learn's manners.
+
+    `labels` may be one string a text, a list of strings a text, or a multi-hot matrix (n, L); `predict` answers in the same
+    form. `objective=None` takes cross_entropy for one label a text and bce otherwise. `settings` are nested values for
+    everything else, as in a settings file.
+
+    >>> tagger = Tagger(encoder="bow", epochs=3)
+    >>> tagger.fit(["red tent", "blue tent", "sharp knife", "big knife"] * 5, ["out", "out", "kitchen", "kitchen"] * 5)
+    Tagger(encoder='bow', epochs=3)
+    >>> tagger.predict(["a tent"]).tolist()
+    ['out']
+    """
+
+    def __init__(
+        self,
+        *,
+        encoder: str = "cnn",
+        objective: str | None = None,
+        decide: str | None = None,
+        epochs: float | None = None,
+        batch: int | None = None,
+        learning_rate: float | None = None,
+        dev_share: float = 0.1,
+        seed: int = 0,
+        device: str = "auto",
+        settings: dict[str, Any] | None = None,
+    ) -> None:
+        self.encoder, self.objective, self.decide = encoder, objective, decide
+        self.epochs, self.batch, self.learning_rate = epochs, batch, learning_rate
+        self.dev_share, self.seed, self.device, self.settings = dev_share, seed, device, settings
+
+    def fit(self, texts: Sequence[str], labels: Any, sample_weight: Sequence[float] | None = None) -> "Tagger":
+        """Learn from texts (n,) and labels; a share of them is held out to choose the best step and the decision."""
+        form, lists, names = _label_lists(labels)
+        texts = _texts(texts)
+        if len(texts) != len(lists):
+            raise DataError(f"texts and labels must be of one length, got {len(texts)} and {len(lists)}")
+        columns = {"text": pa.array(texts, pa.string()), "labels": pa.array(lists, pa.list_(pa.string()))}
+        if sample_weight is not None:
+            columns["weight"] = pa.array(np.asarray(sample_weight, np.float64))
+        task = "one" if form == "single" else "many"
+        data = Data(tables={"all": pa.table(columns)}, task=task, source="texts given in Python")  # type: ignore[arg-type]
+        settings = resolve({"objective": "cross_entropy" if task == "one" else "bce", **self._given()})
+        prepared = prepare(data, settings)
+        fitted = fit(prepared, settings)
+        self.model_, self.form_ = fitted.model, form
+        self.card_ = model_card(card_facts(prepared, fitted))
+        self._set_classes(names)
+        return self
+
+    def predict(self, texts: Sequence[str]) -> Any:
+        """Labels in the form they were learnt in: (n,) strings, lists of strings, or a multi-hot matrix (n, L)."""
+        chosen = self._scores(texts).chosen
+        if self.form_ == "single":
+            return self.classes_[chosen.argmax(1)]
+        if self.form_ == "matrix":
+            return self._in_columns(chosen).astype(np.int64)
+        return self.model_.heads["main"].space.decode(chosen)
+
+    def predict_proba(self, texts: Sequence[str]) -> np.ndarray:
+        """Probabilities (n, L) in the order of `classes_`; rows sum to 1 where labels exclude each other."""
+        values = self._scores(texts).probabilities.astype(np.float64)
+        if self.form_ == "single":
+            values /= values.sum(1, keepdims=True)
+        return self._in_columns(values)
+
+    def score(self, texts: Sequence[str], labels: Any, sample_weight: Sequence[float] | None = None) -> float:
+        """Accuracy; with several labels a text, the share of texts whose labels are all right."""
+        predicted = self.predict(texts)
+        if self.form_ == "lists":
+            same = [set(a) == set(b) for a, b in zip(predicted, labels, strict=True)]
+            return float(np.average(same, weights=sample_weight))
+        return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write a model folder, for `load` and the commands."""
+        check_is_fitted(self)
+        bundle.save(self.model_, Path(folder), card=self.card_, overwrite=overwrite)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn should know: strings in, several labels allowed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False, True
+        tags.classifier_tags.multi_label, tags.target_tags.multi_output = True, True
+        return tags
+
+    def _given(self) -> dict[str, Any]:
+        fit_options = {"epochs": self.epochs, "batch": self.batch, "learning_rate": self.learning_rate}
+        given = {key: dict(value) if isinstance(value, dict) else value for key, value in (self.settings or {}).items()}
+        chosen = {k: v for k, v in {**fit_options, "seed": self.seed, "device": self.device}.items() if v is not None}
+        given["fit"] = {**chosen, **given.get("fit", {})}
+        given["split"] = {"dev_share": self.dev_share, **given.get("split", {})}
+        given.setdefault("encoder", self.encoder)
+        for name in ("objective", "decide"):
+            if getattr(self, name) is not None:
+                given.setdefault(name, getattr(self, name))
+        return given
+
+    def _scores(self, texts: Sequence[str]) -> Scores:
+        check_is_fitted(self)
+        return self.model_.scores(_texts(texts))
+
+    def _set_classes(self, names: Sequence[Any]) -> None:
+        """`classes_` as scikit-learn knows them: the labels, or the columns of the matrix."""
+        space = self.model_.heads["main"].space
+        self.columns_ = np.array([int(name) for name in space.names]) if self.form_ == "matrix" else None
+        self.classes_ = np.arange(len(names)) if self.form_ == "matrix" else np.array(_originals(space.names, names))
+
+    def _in_columns(self, values: np.ndarray) -> np.ndarray:
+        """Columns of the matrix that no training text had stay 0."""
+        if self.columns_ is None:
+            return values
+        result = np.zeros((len(values), len(self.classes_)), values.dtype)
+        result[:, self.columns_] = values
+        return result
+
+
+def load(folder: str | Path) -> Tagger:
+    """A tagger from a model folder; it predicts strings or lists of strings."""
+    model = bundle.load(Path(folder))
+    return of_model(model, card=(Path(folder) / "README.md").read_text(encoding="utf-8"))
+
+
+def of_model(model: Model, *, card: str) -> Tagger:
+    """A tagger around a trained model."""
+    tagger = Tagger(encoder=model.settings.encoder.name, objective=model.settings.objective)
+    tagger.model_, tagger.card_ = model, card
+    tagger.form_ = "single" if model.heads["main"].space.exclusive else "lists"
+    tagger._set_classes(model.heads["main"].space.names)
+    return tagger
+
+
+def _label_lists(labels: Any) -> tuple[str, list[list[str]], list[Any]]:
+    """The form, every row as a list of strings, and the distinct labels (or columns) as they were given."""
+    if hasattr(labels, "ndim") and labels.ndim == 2:
+        matrix = np.asarray(labels.todense() if hasattr(labels, "todense") else labels)
+        if not np.isin(matrix, (0, 1)).all():
+            raise DataError("a label matrix must hold only 0 and 1")
+        width = len(str(matrix.shape[1] - 1))  # leading zeros: alphabetical order is the order of the columns
+        names = [f"{column:0{width}d}" for column in range(matrix.shape[1])]
+        return "matrix", [[names[c] for c in np.flatnonzero(row)] for row in matrix], names
+    rows = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    if rows and all(isinstance(row, list | tuple | set | frozenset) for row in rows):
+        return "lists", [[str(label) for label in row] for row in rows], []
+    if any(isinstance(row, list | tuple | set | frozenset) for row in rows):
+        raise DataError("labels must be all strings or all lists, got a mixture")
+    return "single", [[str(row)] for row in rows], sorted(set(rows), key=str)
+
+
+def _originals(names: Sequence[str], given: Sequence[Any]) -> list[Any]:
+    """Labels as they were given (numbers stay numbers), in the order of the space."""
+    by_name = {str(label): label for label in given}
+    return [by_name.get(name, name) for name in names]
+
+
+def _texts(texts: Any) -> list[str]:
+    if isinstance(texts, str):
+        raise DataError("texts must be a list of strings, got one string; put it in a list")
+    rows = texts.tolist() if hasattr(texts, "tolist") else list(texts)
+    wrong = next((row for row in rows if not isinstance(row, str)), None)
+    if wrong is not None:
+        raise DataError(f"texts must be strings, got {type(wrong).__name__}; are texts and labels swapped?")
+    return rows

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from tagwright.batches.bucket import plan
+
+LENGTHS = np.random.default_rng(0).geometric(0.05, 5003)
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize(("count", "batch"), [(0, 4), (1, 4), (7, 7), (997, 8), (5003, 31)])
+def test_every_text_comes_exactly_once(count: int, batch: int, shuffle: bool) -> None:
+    batches = plan(LENGTHS[:count], batch=batch, seed=1, epoch=2, shuffle=shuffle)
+    assert sorted(int(i) for part in batches for i in part) == list(range(count))
+    assert sum(len(part) != batch for part in batches) <= 1
+
+
+def test_plan_depends_on_seed_and_epoch_alone() -> None:
+    def flat(seed: int, epoch: int) -> list[int]:
+        return np.concatenate(plan(LENGTHS, batch=32, seed=seed, epoch=epoch)).tolist()
+
+    assert flat(0, 1) == flat(0, 1)
+    assert len({tuple(flat(seed, epoch)) for seed in (0, 1) for epoch in (0, 1)}) == 4
+
+
+def padded(batches: list[np.ndarray]) -> int:
+    return sum(len(part) * int(LENGTHS[part].max()) for part in batches)
+
+
+def test_little_is_padded() -> None:
+    random = np.random.default_rng(0).permutation(len(LENGTHS))
+    unsorted = [random[i : i + 16] for i in range(0, len(random), 16)]
+    assert padded(plan(LENGTHS, batch=16, seed=0, epoch=0)) < 1.1 * LENGTHS.sum()
+    assert padded(unsorted) > 2 * LENGTHS.sum()
+
+
+def test_prediction_pads_least() -> None:
+    batches = plan(LENGTHS, batch=16, seed=0, epoch=0, shuffle=False)
+    assert np.all(np.diff(LENGTHS[np.concatenate(batches)]) >= 0)
+    assert padded(batches) < padded(plan(LENGTHS, batch=16, seed=0, epoch=0))
+
+
+def test_short_texts_do_not_come_first() -> None:
+    means = [LENGTHS[part].mean() for part in plan(LENGTHS, batch=16, seed=0, epoch=0)]
+    assert abs(np.corrcoef(means, np.arange(len(means)))[0, 1]) < 0.2
+
+
+def test_texts_of_one_length_meet_in_other_batches_each_epoch() -> None:
+    lengths = np.full(200, 5)
+    first, second = ({frozenset(part.tolist()) for part in plan(lengths, batch=8, seed=0, epoch=e)} for e in (0, 1))
+    assert not first & second

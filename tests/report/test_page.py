@@ -1,0 +1,69 @@
+import subprocess
+import sys
+
+import pytest
+
+from tagwright.report.page import duration, excerpt, metric_name, number, part_name, plural
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *((0.51239, "0.512"), (1234567, "1,234,567"), (12.345, "12.3"), (0.00423, "0.0042"), (-0.25, "−0.250")),
+        *((0, "0"), (0.0, "0.000"), (1.0, "1.000"), (3.0, "3"), (float("nan"), "–"), (None, "–")),
+        *((float("inf"), "∞"), (2.5e-5, "0.000025")),
+    ],
+)
+def test_number_reads_well(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.42, "0.4 s"),
+        (59.6, "1 min"),
+        (75, "1 min 15 s"),
+        (11045, "3 h 4 min"),
+        (3600, "1 h"),
+        (9.97, "10 s"),
+        (None, "–"),
+    ],
+)
+def test_duration_has_two_units(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_excerpt_is_one_line_within_the_limit():
+    assert excerpt("a\n b\t c") == "a b c"
+    assert excerpt("x" * 50, 20) == "x" * 19 + "…"
+
+
+def test_names_are_for_people():
+    assert [metric_name(n) for n in ("micro_f1", "lrap", "macro_average_precision")] == [
+        *("micro-F1", "LRAP", "macro average precision")
+    ]
+    assert plural(1, "label") == "1 label"
+    assert plural(2001, "label") == "2,001 labels"
+
+
+def test_part_name_reads_both_forms():
+    assert part_name({"encoder": {"name": "cnn", "width": 3}}, "encoder") == "cnn"
+    assert part_name({"objective": "zlpr"}, "objective") == "zlpr"
+    assert part_name(None, "encoder") == ""
+
+
+def test_importing_the_package_loads_neither_altair_nor_jinja():
+    code = "import sys, tagwright.report; print([m for m in ('altair', 'vl_convert', 'jinja2') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("module", ["altair", "vl_convert", "jinja2"])
+def test_a_missing_library_is_named(make_fit, monkeypatch, module):
+    from tagwright.errors import TagwrightError
+    from tagwright.report import fit_report
+
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(TagwrightError, match=f"needs {module}; pip install"):
+        fit_report(make_fit(2))
