@@ -66,7 +66,7 @@ def build_objective(settings: Settings, space: LabelSpace) -> Objective:
     if factory.batchwise and settings.fit.accumulate > 1:  # type: ignore[attr-defined]
         raise SettingsError(f"{settings.loss.name} looks at a whole batch, so fit.accumulate must be 1")
     reduction = "mean" if factory.batchwise else "sum"  # type: ignore[attr-defined]
-    loss = parts.build("losses", settings.loss.name, {**settings.loss.options, "reduction": reduction})
+    loss = parts.build("losses", settings.loss.name, settings.loss.options, reduction=reduction)
     return Objective(loss, mask_of=_mask(settings, space), **_weights(settings, space))
 
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from tagwright.errors import SettingsError, unknown
 
+# keyword arguments that the program sets itself
+RESERVED = {"reduction", "vectors"}
 KINDS = ("losses", "targets", "masks", "weights", "embed", "encoders", "heads", "schedules", "decide")
 
 
@@ -52,7 +54,7 @@ def options(factory: Callable[..., Any]) -> dict[str, Any]:
     return {
         p.name: p.default
         for p in signature.parameters.values()
-        if p.kind is p.KEYWORD_ONLY and p.default is not p.empty
+        if p.kind is p.KEYWORD_ONLY and p.default is not p.empty and p.name not in RESERVED
     }
 
 

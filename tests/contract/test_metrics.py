@@ -103,6 +103,8 @@ def test_other_shapes_are_refused(family: type[Family]):
         family.of(scores, truth[:, :6], chosen)
     with pytest.raises(ShapeError, match=r"one shape \(n, L\)"):
         family.of(scores[0], truth[0], chosen[0])
+    with pytest.raises(ShapeError, match="L > 0"):
+        family.of(scores[:, :0], truth[:, :0], chosen[:, :0])
 
 
 @every_family

@@ -1,11 +1,12 @@
 import pytest
 
+from tagwright.embed import Tokeniser
 from tagwright.embed.subword import Subword
 
 TEXTS = ["low lower lowest", "new newer newest", "low new, wide"] * 3
 
 
-def pieces(tokeniser, text: str) -> list[str]:
+def pieces(tokeniser: Tokeniser, text: str) -> list[str]:
     return tokeniser.words(tokeniser.encode([text]).ids)
 
 
@@ -17,16 +18,12 @@ def test_frequent_words_become_one_piece_and_new_words_several() -> None:
 
 
 def test_punctuation_stands_alone() -> None:
-    assert pieces(Subword(size=60).train(TEXTS), "low,low") == [
-        "▁low",
-        ",",
-        *pieces(Subword(size=60).train(TEXTS), "low,low")[2:],
-    ]
+    assert pieces(Subword(size=60).train(TEXTS), "low, new,") == ["▁low", ",", "▁new", ","]
 
 
 def test_frequent_sequences_of_unspaced_text_become_pieces() -> None:
-    tokeniser = Subword(size=40).train(["买手机", "手机好", "大手机壳", "这手机"])
-    assert "手机" in pieces(tokeniser, "大手机壳")
+    tokeniser = Subword(size=40).train(["买手机", "手机好", "大手机壳", "这手机"] * 2)
+    assert pieces(tokeniser, "壳手机") == ["▁", "壳", "手机"]
 
 
 def test_rare_characters_are_unknown() -> None:

@@ -60,7 +60,7 @@ def test_file_without_any_word_is_refused(tmp_path: Path) -> None:
 
 def test_array_without_words_beside_it_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.zeros((2, 2)))
-    with pytest.raises(DataError, match="v.words or v.txt"):
+    with pytest.raises(DataError, match=r"v\.words or v\.txt"):
         read_vectors(tmp_path / "v.npy", VOCABULARY, seed=0)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sklearn_metrics
 
+from tagwright.errors import ShapeError
 from tagwright.metrics.counts import Counts
 
 TOLERANCE = {"rtol": 1e-12, "atol": 1e-12}
@@ -86,3 +87,9 @@ def test_f1_minus_f2_and_jaccard_keep_their_identities(cases, convention: str):
         difference = 3 * p * r * (p - r) / ((p + r) * (4 * p + r)) if p + r else 0
         np.testing.assert_allclose(f1 - found["micro_f2"], difference, atol=1e-12)
         np.testing.assert_allclose(found["micro_jaccard"], f1 / (2 - f1), rtol=1e-12)
+
+
+def test_one_label_is_not_spread_over_many():
+    one, many = np.ones((2, 1), bool), np.ones((2, 7), bool)
+    with pytest.raises(ShapeError, match=r"shape \(1,\) and \(7,\)"):
+        Counts.of(one * 1.0, one, one) + Counts.of(many * 1.0, many, many)

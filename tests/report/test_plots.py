@@ -33,6 +33,13 @@ def test_names_are_escaped(read_page):
     assert 'a"&b' in page.text("text").split("\n")
 
 
+@pytest.mark.parametrize("character", ["\0", "\x1f", "\ufffe", "\ud800", "\x7f", "\u202e", "\n"])
+def test_no_character_of_a_name_ends_the_process(read_page, character):
+    page = read_page(plots.bars([f"a{character}b", "c"], [1, 2], title=character))
+    assert page.faults == []
+    assert "c" in page.text("text").split("\n")
+
+
 def test_undefined_points_are_skipped(read_page):
     counts, scores = [1, 0, 5, 100, 7], [0.5, 0.1, np.nan, 1.0, 0.2]
     page = read_page(plots.scatter(counts, scores, x_title="x", y_title="y"))

@@ -7,7 +7,7 @@ import typer
 
 from tagwright.errors import TagwrightError
 
-COMMANDS = ("check", "fit", "compare", "score", "tag", "decide", "parts", "report")
+COMMANDS = ("check", "fit", "compare", "score", "tag", "decide", "parts", "report", "demo")
 
 app = typer.Typer(
     name="tagwright",
@@ -32,11 +32,11 @@ def _top(version: bool = typer.Option(False, "--version", help="Show the version
 
 def main() -> None:
     """Run; a user's mistake is one message on stderr and exit code 2, an interruption 130."""
-    from tagwright.cli._show import fail
-
     try:
         app()
     except TagwrightError as error:
+        from tagwright.cli._show import fail
+
         fail(error)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -16,7 +16,7 @@ Examples:
 
     tagwright fit shop --encoder bow --objective zlpr --out model
 
-    tagwright fit pages.jsonl --text title,body --labels tags --epochs 5 --set cnn.filters=256 --out model
+    tagwright fit pages.jsonl --text title,body --labels tags --epochs 5 --set encoder.filters=256 --out model
 
 A killed or interrupted run goes on with the same command and --resume. The report, the log and the checkpoints
 stand in OUT.run; the report quotes texts of the data, the model folder does not.

@@ -65,7 +65,9 @@ def groups_from_table(path: Path, names: Sequence[str]) -> Groups:
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         if not {"label", "group"} <= set(reader.fieldnames or ()):
-            raise DataError(f"{path}, line 1: expected the columns label,group, found {reader.fieldnames}; add that header")
+            raise DataError(
+                f"{path}, line 1: expected the columns label,group, found {reader.fieldnames}; add that header"
+            )
         for row in reader:
             label, group = row["label"], row["group"]
             if not label or not group:
@@ -80,7 +82,9 @@ def groups_from_table(path: Path, names: Sequence[str]) -> Groups:
 def _joined(path: Path, names: Sequence[str], group_of: Mapping[str, str]) -> Groups:
     strangers = tuple(sorted(set(group_of) - set(names)))
     if len(strangers) == len(group_of):
-        raise DataError(f"{path}: none of its labels is in the data; it has {strangers[:3]}, the data {list(names[:3])}")
+        raise DataError(
+            f"{path}: none of its labels is in the data; it has {strangers[:3]}, the data {list(names[:3])}"
+        )
     return _grouped([group_of.get(name) for name in names], strangers=strangers)
 
 

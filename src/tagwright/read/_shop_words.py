@@ -29,13 +29,14 @@ SHELVES = {
         "stainless | dishwasher-safe | hand-forged | non-stick | heavy-duty | compact | heat-resistant | matt-black",
         "riveted handle | beech handle | cast-iron core | non-slip grip | measuring scale | silicone rim | steel body",
         "small kitchens | a busy family table | Sunday cooking | quick weekday dinners | people who cook every day",
-        "Wash it by hand and it will last for decades. | Works on gas and induction. | Sharp, quiet and easy to clean. | "
+        "Wash it by hand and it will last for decades. | Works on gas and induction. | "
+        "Sharp, quiet and easy to clean. | "
         "Cooks in our test kitchen reach for it first. | Onions, herbs and roots are done in no time.",
         """
-        knife; chef's knife | paring knife | bread knife; double-edged; Damascus blade; Slices ripe tomatoes without pressure.
+        knife; chef's knife | paring knife | bread knife; double-edged; Damascus blade; Slices ripe tomatoes.
         cleaver; cleaver | butcher's knife | vegetable cleaver; broad; heavy blade; Splits a pumpkin in one stroke.
         pan; frying pan | skillet | crêpe pan; shallow; pouring lip; Golden pancakes, no sticking.
-        wok; wok | stir-fry pan | carbon-steel wok; round-bottomed; wok ring; Tosses noodles over the highest flame.
+        wok; wok | stir-fry pan | carbon-steel wok; round-bottomed; wok ring; Tosses noodles over high flames.
         kettle; kettle | water kettle | gooseneck kettle; whistling; gooseneck spout; Boils a litre in three minutes.
         grinder; pepper mill | coffee grinder | spice grinder; conical; ceramic burrs; Set it from coarse to very fine.
         """,
@@ -44,7 +45,8 @@ SHELVES = {
         "Norrvik | Fjellgard | Campo Alto | Wildhorn",
         "camp item | piece of camp kit | trail companion",
         "waterproof | ultralight | three-season | windproof | foldable | ripstop | packable | quick-drying",
-        "taped seams | aluminium poles | carry sack | reflective cords | mosquito net | steel pegs | compression straps",
+        "taped seams | aluminium poles | carry sack | reflective cords | mosquito net | steel pegs | "
+        "compression straps",
         "a wet weekend | long treks | the beach and the woods | festival nights | two people and a dog",
         "Packs down to the size of a water bottle. | Tested in a gale on the coast. | Hang it between two trees. | "
         "Ready in five minutes, even in the dark. | Keeps you warm and dry until morning.",
@@ -76,15 +78,17 @@ SHELVES = {
     "audio": Shelf(
         "Sonelle | Klangwerk | Bright Owl | Auris",
         "sound device | listening set | piece of audio gear",
-        "wireless | noise-cancelling | foldable | high-resolution | splash-proof | studio-grade | rechargeable | low-latency",
-        "USB-C port | charging case | braided cable | touch controls | 30-hour battery | memory foam pads | bass driver",
+        "wireless | noise-cancelling | foldable | high-resolution | splash-proof | studio-grade | "
+        "rechargeable | low-latency",
+        "USB-C port | charging case | braided cable | touch controls | 30-hour battery | memory foam pads | "
+        "bass driver",
         "the daily train | home recording | parties in the park | late-night listening | video calls",
         "Pairs with two phones at once. | Warm bass and clear voices. | A full charge takes one hour. | "
         "Hear every breath of the singer. | Turn it up without rattle.",
         """
-        headphones; headset | pair of headphones | over-ear set; over-ear; padded headband; Closes the door on the open office.
+        headphones; headset | pair of headphones | over-ear set; over-ear; padded headband; Closes the door on the office.
         earbuds; pair of earbuds | in-ear set | earphone set; in-ear; silicone tips; Stay put on every run.
-        speaker; speaker | bluetooth speaker | bookshelf speaker; floor-shaking; passive radiator; Fills the room from a single corner.
+        speaker; speaker | bluetooth speaker | bookshelf speaker; floor-shaking; passive radiator; Fills the room from one corner.
         soundbar; soundbar | TV speaker | sound stage; slim; HDMI input; Slides under the television.
         turntable; turntable | record player | vinyl player; belt-driven; tone arm; Dust off your old records.
         """,
@@ -93,14 +97,16 @@ SHELVES = {
         "Veloura | Kettwig | Spoke & Co | Radmeister",
         "bike accessory | cycling extra | piece of bike kit",
         "rainproof | adjustable | USB-rechargeable | reflective | hardened | clip-on | universal | lightweight",
-        "quick-release mount | steel bracket | spare key | pressure gauge | rubber strap | reflector strip | click rail",
+        "quick-release mount | steel bracket | spare key | pressure gauge | rubber strap | reflector strip | "
+        "click rail",
         "the daily commute | gravel tours | night rides | cargo bikes | steep city streets",
-        "Fits every common frame. | Mounts without tools. | Be seen from 300 metres. | Made to live outdoors all year. | "
+        "Fits every common frame. | Mounts without tools. | Be seen from 300 metres. | "
+        "Made to live outdoors all year. | "
         "Slips off in a second when you park.",
         """
         helmet; helmet | bike helmet | commuter helmet; ventilated; chin strap; One turn of the dial and it sits.
         light; bike light | front light | rear light; 70-lux; brake sensor; Approved for road use.
-        lock; bike lock | folding lock | chain lock; pick-resistant; hardened shackle; Nine minutes with an angle grinder, we tried.
+        lock; bike lock | folding lock | chain lock; pick-resistant; hardened shackle; We tried a grinder: nine minutes.
         pump; bike pump | floor pump | mini pump; dual-valve; hose head; From flat to hard in forty strokes.
         pannier; pannier | bike bag | roll-top bag; roll-top; shoulder strap; Swallows a laptop and the shopping.
         """,
@@ -134,7 +140,7 @@ SHELVES = {
         notebook; notebook | journal | sketchbook; thread-bound; cream paper; No ink shows through.
         planner; planner | weekly planner | desk calendar; yearly; goal pages; A whole month at a glance.
         lamp; desk lamp | reading lamp | task light; flicker-free; swivel arm; From candle to daylight.
-        chair; office chair | desk chair | swivel chair; reclining; castors; Sit eight hours and stand up straight.
+        chair; office chair | desk chair | swivel chair; reclining; castors; Sit eight hours, stand up straight.
         """,
     ),
     "toys": Shelf(
@@ -176,7 +182,8 @@ TRAITS = {
         "Keep out of reach of children. | Not a toy. | Parents love it too.",
     ),
     "for/gift": Trait(
-        "Comes gift-wrapped with a card. | A present that gets unwrapped twice. | Wrapped on request, price tag removed.",
+        "Comes gift-wrapped with a card. | A present that gets unwrapped twice. | "
+        "Wrapped on request, price tag removed.",
         "A gift to yourself, some say. | Gift wrapping is not available for this item. | Vouchers cannot be used here.",
     ),
     "for/travel": Trait(
@@ -201,26 +208,31 @@ TRAITS = {
     ),
     "season/festive": Trait(
         "A limited Christmas edition. | With stars for the holidays. | Under the tree by the 24th.",
-        "Delivery before Christmas is not guaranteed. | Returns after the holidays are free. | Not for festive lighting.",
+        "Delivery before Christmas is not guaranteed. | Returns after the holidays are free. | "
+        "Not for festive lighting.",
     ),
 }
 
 OPENINGS = (
-    "The {brand} {model} is a {adjective} {name} with {part}, made for {scene}. | {brand} built this {adjective} {name} for {scene}. | "
+    "The {brand} {model} is a {adjective} {name} with {part}, made for {scene}. | "
+    "{brand} built this {adjective} {name} for {scene}. | "
     "A {adjective}, {adjective} {name} for {scene}. | Meet {model}, the {name} that {brand} makes for {scene}. | "
     "With {part} and {part}, this {name} is made for {scene}."
 )
 DETAILS = (
-    "It is {adjective} and comes with {part}. | New this year: {part}. | {adjective} and {adjective}, as always with {brand}. | "
+    "It is {adjective} and comes with {part}. | New this year: {part}. | "
+    "{adjective} and {adjective}, as always with {brand}. | "
     "You get {part}, {part} and a fair price. | What people praise most: {part}. | Also {adjective}."
 )
 BUNDLES = "The set includes a {own}. | Comes together with a {own}. | In the box: a matching {own}. | Bundled with a {adjective} {own}."
 MENTIONS = (
-    "Goes well with our {own}. | Customers also bought a {own}. | Looking for a {own}? See the next page. | Cheaper than a {own}. | "
+    "Goes well with our {own}. | Customers also bought a {own}. | Looking for a {own}? See the next page. | "
+    "Cheaper than a {own}. | "
     "A {own} is sold separately. | Please note: this is not a {own}."
 )
 NOTICES = (
-    "Delivered in two days. | Two-year warranty. | Free returns within 30 days. | Only a few in stock. | Rated 4.6 out of 5. | "
+    "Delivered in two days. | Two-year warranty. | Free returns within 30 days. | Only a few in stock. | "
+    "Rated 4.6 out of 5. | "
     "Designed in Malmö. | Packed without plastic. | Available in three colours."
 )
 BLANK_TITLES = "{brand} gift card | {brand} repair day | Spare parts for {brand} | News from {brand} | Opening hours | We are hiring"

@@ -16,9 +16,9 @@ def parquet(path: Path) -> pa.Table:
     try:
         table = arrow_parquet.ParquetFile(path).read()
         table.validate(full=True)
-    except (pa.ArrowInvalid, OSError) as error:
+        return table.select(table.column_names).replace_schema_metadata(None)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _fault(path, error) from error
-    return table.replace_schema_metadata(None)
 
 
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
@@ -26,7 +26,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
     try:
         for batch in arrow_parquet.ParquetFile(path, pre_buffer=False).iter_batches(batch_size=8192):
             yield batch.replace_schema_metadata(None)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _fault(path, error) from error
 
 

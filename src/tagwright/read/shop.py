@@ -80,7 +80,7 @@ def _stream(rng: np.random.Generator) -> Iterator[float]:
 
 def _zipf(count: int) -> np.ndarray:
     """Shares of the labels, (count,), most common first: Zipf's law with a flattened head."""
-    raw = 1 / (np.arange(count) + 4.0) ** 1.25
+    raw = 1 / (np.arange(count) + 4.0) ** 1.4
     return raw / raw.sum()
 
 
@@ -165,10 +165,9 @@ def _page(draw: Draw, voices: Sequence[Voice], main: int) -> Page:
 
 def _other(draw: Draw, voices: Sequence[Voice], voice: Voice) -> Voice:
     """Another label's voice: mostly a look-alike of the same shelf, otherwise one of the more common."""
-    shelf = voice.label.partition("/")[0] + "/"
-    near = [other for other in voices if other.label.startswith(shelf) and other is not voice]
-    alike = draw() < 0.6
-    return near[int(draw() ** 2 * len(near))] if alike else voices[int(draw() ** 2 * len(voices))]
+    shelf = voice.label.partition("/")[0] + "/" if draw() < 0.6 else ""
+    others = [other for other in voices if other.label.startswith(shelf) and other.label != voice.label]
+    return others[int(draw() ** 2 * len(others))]
 
 
 def _blank_page(draw: Draw, voice: Voice) -> Page:
@@ -181,7 +180,10 @@ def _blank_page(draw: Draw, voice: Voice) -> Page:
 def _typeset(draw: Draw, title: Phrase, body: Sequence[Phrase], labels: list[str]) -> Page:
     """Lay the words out as text: spaces, capitals, a or an, slips of the pen; and note where every token begins."""
     pairs = [*title, *(pair for sentence in body for pair in sentence)]
-    tokens, starts, pieces, length = [], [], [], 0
+    tokens: list[str] = []
+    starts: list[int] = []
+    pieces: list[str] = []
+    length = 0
     for place, (token, _) in enumerate(pairs):
         gap = "" if not place or token in ".,:?" else "\n" if place == len(title) else " "
         if token in ("a", "A") and place + 1 < len(pairs) and pairs[place + 1][0][0] in "aeiou":

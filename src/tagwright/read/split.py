@@ -29,7 +29,9 @@ def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: 
     (labels null) cannot be scored, so they go to train, unless a labelled row with their text or group takes them along.
     """
     if not (0 <= dev_share < 1 and 0 <= test_share < 1 and dev_share + test_share < 1):
-        raise SettingsError(f"dev_share and test_share must be at least 0 and add to less than 1, got {dev_share} and {test_share}")
+        raise SettingsError(
+            f"dev_share and test_share must be at least 0 and add to less than 1, got {dev_share} and {test_share}"
+        )
     wanted = {"dev": dev_share, "test": test_share}
     missing = {name: share for name, share in wanted.items() if share > 0 and name not in data.tables}
     table = data.first

@@ -1,5 +1,6 @@
 """Numbers -> plots as SVG strings, all equally wide. Colours are the page's CSS variables: one plot, light and dark."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ WIDTH = 450  # of every plot, axes included: one scale for all means one size of
 HEIGHT = 240
 MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
 MOST_POINTS = 600
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 PALETTE = ["var(--accent)", "var(--second)"]
 INK, MUTED, LINE, SURFACE = "var(--ink)", "var(--muted)", "var(--line)", "var(--surface)"
 
@@ -265,4 +267,13 @@ def _svg(chart: Any, *, height: int = HEIGHT) -> str:
     )
     version = "_".join(_altair().SCHEMA_VERSION.split(".")[:2])
     # Checking against the schema would take as long as drawing; the tests draw every kind.
-    return str(vl_convert.vegalite_to_svg(styled.to_dict(validate=False), vl_version=version))
+    return str(vl_convert.vegalite_to_svg(_drawable(styled.to_dict(validate=False)), vl_version=version))
+
+
+def _drawable(value: Any) -> Any:
+    """The same nested values, strings without characters XML forbids: one of them makes the converter end the process."""
+    if isinstance(value, str):
+        return NOT_XML.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {key: _drawable(item) for key, item in value.items()}
+    return [_drawable(item) for item in value] if isinstance(value, list) else value
