@@ -18,13 +18,13 @@ demo: $(VENV)/.installed
 	$(BIN)/tagwright demo --out demo --overwrite
 
 test: lint types
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not gpu" tests src/tagwright docs README.md
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not gpu"
 
 test-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -m "slow and not gpu" tests
+	$(BIN)/python -m pytest -m "slow and not gpu"
 
 test-gpu: $(VENV)/.installed
-	$(BIN)/python -m pytest -m gpu tests
+	$(BIN)/python -m pytest -m gpu
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

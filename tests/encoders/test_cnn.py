@@ -110,6 +110,14 @@ def test_tied_windows_share_no_gradient_twice() -> None:
     torch.testing.assert_close(model.lookup.tables[0].grad, whole)
 
 
+def test_broken_weights_give_nan_and_no_crash() -> None:
+    model = model_of()
+    model.kernel.data.fill_(float("nan"))
+    pooled = model(*padded(TEXTS, 8)).pooled
+    pooled.sum().backward()
+    assert pooled.isnan().all()
+
+
 def test_channels_are_told_apart() -> None:
     model = model_of(sizes=(23, 11, 5))
     ids = torch.stack([torch.randint(1, size, (4, 9)) for size in (23, 11, 5)], -1)

@@ -46,6 +46,9 @@ def test_a_missing_key_is_null_and_blank_lines_are_skipped(tmp_path: Path) -> No
     [
         (b'{"a": "x"}\n{"a": \n', r"^a.jsonl, line 2, column 7: broken JSON"),
         (b'{"a": "x"}\n\n"b"\n', r"^a.jsonl, line 3: a string, expected an object such as"),
+        (b'null\n{"a": "x"}\n', r"^a.jsonl, line 1: null, expected an object"),
+        (b'{"a": "x"}\n null\n', r"^a.jsonl, line 2: null, expected an object"),
+        (b'{\n "a": "x"\n}\n', r"^a.jsonl, line 1, column 2: broken JSON"),
         (b'{"a": "x"}\n[1]\n', r"^a.jsonl, line 2: a list, expected an object"),
         (b'[{"a": "x"}]\n', r"^a.jsonl, line 1: a list, expected one object a line; convert it"),
         (b'{"a": "x"}\n{"a": 1}\n', r"^a.jsonl, line 2: 'a' is a number, but a string in line 1"),

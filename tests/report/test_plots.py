@@ -2,19 +2,7 @@ import numpy as np
 import pytest
 
 from tagwright.report import plots
-
-
-@pytest.mark.parametrize(("count", "limit"), [(1, 5), (5, 5), (7, 3), (1271, 41)])
-def test_thinning_keeps_both_ends_and_the_limit(count, limit):
-    kept = plots.thin(count, limit).tolist()
-    assert kept[0] == 0
-    assert kept[-1] == count - 1
-    assert len(kept) == min(count, limit)
-    assert kept == sorted(set(kept))
-
-
-def test_thinning_nothing_gives_nothing():
-    assert plots.thin(0, 5).tolist() == []
+from tagwright.report.draw import WIDTH
 
 
 def test_few_labels_are_named_and_many_are_ranked(read_page):
@@ -33,13 +21,6 @@ def test_names_are_escaped(read_page):
     assert 'a"&b' in page.text("text").split("\n")
 
 
-@pytest.mark.parametrize("character", ["\0", "\x1f", "\ufffe", "\ud800", "\x7f", "\u202e", "\n"])
-def test_no_character_of_a_name_ends_the_process(read_page, character):
-    page = read_page(plots.bars([f"a{character}b", "c"], [1, 2], title=character))
-    assert page.faults == []
-    assert "c" in page.text("text").split("\n")
-
-
 def test_undefined_points_are_skipped(read_page):
     counts, scores = [1, 0, 5, 100, 7], [0.5, 0.1, np.nan, 1.0, 0.2]
     page = read_page(plots.scatter(counts, scores, x_title="x", y_title="y"))
@@ -55,7 +36,7 @@ def test_every_plot_has_the_same_width(read_page):
         plots.columns([0, 10], [10, 20], [3, 4], x_title="x", y_title="y"),
         plots.reliability({"centres": [0.1, 0.9], "observed": [0.2, np.nan], "counts": [3, 0]}),
     ]
-    assert {read_page(svg).named("svg")[0]["width"] for svg in drawn} == {str(plots.WIDTH)}
+    assert {read_page(svg).named("svg")[0]["width"] for svg in drawn} == {str(WIDTH)}
 
 
 @pytest.mark.parametrize("values", [[1], [1, 1], [9, 11], [1, 10**6]])

@@ -5,6 +5,7 @@ batch is multiplied once, and a window only adds up rows of the result; most of 
 """
 
 import math
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -101,14 +102,14 @@ class WindowMax(torch.autograd.Function):
         """The maximum over starts; a start counts if its window ends inside the text, the first start always does."""
         sums = _window_sums(products, places, windows)  # (B, S, W, filters)
         starts = torch.arange(sums.shape[1], device=sums.device)[:, None]
-        ends = starts + torch.tensor(windows, device=sums.device)  # (S, W)
+        ends = starts + _constant(windows, sums.device)  # (S, W)
         outside = (ends > lengths[:, None, None]) & (starts > 0)
         sums.masked_fill_(outside[..., None], -math.inf)
         best = sums.amax(1)
         if ctx.needs_input_grad[0]:
             # twice amax is several times faster than max with its index; the highest number marks the first start
             numbers = torch.arange(sums.shape[1], 0, -1, device=sums.device, dtype=torch.int32)[:, None, None]
-            chosen = sums.shape[1] - ((sums == best[:, None]) * numbers).amax(1)  # (B, W, filters)
+            chosen = sums.shape[1] - ((sums == best[:, None]) * numbers).amax(1).clamp_(min=1)  # NaN equals nothing
             ctx.save_for_backward(places, chosen)
             ctx.windows, ctx.shape = windows, products.shape
         return best.flatten(1)
@@ -134,7 +135,7 @@ def _window_sums(products: Tensor, places: Tensor, windows: tuple[int, ...]) -> 
     width, starts = len(step_of), places.shape[1] - max(windows) + 1
     around = places.unfold(1, max(windows), 1)[..., step_of]  # (B, S, sum of windows)
     rows = around * width + torch.arange(width, device=places.device)
-    firsts = (step_of == 0).nonzero()[:, 0]
+    firsts = _constant(tuple(accumulate(windows[:-1], initial=0)), places.device)
     offsets = torch.arange(0, rows.numel(), width, device=places.device)[:, None] + firsts
     sums = F.embedding_bag(rows.flatten(), products.view(-1, products.shape[1] // width), offsets.flatten(), mode="sum")
     return sums.view(len(places), starts, len(windows), -1)
@@ -142,9 +143,14 @@ def _window_sums(products: Tensor, places: Tensor, windows: tuple[int, ...]) -> 
 
 def _columns(windows: tuple[int, ...], device: torch.device) -> tuple[Tensor, Tensor]:
     """For each block of the kernel's columns, its window and its place in the window."""
-    pairs = [(index, step) for index, window in enumerate(windows) for step in range(window)]
-    window_of, step_of = torch.tensor(pairs, device=device).T
+    window_of = torch.cat([torch.full((window,), index, device=device) for index, window in enumerate(windows)])
+    step_of = torch.cat([torch.arange(window, device=device) for window in windows])
     return window_of, step_of
+
+
+def _constant(values: tuple[int, ...], device: torch.device) -> Tensor:
+    """Numbers made on the device: a copy from the host would break a captured CUDA graph."""
+    return torch.cat([torch.full((1,), value, device=device) for value in values])
 
 
 PART = CNN

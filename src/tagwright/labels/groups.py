@@ -66,7 +66,7 @@ def groups_from_table(path: Path, names: Sequence[str]) -> Groups:
         reader = csv.DictReader(file)
         if not {"label", "group"} <= set(reader.fieldnames or ()):
             raise DataError(
-                f"{path}, line 1: expected the columns label,group, found {reader.fieldnames}; add that header"
+                f"{path}, line 1: the header must name label and group, found {reader.fieldnames}; add them"
             )
         for row in reader:
             label, group = row["label"], row["group"]

@@ -1,9 +1,9 @@
 """JSON lines: one object a line, its keys the columns; a missing key is null. Strings stay strings, dates too."""
 
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
@@ -18,9 +18,9 @@ def jsonl(path: Path) -> pa.Table:
     """The whole file. A fault is an error that names file and line."""
     _refuse_array(path)
     content = load(path)
-    table = _parse(path, pa.BufferReader(content), None)
+    table = _parse(path, content, None)
     schema = _as_written(table.schema)
-    return table if schema.equals(table.schema) else _parse(path, pa.BufferReader(content), schema)
+    return table if schema.equals(table.schema) else _parse(path, content, schema)
 
 
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
@@ -31,19 +31,25 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
     _refuse_array(path)
     schema = pa.schema([])
     for block in _blocks(path):
-        found = _as_written(_parse(path, BytesIO(block), None).schema)
+        found = _as_written(_parse(path, pa.py_buffer(block), None).schema)
         try:
             schema = pa.unify_schemas([schema, found], promote_options="permissive")
         except pa.ArrowException as error:
             raise json_fault(path) or DataError(f"{path.name}: {error}") from error
     for block in _blocks(path):
-        yield from _parse(path, BytesIO(block), schema).to_batches()
+        yield from _parse(path, pa.py_buffer(block), schema).to_batches()
 
 
-def _parse(path: Path, source: pa.BufferReader | BytesIO, schema: pa.Schema | None) -> pa.Table:
+def _parse(path: Path, content: pa.Buffer, schema: pa.Schema | None) -> pa.Table:
+    if not _lines_open(content):
+        fault = json_fault(path)
+        if fault is not None:
+            raise fault
     try:
         table = arrow_json.read_json(
-            source, arrow_json.ReadOptions(block_size=BLOCK), arrow_json.ParseOptions(explicit_schema=schema)
+            pa.BufferReader(content),
+            arrow_json.ReadOptions(block_size=BLOCK),
+            arrow_json.ParseOptions(explicit_schema=schema),
         )
         table.validate(
             full=True
@@ -51,6 +57,13 @@ def _parse(path: Path, source: pa.BufferReader | BytesIO, schema: pa.Schema | No
         return table.select(table.column_names)
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise json_fault(path) or DataError(f"{path.name}: {error}") from error
+
+
+def _lines_open(content: pa.Buffer) -> bool:
+    """Whether every line is blank or starts with a brace; a bare `null` that starts a block kills the fast reader."""
+    values = np.frombuffer(content, np.uint8)
+    starts = values[np.append(0, np.flatnonzero(values[:-1] == ord("\n")) + 1)]
+    return bool(np.isin(starts, np.frombuffer(b"{\r\n", np.uint8)).all())
 
 
 def _as_written(schema: pa.Schema) -> pa.Schema:

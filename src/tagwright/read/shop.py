@@ -27,7 +27,7 @@ Phrase = tuple[tuple[str, str], ...]  # words, each with its tag; a slot is a wo
 
 
 class Voice(NamedTuple):
-    """How the pages of one label speak: phrases to fill slots with, sentences of the whole shelf, and one of its own."""
+    """How the pages of one label speak: phrases for the slots, sentences of the whole shelf, and one of its own."""
 
     label: str
     slots: dict[str, tuple[Phrase, ...]]
@@ -131,21 +131,25 @@ def _pick(draw: Draw, options: Sequence[Phrase]) -> Phrase:
 
 
 def _write(draw: Draw, templates: Sequence[Phrase], voice: Voice) -> Phrase:
-    """One of the templates with its slots filled by the voice."""
+    """One of the templates with its slots filled by the voice, no two alike."""
     written: list[tuple[str, str]] = []
     for pair in _pick(draw, templates):
-        written.extend(_pick(draw, voice.slots[pair[0]]) if pair[0] in voice.slots else (pair,))
+        options = voice.slots.get(pair[0], ((pair,),))
+        phrase = _pick(draw, options)
+        while phrase[0] in written and len(options) > 1:
+            phrase = _pick(draw, options)
+        written.extend(phrase)
     return tuple(written)
 
 
 def _page(draw: Draw, voices: Sequence[Voice], main: int) -> Page:
-    """A page that sells the main label's goods, perhaps with others in the set, beside mentions of what it does not sell."""
+    """A page that sells the main label's goods, perhaps others in the set, and mentions what it does not sell."""
     named = {slot: (_pick(draw, voices[main].slots[slot]),) for slot in ("{brand}", "{model}")}
     voice = voices[main]._replace(slots={**voices[main].slots, **named})
     title, opening = (_write(draw, _phrases(entries), voice) for entries in (words.TITLES, words.OPENINGS))
     labels, body = [voice.label], [_pick(draw, voice.shelf_lines)]
     body += [_write(draw, _phrases(words.DETAILS), voice) for _ in range(1 + int(2 * draw()))]
-    if draw() < 0.3:
+    if draw() < 0.4:
         body.append(voice.own_line)
     if draw() < 0.15:
         extra = _other(draw, voices, voice)

@@ -7,6 +7,7 @@ their second-rarest labels. With a single label a row this is the usual stratifi
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,7 @@ def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: 
 
     Shares are of the labelled rows of that table; a part with share 0 is not made. Rows with the same `group` or the
     same text (case and spacing aside) stay together. Every label keeps at least one row in train. Unlabelled rows
-    (labels null) cannot be scored, so they go to train, unless a labelled row with their text or group takes them along.
+    (labels null) cannot be scored: they go to train, unless a labelled row with their text or group takes them along.
     """
     if not (0 <= dev_share < 1 and 0 <= test_share < 1 and dev_share + test_share < 1):
         raise SettingsError(
@@ -44,8 +45,8 @@ def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: 
     empty = [name for name, part in made.items() if not part.num_rows]
     if empty:
         raise DataError(
-            f"{data.source}: no row of {table.num_rows} can be spared for {' or '.join(empty)}, as every label must stay "
-            "in train and equal texts together; give a larger share, or the part itself as a file"
+            f"{data.source}: no row of {table.num_rows} can be spared for {' or '.join(empty)}: every label must stay in "
+            "train and equal texts together; give a larger share, or the part itself as a file"
         )
     tables = {**_renamed(data), **made}
     return replace(data, tables={name: tables[name] for name in ("train", "dev", "test") if name in tables})
@@ -84,7 +85,7 @@ def _renamed(data: Data) -> dict[str, pa.Table]:
 
 
 def _label_counts(labels: pa.ChunkedArray, units: np.ndarray) -> csr_array:
-    """Rows of every unit that carry every label, (U, L + 1), columns from rare to common; the last counts labelled rows."""
+    """Rows of each unit that carry each label, (U, L + 1), from rare to common; the last column counts labelled rows."""
     lists = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
     rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
     columns = _codes(pc.list_flatten(lists))
@@ -108,7 +109,7 @@ def _stratify(counts: csr_array, held_out: Sequence[float], rng: np.random.Gener
     desire = shares[:, None] * totals  # (P, L + 1): rows that every part still wants of every label
     parts = np.zeros(counts.shape[0], np.int64)
     units, weights, bounds = _queue(counts, rng)
-    for label, (start, stop) in enumerate(zip(bounds[:-1], bounds[1:])):
+    for label, (start, stop) in enumerate(pairwise(bounds)):
         turn = units[start:stop]
         parts[turn] = _deal(weights[start:stop], desire[:, label], _need(desire[:, -1], shares * totals[-1]), rng)
         desire -= (parts[turn] == np.arange(len(shares))[:, None]) @ counts[turn]
@@ -134,14 +135,14 @@ def _queue(counts: csr_array, rng: np.random.Generator) -> tuple[np.ndarray, np.
 
 
 def _need(lacking: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """How many rows every part, (P,), lacks beyond its slack if the rest is dealt in proportion; a trace of it breaks ties."""
+    """Rows that every part, (P,), lacks beyond its slack if the rest is dealt in proportion; a trace breaks ties."""
     surplus = lacking - lacking.sum() * sizes / sizes.sum()
     slack = DRIFT * sizes
     return surplus - np.clip(surplus, -slack, slack) + 1e-6 * lacking / sizes
 
 
 def _deal(weights: np.ndarray, wanted: np.ndarray, need: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The part of every unit of one label, (m,), heavy units first, each to the part that wants most rows of the label."""
+    """The part of every unit of one label, (m,): heavy units first, each to the part that wants the label most."""
     parts = np.zeros(len(weights), np.int64)
     for weight in np.unique(weights)[::-1]:
         here = np.flatnonzero(weights == weight)

@@ -1,35 +1,41 @@
-"""Numbers -> plots as SVG strings, all equally wide. Colours are the page's CSS variables: one plot, light and dark."""
+"""Numbers -> plots, as SVG strings of equal width."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tagwright.errors import TagwrightError
+from tagwright.report.draw import (
+    HEIGHT,
+    MUTED,
+    PALETTE,
+    SURFACE,
+    colours,
+    decades,
+    draw,
+    load_altair,
+    names_axis,
+    short_names,
+    thin,
+)
 from tagwright.report.facts import Band, Calibration, Difference, Run, Values
 from tagwright.report.page import plural
 
-WIDTH = 450  # of every plot, axes included: one scale for all means one size of letters
-HEIGHT = 240
 MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
 MOST_POINTS = 600
-NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-PALETTE = ["var(--accent)", "var(--second)"]
-INK, MUTED, LINE, SURFACE = "var(--ink)", "var(--muted)", "var(--line)", "var(--surface)"
 
 
 def bars(names: Sequence[str], values: Values, *, title: str) -> str:
-    """Horizontal bars in the given order, each with its name and value. Names must differ."""
-    alt = _altair()
-    rows = [{"name": name, "value": float(value)} for name, value in zip(names, values)]
+    """Horizontal bars in the given order, each with its name and value."""
+    alt = load_altair()
+    rows = [{"name": name, "value": float(value)} for name, value in zip(short_names(names), values)]
     axis = alt.Axis(tickCount=4, format="~s")
     base = alt.Chart(alt.Data(values=rows)).encode(
-        y=_names(alt), x=alt.X("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, padding=24))
+        y=names_axis(alt), x=alt.X("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, padding=24))
     )
     drawn = base.mark_bar(color=PALETTE[0])
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=",~r"))
-    return _svg(alt.layer(drawn, text), height=24 * len(rows) + 60)
+    return draw(alt.layer(drawn, text), height=24 * len(rows) + 60)
 
 
 def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in train") -> str:
@@ -38,8 +44,8 @@ def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in tr
     ranked = np.maximum(np.asarray(counts, float)[order], 1.0)
     if len(ranked) <= MOST_BARS:
         return bars([names[i] for i in order], np.asarray(counts, float)[order], title=title)
-    alt = _altair()
-    axis, scale = _decades(alt, ranked)
+    alt = load_altair()
+    axis, scale = decades(alt, ranked)
     rows = [{"rank": int(i) + 1, "count": ranked[i], "floor": scale.domain[0]} for i in thin(len(ranked), MOST_POINTS)]
     ranks = alt.Scale(domain=[1, len(ranked)], nice=False)
     chart = alt.Chart(alt.Data(values=rows)).encode(
@@ -48,7 +54,7 @@ def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in tr
         y2="floor:Q",
     )
     line = {"color": PALETTE[0], "strokeWidth": 2, "opacity": 1}
-    return _svg(chart.mark_area(color=PALETTE[0], opacity=0.15, line=line))
+    return draw(chart.mark_area(color=PALETTE[0], opacity=0.15, line=line))
 
 
 def lines(
@@ -63,7 +69,7 @@ def lines(
 
     `rule` is a vertical line; `marked` is (x, y, words) of a ring.
     """
-    alt = _altair()
+    alt = load_altair()
     rows = [row for name, (x, y) in series.items() for row in _points(name, x, y)]
     y_scale = alt.Scale(zero=False, nice=True)
     chart = alt.Chart(alt.Data(values=rows)).encode(
@@ -71,7 +77,7 @@ def lines(
         y=alt.Y("y:Q", title=y_title, axis=alt.Axis(tickCount=5), scale=y_scale),
     )
     if len(series) > 1:
-        chart = chart.encode(color=_colour(alt, list(series)))
+        chart = chart.encode(color=colours(alt, list(series)))
     point = (
         {"size": 36, "filled": True, **({} if len(series) > 1 else {"color": PALETTE[0]})}
         if len(rows) <= 40 * len(series)
@@ -82,39 +88,39 @@ def lines(
         layers.insert(0, _rule(alt, rule))
     if marked is not None:
         layers += _mark(alt, marked, rows)
-    return _svg(alt.layer(*layers))
+    return draw(alt.layer(*layers))
 
 
 def scatter(x: Values, y: Values, *, x_title: str, y_title: str) -> str:
     """One dot a label, `x` on a logarithmic axis (0 counts as 1); many are thinned along x, NaN is skipped."""
-    alt = _altair()
+    alt = load_altair()
     horizontal, vertical = np.maximum(np.asarray(x, float), 1.0), np.asarray(y, float)
     order = np.argsort(horizontal, kind="stable")
     order = order[np.isfinite(vertical[order])]
     kept = order[thin(len(order), MOST_POINTS)]
-    axis, scale = _decades(alt, horizontal)
+    axis, scale = decades(alt, horizontal)
     chart = alt.Chart(alt.Data(values=[{"x": horizontal[i], "y": vertical[i]} for i in kept])).encode(
         x=alt.X("x:Q", title=x_title, scale=scale, axis=axis),
         y=alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(tickCount=5)),
     )
-    return _svg(chart.mark_circle(color=PALETTE[0], size=50 if len(kept) < 150 else 26, opacity=0.55))
+    return draw(chart.mark_circle(color=PALETTE[0], size=50 if len(kept) < 150 else 26, opacity=0.55))
 
 
 def columns(starts: Values, ends: Values, counts: Values, *, x_title: str, y_title: str) -> str:
     """A histogram: column i covers [starts[i], ends[i]) and is counts[i] tall."""
-    alt = _altair()
+    alt = load_altair()
     rows = [{"a": float(a), "b": float(b), "y": float(c)} for a, b, c in zip(starts, ends, counts)]
     chart = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("a:Q", title=x_title, axis=alt.Axis(tickCount=6), scale=alt.Scale(nice=False)),
         x2="b:Q",
         y=alt.Y("y:Q", title=y_title, axis=alt.Axis(tickCount=4, format="~s")),
     )
-    return _svg(chart.mark_bar(color=PALETTE[0], stroke=SURFACE, strokeWidth=1))
+    return draw(chart.mark_bar(color=PALETTE[0], stroke=SURFACE, strokeWidth=1))
 
 
 def band_scores(bands: Sequence[Band]) -> str:
     """Macro- and micro-F1 of the frequent, the middling and the rare labels; a NaN score has no bar."""
-    alt = _altair()
+    alt = load_altair()
     rows = [
         {"band": f"{band['band']}\n{_span(band)}", "name": name, "value": float(value)}
         for band in bands
@@ -127,14 +133,14 @@ def band_scores(bands: Sequence[Band]) -> str:
         yOffset=alt.YOffset("name:N", sort=["macro-F1", "micro-F1"]),
         x=alt.X("value:Q", title="F1", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5)),
     )
-    drawn = base.mark_bar().encode(color=_colour(alt, ["macro-F1", "micro-F1"]))
+    drawn = base.mark_bar().encode(color=colours(alt, ["macro-F1", "micro-F1"]))
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=".3f"))
-    return _svg(alt.layer(drawn, text), height=max(HEIGHT, 70 * len(bands) + 70))
+    return draw(alt.layer(drawn, text), height=max(HEIGHT, 70 * len(bands) + 70))
 
 
 def reliability(calibration: Calibration) -> str:
     """Predicted probability against the share that was right, area by number of decisions; empty bins are skipped."""
-    alt = _altair()
+    alt = load_altair()
     triples = zip(calibration["centres"], calibration["observed"], calibration["counts"])
     rows = [{"x": float(x), "y": float(y), "count": float(n)} for x, y, n in triples if n > 0 and np.isfinite(y)]
     unit = alt.Scale(domain=[0, 1])
@@ -148,51 +154,42 @@ def reliability(calibration: Calibration) -> str:
         "x": alt.X("x:Q", title="predicted probability", scale=unit, axis=alt.Axis(tickCount=5)),
         "y": alt.Y("y:Q", title="share that was right", scale=unit, axis=alt.Axis(tickCount=5)),
     }
-    return _svg(alt.layer(*(layer.encode(**position) for layer in (diagonal, line, dots))), height=290)
+    return draw(alt.layer(*(layer.encode(**position) for layer in (diagonal, line, dots))), height=290)
 
 
 def forest(differences: Sequence[Difference], *, title: str) -> str:
     """Each objective's paired difference from the baseline with its interval; filled where that excludes zero."""
-    alt = _altair()
+    alt = load_altair()
     rows = [
-        {"name": d["objective"], "mean": float(d["mean"]), "low": float(d["low"]), "high": float(d["high"])}
-        for d in differences
+        {"name": name, "mean": float(d["mean"]), "low": float(d["low"]), "high": float(d["high"])}
+        for name, d in zip(short_names([d["objective"] for d in differences]), differences)
     ]
     axis = alt.Axis(tickCount=5, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+~r')")
     x = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(nice=True, zero=True))
-    base = alt.Chart(alt.Data(values=rows)).encode(y=_names(alt))
+    base = alt.Chart(alt.Data(values=rows)).encode(y=names_axis(alt))
     zero = alt.Chart(alt.Data(values=[{"low": 0}])).mark_rule(color=MUTED, strokeDash=[4, 4]).encode(x=x)
     interval = base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(x=x, x2="high:Q")
     fill = alt.condition("datum.low > 0 || datum.high < 0", alt.value(PALETTE[0]), alt.value(SURFACE))
     mean = base.mark_point(color=PALETTE[0], size=90, strokeWidth=2, opacity=1)
-    return _svg(alt.layer(zero, interval, mean.encode(x="mean:Q", fill=fill)), height=36 * len(rows) + 70)
+    return draw(alt.layer(zero, interval, mean.encode(x="mean:Q", fill=fill)), height=36 * len(rows) + 70)
 
 
 def seeds(runs: Sequence[Run], objectives: Sequence[str], metric: str, *, title: str) -> str:
     """A dot for every seed of every objective and a stroke at the mean; runs that lack the metric are skipped."""
-    alt = _altair()
+    alt = load_altair()
     rows = [
-        {"name": run["objective"], "value": float(run["metrics"][metric])}
-        for objective in objectives
+        {"name": name, "value": float(run["metrics"][metric])}
+        for name, objective in zip(short_names(objectives), objectives)
         for run in runs
         if run["objective"] == objective and np.isfinite(run["metrics"].get(metric, np.nan))
     ]
     scale = alt.Scale(zero=False, nice=True, padding=8)
-    base = alt.Chart(alt.Data(values=rows)).encode(y=_names(alt))
+    base = alt.Chart(alt.Data(values=rows)).encode(y=names_axis(alt))
     dots = base.mark_circle(color=PALETTE[0], size=70, opacity=0.6)
     dots = dots.encode(x=alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5)))
     mean = base.mark_tick(color=PALETTE[1], thickness=3, size=22, opacity=1)
     mean = mean.encode(x=alt.X("mean(value):Q", title=title))
-    return _svg(alt.layer(dots, mean), height=36 * len(objectives) + 70)
-
-
-def thin(count: int, limit: int) -> np.ndarray:
-    """At most `limit` positions of range(count), evenly spread, both ends among them.
-
-    >>> thin(7, 3).tolist(), thin(2, 3).tolist()
-    ([0, 3, 6], [0, 1])
-    """
-    return np.unique(np.linspace(0, max(count - 1, 0), min(count, limit)).astype(np.int64))
+    return draw(alt.layer(dots, mean), height=36 * len(objectives) + 70)
 
 
 def _points(name: str, x: Values, y: Values) -> list[dict[str, object]]:
@@ -200,30 +197,10 @@ def _points(name: str, x: Values, y: Values) -> list[dict[str, object]]:
     return [{"name": name, "x": float(x[i]), "y": float(y[i])} for i in kept[thin(len(kept), MOST_POINTS)]]
 
 
-def _colour(alt: Any, names: Sequence[str]) -> Any:
-    legend = alt.Legend(orient="top", title=None, symbolType="square", offset=6)
-    return alt.Color("name:N", scale=alt.Scale(domain=list(names), range=PALETTE), legend=legend)
-
-
-def _names(alt: Any) -> Any:
-    """The vertical axis of names, in the order they come; longer ones end in an ellipsis."""
-    return alt.Y("name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=150, labelOverlap=False))
-
-
 def _span(band: Band) -> str:
     """The second and third line under a band's name: how many labels it holds, and how frequent they are."""
     counts = dict.fromkeys([band["from_count"], band["to_count"]])
     return f"{plural(band['labels'], 'label')}\n{'–'.join(f'{count:,}' for count in counts)} texts"
-
-
-def _decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
-    """A logarithmic axis over whole decades, with ticks at 2 and 5 where there are few; values are at least 1."""
-    low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
-    high = max(high, low + 1)
-    steps = (1, 2, 5) if high - low < 3 else (1,)
-    ticks = [step * 10**power for power in range(low, high) for step in steps] + [10**high]
-    axis = alt.Axis(values=ticks, format="~s", labelOverlap=False)
-    return axis, alt.Scale(type="log", domain=[10**low, 10**high], nice=False)
 
 
 def _rule(alt: Any, x: float) -> Any:
@@ -240,40 +217,3 @@ def _mark(alt: Any, marked: tuple[float, float, str], rows: Sequence[Mapping[str
     ring = base.mark_point(color=PALETTE[1], size=150, strokeWidth=2.5, opacity=1)
     text = base.mark_text(align=align, dy=-18, color=PALETTE[1], fontSize=13, fontWeight=600)
     return [ring, text.encode(text="words:N")]
-
-
-def _altair() -> Any:
-    """Altair, imported on first use: training must not need it."""
-    try:
-        import altair
-        import vl_convert  # noqa: F401  drawing needs it
-    except ImportError as error:
-        raise TagwrightError(f"a report needs {error.name}; pip install altair vl-convert-python jinja2") from error
-    return altair
-
-
-def _svg(chart: Any, *, height: int = HEIGHT) -> str:
-    """Draw. The renderer escapes every name; no part is clipped, so no two plots of a page share an id."""
-    import vl_convert
-
-    text = {"labelColor": MUTED, "titleColor": INK, "labelFontSize": 13, "titleFontSize": 13}
-    strokes = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
-    styled = (
-        chart.properties(width=WIDTH, height=height, autosize={"type": "fit", "contains": "padding"})
-        .configure(background="transparent", font="sans-serif", aria=False, padding=4)
-        .configure_axis(**text, **strokes, titleFontWeight="normal", titlePadding=8)
-        .configure_legend(labelColor=INK, labelFontSize=13)
-        .configure_view(stroke=None)
-    )
-    version = "_".join(_altair().SCHEMA_VERSION.split(".")[:2])
-    # Checking against the schema would take as long as drawing; the tests draw every kind.
-    return str(vl_convert.vegalite_to_svg(_drawable(styled.to_dict(validate=False)), vl_version=version))
-
-
-def _drawable(value: Any) -> Any:
-    """The same nested values, strings without characters XML forbids: one of them makes the converter end the process."""
-    if isinstance(value, str):
-        return NOT_XML.sub("\ufffd", value)
-    if isinstance(value, dict):
-        return {key: _drawable(item) for key, item in value.items()}
-    return [_drawable(item) for item in value] if isinstance(value, list) else value

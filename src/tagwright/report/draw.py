@@ -1,0 +1,97 @@
+"""How every plot is drawn: one width, safe names, colours as CSS variables of the page (one plot, light and dark)."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tagwright.errors import TagwrightError
+
+WIDTH = 450  # of every plot, axes included: one scale for all means one size of letters
+HEIGHT = 240
+PALETTE = ["var(--accent)", "var(--second)"]
+INK, MUTED, LINE, SURFACE = "var(--ink)", "var(--muted)", "var(--line)", "var(--surface)"
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def load_altair() -> Any:
+    """Altair, imported on first use: training must not need it."""
+    try:
+        import altair
+        import vl_convert  # noqa: F401  drawing needs it
+    except ImportError as error:
+        raise TagwrightError(f"a report needs {error.name}; pip install altair vl-convert-python jinja2") from error
+    return altair
+
+
+def draw(chart: Any, *, height: int = HEIGHT) -> str:
+    """Draw. The renderer escapes every name; no part is clipped, so no two plots of a page share an id."""
+    import vl_convert
+
+    text = {"labelColor": MUTED, "titleColor": INK, "labelFontSize": 13, "titleFontSize": 13}
+    strokes = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+    styled = (
+        chart.properties(width=WIDTH, height=height, autosize={"type": "fit", "contains": "padding"})
+        .configure(background="transparent", font="sans-serif", aria=False, padding=4)
+        .configure_axis(**text, **strokes, titleFontWeight="normal", titlePadding=8)
+        .configure_legend(labelColor=INK, labelFontSize=13)
+        .configure_view(stroke=None)
+    )
+    version = "_".join(load_altair().SCHEMA_VERSION.split(".")[:2])
+    # Checking against the schema would take as long as drawing; the tests draw every kind.
+    return str(vl_convert.vegalite_to_svg(_drawable(styled.to_dict(validate=False)), vl_version=version))
+
+
+def short_names(names: Sequence[str], *, limit: int = 26) -> list[str]:
+    """Names cut in the middle, for paths differ at their ends; those that then look alike are numbered.
+
+    >>> short_names(["home / garden / chairs", "home / garden / stairs"], limit=9)
+    ['home…airs', 'home…airs (2)']
+    """
+    half = (limit - 1) // 2
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        short = name if len(name) <= limit else f"{name[:half]}…{name[-half:]}"
+        seen[short] = seen.get(short, 0) + 1
+        result.append(short if seen[short] == 1 else f"{short} ({seen[short]})")
+    return result
+
+
+def thin(count: int, limit: int) -> np.ndarray:
+    """At most `limit` positions of range(count), evenly spread, both ends among them.
+
+    >>> thin(7, 3).tolist(), thin(2, 3).tolist()
+    ([0, 3, 6], [0, 1])
+    """
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, limit)).astype(np.int64))
+
+
+def names_axis(alt: Any) -> Any:
+    """The vertical axis of names, in the order they come; longer ones end in an ellipsis."""
+    return alt.Y("name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=150, labelOverlap=False))
+
+
+def colours(alt: Any, names: Sequence[str]) -> Any:
+    legend = alt.Legend(orient="top", title=None, symbolType="square", offset=6)
+    return alt.Color("name:N", scale=alt.Scale(domain=list(names), range=PALETTE), legend=legend)
+
+
+def decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
+    """A logarithmic axis over whole decades, with ticks at 2 and 5 where there are few; values are at least 1."""
+    low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
+    high = max(high, low + 1)
+    steps = (1, 2, 5) if high - low < 3 else (1,)
+    ticks = [step * 10**power for power in range(low, high) for step in steps] + [10**high]
+    axis = alt.Axis(values=ticks, format="~s", labelOverlap=False)
+    return axis, alt.Scale(type="log", domain=[10**low, 10**high], nice=False)
+
+
+def _drawable(value: Any) -> Any:
+    """The same nested values, strings cut and without characters XML forbids: they make the converter end the process."""
+    if isinstance(value, str):
+        return NOT_XML.sub("\ufffd", value[:200])  # measuring 20,000 letters takes a minute
+    if isinstance(value, dict):
+        return {key: _drawable(item) for key, item in value.items()}
+    return [_drawable(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,20 @@
+"""Writes `losses/__init__.pyi`, so that editors and type checkers see every loss: `python -m tagwright.stubs`."""
+
+from pathlib import Path
+
+from tagwright import losses, parts
+
+HEADER = "# made by `make stubs`; a test holds it current\n"
+
+
+def losses_stub() -> str:
+    """The text of losses/__init__.pyi: each loss's function and module."""
+    lines = []
+    for name in parts.names("losses"):
+        module = parts.find("losses", name).factory.__name__
+        lines.append(f"from tagwright.losses.{name} import {module} as {module}, {name} as {name}\n")
+    return HEADER + "".join(lines)
+
+
+if __name__ == "__main__":
+    Path(str(losses.__file__)).with_suffix(".pyi").write_text(losses_stub(), encoding="utf-8")

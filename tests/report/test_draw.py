@@ -1,0 +1,43 @@
+import time
+
+import pytest
+
+from tagwright.report import plots
+from tagwright.report.draw import short_names, thin
+
+
+@pytest.mark.parametrize(("count", "limit"), [(1, 5), (5, 5), (7, 3), (1271, 41)])
+def test_thinning_keeps_both_ends_and_the_limit(count, limit):
+    kept = thin(count, limit).tolist()
+    assert kept[0] == 0
+    assert kept[-1] == count - 1
+    assert len(kept) == min(count, limit)
+    assert kept == sorted(set(kept))
+
+
+def test_thinning_nothing_gives_nothing():
+    assert thin(0, 5).tolist() == []
+
+
+@pytest.mark.parametrize("character", ["\0", "\x1f", "\ufffe", "\ud800", "\x7f", "\u202e", "\n"])
+def test_no_character_of_a_name_ends_the_process(read_page, character):
+    page = read_page(plots.bars([f"a{character}b", "c"], [1, 2], title=character))
+    assert page.faults == []
+    assert "c" in page.text("text").split("\n")
+
+
+def test_endless_names_are_drawn_quickly():
+    plots.bars(["a", "b"], [1, 2], title="x")
+    start = time.process_time()
+    plots.bars(["a" * 50_000, "b" * 50_000], [1, 2], title="x" * 50_000)
+    assert time.process_time() - start < 2
+
+
+def test_long_names_are_cut_in_the_middle_and_stay_different():
+    paths = [f"home and garden / outdoor furniture / {kind} chairs" for kind in ("folding", "garden", "garden")]
+    assert short_names(["plain", *paths]) == [
+        "plain",
+        "home and gar…lding chairs",
+        "home and gar…arden chairs",
+        "home and gar…arden chairs (2)",
+    ]

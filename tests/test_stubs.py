@@ -1,0 +1,10 @@
+"""The stub of the losses is what the folder holds."""
+
+from pathlib import Path
+
+from tagwright import losses
+from tagwright.stubs import losses_stub
+
+
+def test_stub_on_disk_is_current():
+    assert Path(losses.__file__).with_suffix(".pyi").read_text(encoding="utf-8") == losses_stub()
