@@ -151,7 +151,7 @@ def confused(measures: Measures, names: Sequence[str], texts: pa.ChunkedArray) -
         Confused(
             true=names[pair.missed],
             chosen=names[pair.wrong],
-            count=pair.count,
+            count=pair.times,
             examples=[texts[row].as_py() for row in pair.rows],
         )
         for pair in measures.states["confusion"].top(15)

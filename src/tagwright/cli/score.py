@@ -39,6 +39,6 @@ def score(
     _show.show(_show.band_table(results))
     for pair in scored.measures.states["confusion"].top(pairs):
         missed, wrong = scored.label_names[pair.missed], scored.label_names[pair.wrong]
-        _show.say(f"{pair.count:5d}  {missed}  was taken for  {wrong}")
+        _show.say(f"{pair.times:5d}  {missed}  was taken for  {wrong}")
     if scored.unseen:
         _show.say(f"labels the model does not know ({unseen}): {', '.join(sorted(scored.unseen)[:10])}", style="yellow")

@@ -20,7 +20,7 @@ class Pair(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """Confused rows of one chunk: their indices (m,), ascending, and the missed and the wrong labels, (m, L) sparse."""
+    """Confused rows of one chunk: their indices (m,), and the missed and the wrong labels, (m, L) sparse."""
 
     rows: np.ndarray
     missed: csr_array

@@ -1,0 +1,59 @@
+"""Shows an audit."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from tagwright.cli._show import say, show
+
+TASKS = {"one": "one label a text", "many": "several labels a text", "tokens": "a tag for each token"}
+
+
+def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) -> None:
+    """The splits, the most and least common labels, pairs, and what a person should look at."""
+    say(f"{found['source']}: {len(found['labels'])} labels, {TASKS[found['task']]}")
+    _table("rows", ("split", "rows", "empty", "unlabelled", "no label", "labels a text", "words, median", "most"), _parts(found))
+    rows = [(label["name"], *(str(count) for count in label["rows"].values())) for label in found["labels"]]
+    splits = list(found["labels"][0]["rows"]) if rows else []
+    shown = rows if len(rows) <= labels else [*rows[: labels // 2], ("…", *("" for _ in splits)), *rows[-labels // 2 :]]
+    _table("labels", ("label", *splits), shown)
+    tail = found["tail"]
+    say(f"half of all marks are on {tail['head']} labels; {tail['rare']} labels have fewer than 10 rows; gini {tail['gini']:.2f}")
+    together = [(p["left"], p["right"], str(p["rows"]), f"{p['lift']:.1f}") for p in found["together"][:pairs]]
+    _table("labels that stand together", ("label", "label", "rows", "times chance"), together)
+    alike = [(p["left"], p["right"], f"{p['similarity']:.2f}", f"{p['together']:.0%}") for p in found["look_alikes"][:pairs]]
+    _table("labels that look alike", ("label", "label", "cosine", "on the same rows"), alike)
+    if found["groups"]:
+        say(f"groups by {found['separator']!r}: {', '.join(f'{k} ({len(v)})' for k, v in list(found['groups'].items())[:10])}")
+    for warning in found["warnings"]:
+        say(f"! {warning}", style="yellow")
+    if not found["warnings"]:
+        say("nothing that speaks against training", style="green")
+
+
+def _parts(found: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (
+            part["name"],
+            f"{part['rows']:,}",
+            str(part["empty_texts"]),
+            str(part["unlabelled"]),
+            f"{part['without_label']:.1%}",
+            f"{part['cardinality']:.2f}",
+            str(part["words"]["median"]),
+            str(part["words"]["most"]),
+        )
+        for part in found["parts"]
+    ]
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if not rows:
+        return
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 or column == "label" else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    show(table)
