@@ -78,7 +78,8 @@ def _load_head(folder: Path) -> Head:
     space = LabelSpace.load(folder / "labels.json")
     content, metrics = (json.loads((folder / f"{n}.json").read_text("utf-8")) for n in ("decision", "metrics"))
     rule, link = content.pop("rule"), content.pop("link")
-    decision = parts.build("decide", rule, decide.from_dict(content, space.names))
+    options, arrays = decide.from_dict(content, space.names)
+    decision = parts.build("decide", rule, options, **arrays)
     return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics)
 
 

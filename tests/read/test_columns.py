@@ -56,7 +56,18 @@ def test_commas_inside_names_are_not_split() -> None:
     assert labels_of(cells) == [[cell] for cell in cells]
 
 
+def test_pieces_that_do_not_recur_are_not_split() -> None:
+    cells = ["Home; Garden", "Books; Music"] * 3
+    assert labels_of(cells) == [[cell] for cell in cells]
+
+
+def test_a_comma_needs_pieces_no_more_than_cells() -> None:
+    cells = ["A, B", "A, C", "A, D", "B, E"]
+    assert labels_of(cells) == [[cell] for cell in cells]
+
+
 def test_separator_none_never_splits() -> None:
+    assert labels_of(["[a]", "[b]"], separator="none") == [["[a]"], ["[b]"]]
     cells = ["a;b", "a", "b", "[a]"]
     assert labels_of(cells, separator="none") == [[cell] for cell in cells]
 

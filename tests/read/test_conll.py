@@ -47,10 +47,10 @@ def test_sentences_equal_a_plain_loop_and_starts_point_at_tokens(
 
 
 def test_words_are_joined_by_blanks_and_single_cjk_characters_by_nothing(tmp_path: Path) -> None:
-    content = "New B-L\nYork I-L\n\n点 O\n卡 O\n1 O\n0 O\n\n中国 B-L\n人 O\n"
+    content = "New B-L\nYork I-L\n\na O\nb O\n\n点 O\n卡 O\n1 O\n0 O\n\n中国 B-L\n人 O\n"
     table = conll(save(tmp_path / "a.conll", content))
-    assert table["text"].to_pylist() == ["New York", "点卡10", "中国 人"]
-    assert table["starts"].to_pylist() == [[0, 4], [0, 1, 2, 3], [0, 3]]
+    assert table["text"].to_pylist() == ["New York", "a b", "点卡10", "中国 人"]
+    assert table["starts"].to_pylist() == [[0, 4], [0, 2], [0, 1, 2, 3], [0, 3]]
 
 
 def test_a_tab_keeps_blanks_inside_a_token(tmp_path: Path) -> None:

@@ -103,6 +103,7 @@ def test_a_lone_quote_inside_an_unquoted_cell_is_text(tmp_path: Path) -> None:
         (b"\xef\xbb\xbf\n", r"^a.csv: the file is empty"),
         (b"id,text,id\n1,a,2\n", r"^a.csv, line 1: column 'id' appears twice"),
         (b'id,text\n1,a\n2,"b\n3,c\n', r"^a.csv, line 3, column 'text': a quote is opened and never closed"),
+        (b'id,text\n1,5" x\n2,"b\n3,c\n', r"^a.csv, line 3, column 'text': a quote is opened and never closed"),
         (b'id,text\n1,"b', r"^a.csv, line 2, column 'text': a quote is opened and never closed"),
         (b'id,text\n1,"a\n2,"b"\n3,c\n', r"^a.csv, line 2, column 'text': text follows a closing quote"),
         ("id,text\n1,a\n".encode("utf-16"), r"^a.csv: the file is UTF-16; convert it"),

@@ -29,7 +29,7 @@ def test_labels_and_text_come_apart(tmp_path: Path, rows: list[tuple[list[str], 
 
 
 def test_a_line_without_a_label_is_unlabelled(tmp_path: Path) -> None:
-    table = fasttext(save(tmp_path / "a.txt", "__label__a x\r\njust text\n\n__label__b __label__a y __label__c"))
+    table = fasttext(save(tmp_path / "a.txt", "\ufeff__label__a x\r\njust text\n\n__label__b __label__a y __label__c"))
     assert table["labels"].to_pylist() == [["a"], None, None, ["b", "a"]]
     assert table["text"].to_pylist() == ["x", "just text", "", "y __label__c"]
 
@@ -40,4 +40,4 @@ def test_lines_without_any_label_are_texts_alone(tmp_path: Path) -> None:
 
 def test_broken_utf8_is_an_error_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"^a.txt, line 2, column 14: byte 0xE9 is not UTF-8"):
-        fasttext(save(tmp_path / "a.txt", b"__label__a x\n__label__b caf\xe9\n".replace(b"b caf", b"b ca")))
+        fasttext(save(tmp_path / "a.txt", b"__label__a x\n__label__b ca\xe9\n"))

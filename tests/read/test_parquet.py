@@ -12,8 +12,9 @@ from tagwright.read import parquet
 
 def test_columns_come_as_stored(tmp_path: Path) -> None:
     table = pa.table({"text": ["a", None], "labels": [["x"], []], "n": [1, 2]})
-    pq.write_table(table, tmp_path / "a.parquet")
+    pq.write_table(table.replace_schema_metadata({"pandas": "{}"}), tmp_path / "a.parquet")
     assert parquet(tmp_path / "a.parquet").equals(table)
+    assert parquet(tmp_path / "a.parquet").schema.metadata is None
 
 
 def test_a_file_that_is_no_parquet_is_an_error_that_names_it(tmp_path: Path) -> None:

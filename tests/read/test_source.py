@@ -146,9 +146,11 @@ def test_the_package_binds_the_readers_functions() -> None:
         assert getattr(importlib.import_module("tagwright.read"), name) is getattr(module, name)
 
 
-def test_importing_the_readers_leaves_torch_alone() -> None:
-    code = "import sys, tagwright.read; sys.exit('torch' in sys.modules or 'scipy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_reading_a_file_loads_neither_torch_nor_scipy(tmp_path: Path) -> None:
+    path = save(tmp_path / "a.csv", ROWS)
+    code = "import sys; from tagwright.read import read_data; read_data(sys.argv[1])"
+    code += "; sys.exit(bool({'torch', 'scipy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == 0
 
 
 @needs_sets

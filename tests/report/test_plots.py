@@ -33,7 +33,6 @@ def test_every_plot_has_the_same_width(read_page):
         plots.bars(["a", "a much longer name than the plot has room for, and longer still"], [1, 2], title="t"),
         plots.long_tail([str(i) for i in range(50)], np.arange(50) + 1),
         plots.lines(line, x_title="x", y_title="y", rule=2.0, marked=(2, 0.2, "words")),
-        plots.columns([0, 10], [10, 20], [3, 4], x_title="x", y_title="y"),
         plots.reliability({"centres": [0.1, 0.9], "observed": [0.2, np.nan], "counts": [3, 0]}),
     ]
     assert {read_page(svg).named("svg")[0]["width"] for svg in drawn} == {str(WIDTH)}

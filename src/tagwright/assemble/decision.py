@@ -4,7 +4,7 @@ import numpy as np
 
 from tagwright import parts
 from tagwright.assemble.network import link_of
-
+from tagwright.decide.threshold import cross_fitted, fit_thresholds
 from tagwright.labels.space import LabelSpace
 from tagwright.links import probabilities
 from tagwright.model import Head
@@ -19,10 +19,9 @@ def decide_on(
     if choice.name == "auto":
         choice = Choice(name="argmax" if space.exclusive else "threshold")
     if choice.name == "threshold":
-        from tagwright.decide.threshold import cross_fitted, fit_thresholds
-        choice = Choice(name="threshold", options={"thresholds": fit_thresholds(logits, truth, **choice.options)})
-        chosen = cross_fitted(logits, truth, seed=settings.split.seed, **settings.decide.options)
-        decision = parts.build("decide", choice.name, choice.options)
+        facts = {"thresholds": fit_thresholds(logits, truth, **choice.options)}
+        decision = parts.build("decide", choice.name, choice.options, **facts)
+        chosen = cross_fitted(logits, truth, seed=settings.split.seed, **choice.options)
     else:
         decision = parts.build("decide", choice.name, choice.options)
         chosen = decision.choose(logits, probabilities(logits, link, exclusive=space.exclusive))

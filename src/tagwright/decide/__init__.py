@@ -21,9 +21,7 @@ def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def from_dict(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Settings that `as_dict` wrote, joined by name."""
-    return {
-        key: np.array([value[name] for name in names]) if isinstance(value, Mapping) else value
-        for key, value in content.items()
-    }
+def from_dict(content: Mapping[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Settings that `as_dict` wrote, and the arrays (L,) among them, joined by name."""
+    arrays = {k: np.array([v[name] for name in names]) for k, v in content.items() if isinstance(v, Mapping)}
+    return {k: v for k, v in content.items() if k not in arrays}, arrays

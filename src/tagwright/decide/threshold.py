@@ -1,8 +1,7 @@
-"""Per-label thresholds that maximise F1 on held-out scores, shrunk towards the model's own belief where positives are few.
+"""Per-label thresholds that maximise F1 on held-out scores, shrunk towards the global one for rare labels.
 
-The best cut of a label with three positives is luck. So the F1 that is maximised counts every held-out text as positive
-with the share w * truth + (1 - w) * p, where p is the calibrated probability and w = positives / (positives + shrink):
-a label without positives gets the cut that is best if the model is right, a frequent one the cut that was best.
+The best cut of a label with two positives is luck, and the cut that is best for all cells at once is not: label l gets
+w * its own + (1 - w) * global, with w = positives / (positives + shrink).
 """
 
 import numpy as np
@@ -10,9 +9,71 @@ import numpy as np
 from tagwright.errors import ShapeError
 
 
-def fit_thresholds(scores: np.ndarray, truth: np.ndarray, *, shrink: float = 10.0) -> np.ndarray:
-    """Logits (n, L) and truth (n, L) -> thresholds (L,): a label is chosen where its logit is above.
+class Threshold:
+    """Chooses any number of labels: those whose logit is above their own threshold, (L,), fitted with `shrink`."""
 
-    `shrink` is the number of positives at which truth and belief weigh the same; 0 takes the truth alone.
-    No positives in the whole matrix: thresholds are infinite, nothing is ever chosen.
+    def __init__(self, thresholds: np.ndarray, *, shrink: float = 2.0) -> None:
+        self.thresholds, self.shrink = thresholds, shrink
+
+    def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        """Scores (n, L) -> bool (n, L)."""
+        return logits > self.thresholds
+
+
+def fit_thresholds(scores: np.ndarray, truth: np.ndarray, *, shrink: float = 2.0) -> np.ndarray:
+    """Logits (n, L) and truth (n, L) -> thresholds (L,), float64: a label is chosen where its logit is above.
+
+    `shrink` is the number of positives at which a label's own cut and the global one weigh the same; at 0 every label
+    with positives has its own. A label without positives gets the global cut; no positives at all: nothing is chosen.
     """
+    _require_alike(scores, truth)
+    positives = truth.sum(axis=0)
+    if not positives.any():
+        return np.full(scores.shape[1], np.inf)
+    everywhere = _best_cuts(scores.reshape(-1, 1), truth.reshape(-1, 1))[0]
+    own = np.where(positives > 0, _best_cuts(scores, truth), everywhere)
+    share = positives / np.maximum(positives + shrink, 1)  # 0 positives and shrink 0: the share does not matter
+    return share * own + (1 - share) * everywhere
+
+
+def cross_fitted(
+    scores: np.ndarray, truth: np.ndarray, *, folds: int = 5, seed: int = 0, shrink: float = 2.0
+) -> np.ndarray:
+    """Choices (n, L), bool: each row decided by thresholds that were fitted without it, for an honest held-out F1.
+
+    With fewer rows than `folds`, each row is a fold of its own.
+    """
+    _require_alike(scores, truth)
+    fold = np.random.default_rng(seed).permutation(len(scores)) % folds
+    chosen = np.zeros(truth.shape, bool)
+    for held in np.unique(fold):
+        out = fold == held
+        chosen[out] = scores[out] > fit_thresholds(scores[~out], truth[~out], shrink=shrink)
+    return chosen
+
+
+def _best_cuts(scores: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """The cut of each column with the highest F1, half way to the next lower score, (L,); of equals the highest."""
+    count = len(scores)
+    order = np.argsort(-scores.T, axis=1)  # labels as rows: each sort and sum runs over contiguous memory
+    ranked = np.take_along_axis(scores.T, order, axis=1).astype(np.float64)
+    hits = np.cumsum(np.take_along_axis(truth.T, order, axis=1), axis=1)
+    quality = 2 * hits / (np.arange(1, count + 1) + hits[:, -1:])  # F1 = 2 TP / (chosen + positives)
+    below = np.concatenate([ranked[:, 1:], np.full((len(ranked), 1), -np.inf)], axis=1)
+    quality[ranked == below] = -1  # equal scores cannot be parted
+    best = quality.argmax(axis=1)[:, None]
+    upper, lower = (np.take_along_axis(side, best, axis=1)[:, 0] for side in (ranked, below))
+    return np.where(np.isinf(lower), np.nextafter(upper, -np.inf), (upper + lower) / 2)
+
+
+def _require_alike(scores: np.ndarray, truth: np.ndarray) -> None:
+    if scores.ndim != 2 or scores.shape != truth.shape or truth.dtype != bool:
+        got = f"{scores.shape} and {truth.shape} {truth.dtype}"
+        raise ShapeError(
+            f"thresholds want scores (n, L) and bool truth of that shape, got {got}; use LabelSpace.encode"
+        )
+    if not np.isfinite(scores).all():
+        raise ShapeError("thresholds want finite scores, got NaN or infinity; look at the learning rate of the run")
+
+
+PART = Threshold

@@ -32,7 +32,7 @@ class NGrams:
     def learn(
         cls, tokens: Tokens, *, longest: int = 2, min_documents: int = 2, ignore: tuple[int, ...] = ()
     ) -> "NGrams":
-        """Keep the grams of 1 .. `longest` words that `min_documents` texts hold; words in `ignore` (padding) break grams."""
+        """Keep the grams of 1 .. `longest` words that `min_documents` texts hold; the words in `ignore` break grams."""
         _require_flat(tokens)
         base = int(tokens.ids.max(initial=-1)) + 1
         words = np.where(np.isin(tokens.ids, ignore), -1, tokens.ids.astype(np.int64))
@@ -55,7 +55,7 @@ class NGrams:
         return len(self.idf)
 
     def features(self, tokens: Tokens) -> csr_array:
-        """(1 + log count) * idf, rows of length 1, float32 (n, d) with sorted columns. A text without known grams is all 0."""
+        """(1 + log count) * idf, rows of length 1, float32 (n, d), columns ascending. No known grams: the row is 0."""
         _require_flat(tokens)
         words = np.where(tokens.ids < self.base, tokens.ids.astype(np.int64), -1)
         prefix, blocks = np.zeros(len(words), np.int64), []
@@ -105,7 +105,9 @@ def _counts(columns: np.ndarray, offsets: np.ndarray, width: int) -> csr_array:
     """How often each text has each column, float32 (n, width); columns of -1 are left out."""
     known = columns >= 0
     ends = np.concatenate([[0], np.cumsum(known)])[offsets]
-    counts = csr_array((np.ones(ends[-1], np.float32), columns[known], ends), shape=(len(offsets) - 1, width))
+    index = np.int32 if max(width, ends[-1]) < 2**31 else np.int64  # half the bytes, and other libraries want it
+    ones = np.ones(ends[-1], np.float32)
+    counts = csr_array((ones, columns[known].astype(index), ends.astype(index)), shape=(len(offsets) - 1, width))
     counts.sum_duplicates()
     return counts
 

@@ -3,7 +3,7 @@
 A batch of B texts with N non-zero features moves N * L floats forward and as many back, whatever the width d.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -34,14 +34,11 @@ class SparseRows(NamedTuple):
         """The same rows on another device."""
         return SparseRows(self.ids.to(device), self.values.to(device), self.offsets.to(device))
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
 
 class SparseLinear(nn.Module):
     """SparseRows of B texts -> logits (B, L). Starts at zero: a convex loss needs no random start.
 
-    `weight` is (d, L), one row a feature, and its gradient is a coalesced sparse tensor of the touched rows.
+    `weight` is (d, L), one row a feature, and its gradient is a sparse tensor of the touched rows, ascending.
     """
 
     def __init__(self, width: int, label_count: int) -> None:
@@ -53,7 +50,9 @@ class SparseLinear(nn.Module):
         """Logits (B, L); a row without features gets the bias."""
         if rows.ids.dtype != torch.int64 or rows.values.dtype != self.weight.dtype:
             expected = f"int64 ids and {self.weight.dtype} values"
-            raise ShapeError(f"sparse rows want {expected}, got {rows.ids.dtype} and {rows.values.dtype}; use SparseRows.of")
+            raise ShapeError(
+                f"sparse rows want {expected}, got {rows.ids.dtype} and {rows.values.dtype}; use SparseRows.of"
+            )
         return _SparseProduct.apply(self.weight, rows.ids, rows.values, rows.offsets) + self.bias
 
 
@@ -61,18 +60,16 @@ class _SparseProduct(torch.autograd.Function):
     """X W for sparse X; only W is differentiated."""
 
     @staticmethod
-    def forward(ctx, weight: Tensor, ids: Tensor, values: Tensor, offsets: Tensor) -> Tensor:  # noqa: ANN001
+    def forward(ctx: Any, weight: Tensor, ids: Tensor, values: Tensor, offsets: Tensor) -> Tensor:
         ctx.save_for_backward(ids, values, offsets)
         ctx.shape = weight.shape
         return _bag(weight, ids, values, offsets)
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Tensor, None, None, None]:  # noqa: ANN001
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         columns, rows = transposed(SparseRows(*ctx.saved_tensors))
         touched = _bag(gradient.contiguous(), rows.ids, rows.values, rows.offsets)  # (columns, L)
-        sparse = torch.sparse_coo_tensor(
-            columns[None], touched, ctx.shape, check_invariants=False, is_coalesced=True
-        )
+        sparse = torch.sparse_coo_tensor(columns[None], touched, ctx.shape, check_invariants=False, is_coalesced=True)
         return sparse, None, None, None
 
 
@@ -80,7 +77,7 @@ def transposed(rows: SparseRows) -> tuple[Tensor, SparseRows]:
     """The columns in use, ascending (C,), and for each of them the batch rows that use it, ascending."""
     ids, order = torch.sort(rows.ids, stable=True)
     columns, counts = torch.unique_consecutive(ids, return_counts=True)
-    owners = torch.repeat_interleave(torch.arange(len(rows), device=ids.device), rows.offsets.diff())
+    owners = torch.repeat_interleave(torch.arange(len(rows.offsets) - 1, device=ids.device), rows.offsets.diff())
     offsets = F.pad(counts.cumsum(0), (1, 0))
     return columns, SparseRows(owners[order], rows.values[order], offsets)
 

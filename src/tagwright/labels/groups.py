@@ -74,7 +74,7 @@ def groups_from_table(path: Path, names: Sequence[str]) -> Groups:
                 raise DataError(f"{path}, line {reader.line_num}: label or group is empty; fill it in or drop the line")
             if group_of.setdefault(label, group) != group:
                 raise DataError(
-                    f"{path}, line {reader.line_num}: label {label!r} is in {group_of[label]!r} and in {group!r}; keep one"
+                    f"{path}, line {reader.line_num}: {label!r} is in {group_of[label]!r} and in {group!r}; keep one"
                 )
     return _joined(path, names, group_of)
 

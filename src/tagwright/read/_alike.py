@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from scipy.sparse import csc_array, csr_array, diags_array
 
 LABELS = 2000  # at most so many labels are compared, the common ones: the cosine matrix is dense
+COMPANIONS = 0.5  # labels that share more of the rarer one's rows are left out
 FEWEST = 3  # labels with fewer texts have no centroid worth the name
 
 
@@ -17,6 +18,7 @@ class Alike(NamedTuple):
     left: int
     right: int
     similarity: float
+    together: float  # share of the rarer label's rows that carry both
     left_row: int
     right_row: int
 
@@ -24,8 +26,8 @@ class Alike(NamedTuple):
 def alike(texts: pa.ChunkedArray | pa.Array, labels: csr_array, *, pairs: int) -> list[Alike]:
     """The most similar pairs of labels, most similar first; `labels` is multi-hot (n, L).
 
-    The example of a label is the text, among those without the other label where there are any, that comes nearest to
-    the other: the one a person would doubt about.
+    Labels that mostly come together are companions, not look-alikes: their texts are the same ones. The example of a
+    label is the text, among those without the other label, that comes nearest to the other: the one to doubt about.
     """
     counts = labels.sum(axis=0)
     compared = np.sort(np.argsort(-counts, kind="stable")[:LABELS])
@@ -36,12 +38,15 @@ def alike(texts: pa.ChunkedArray | pa.Array, labels: csr_array, *, pairs: int) -
     members = csc_array(labels[:, compared])
     centroids = _unit_rows(csr_array(members.T @ words))  # (C, W)
     similarity = np.triu((centroids @ centroids.T).toarray(), k=1)
+    together = (members.T @ members).toarray() / np.minimum.outer(counts[compared], counts[compared])
+    similarity[together > COMPANIONS] = 0
     best = np.argsort(-similarity, axis=None, kind="stable")[:pairs]
     found = []
     for left, right in zip(*(place.tolist() for place in np.unravel_index(best, similarity.shape))):
         if similarity[left, right] > 0:
             rows = (_doubtful(words, members, centroids, one, other) for one, other in ((left, right), (right, left)))
-            found.append(Alike(int(compared[left]), int(compared[right]), float(similarity[left, right]), *rows))
+            shares = float(similarity[left, right]), float(together[left, right])
+            found.append(Alike(int(compared[left]), int(compared[right]), *shares, *rows))
     return found
 
 
@@ -50,7 +55,9 @@ def tfidf(texts: pa.ChunkedArray | pa.Array) -> csr_array:
 
     A word is a run of letters, digits and marks in lower case; Chinese and Japanese characters are words each.
     """
-    spaced = pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(texts, "")), r"([\p{Han}\p{Hiragana}\p{Katakana}])", r" \1 ")
+    spaced = pc.replace_substring_regex(
+        pc.utf8_lower(pc.fill_null(texts, "")), r"([\p{Han}\p{Hiragana}\p{Katakana}])", r" \1 "
+    )
     lists = pc.split_pattern_regex(spaced, r"[^\p{L}\p{N}\p{M}]+")
     lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
@@ -72,7 +79,6 @@ def _unit_rows(matrix: csr_array) -> csr_array:
 
 def _doubtful(words: csr_array, members: csc_array, centroids: csr_array, label: int, other: int) -> int:
     rows, others = (members.indices[members.indptr[one] : members.indptr[one + 1]] for one in (label, other))
-    apart = np.setdiff1d(rows, others)
-    rows = apart if len(apart) else rows
+    rows = np.setdiff1d(rows, others)  # never empty: companions were left out
     nearness = (words[rows] @ centroids[[other]].T).toarray()
     return int(rows[nearness.argmax()])

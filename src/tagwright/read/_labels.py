@@ -35,7 +35,7 @@ def from_column(column: pa.Array, separator: str) -> Labels:
         lists = column.cast(pa.list_(pa.string()))
         return _soft(rebuilt(lists, lists.flatten()), "a list")
     if not pa.types.is_string(column.type):
-        column = _number_names(column)
+        column = column.cast(pa.string())  # 1.0 becomes "1"
     coded = column.dictionary_encode()  # cells recur, so the work is done once for each that differs
     made = _from_cells(pc.utf8_trim_whitespace(coded.dictionary), separator)
     values = None if made.values is None else made.values.take(coded.indices)
@@ -140,12 +140,6 @@ def _from_brackets(column: pa.StringArray) -> pa.ListArray:
     quoted = pc.any(pc.match_substring_regex(inner, r"""^\s*['"]""")).as_py()
     lists = pc.split_pattern_regex(inner, r"""['"]\s*,\s*['"]""" if quoted else ",")
     return rebuilt(lists, pc.utf8_trim(lists.flatten(), " '\"" if quoted else " "))
-
-
-def _number_names(column: pa.Array) -> pa.StringArray:
-    if pa.types.is_floating(column.type) and pc.all(pc.equal(pc.floor(column), column)).as_py():
-        column = column.cast(pa.int64())  # classes beside empty cells often come as 1.0
-    return column.cast(pa.string())
 
 
 def _states(name: str, column: pa.Array, origin: Origin) -> np.ndarray:

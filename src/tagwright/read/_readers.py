@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from importlib.abc import SourceLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import cast
 
 import pyarrow as pa
 
@@ -17,9 +21,15 @@ from tagwright.read._bytes import COMPRESSED
 @cache
 def readers() -> dict[str, ModuleType]:
     """Every reader by the suffixes it reads."""
-    names = [module.name for module in iter_modules(tagwright.read.__path__) if not module.name.startswith("_")]
-    modules = [import_module(f"tagwright.read.{name}") for name in names]
-    return {suffix: module for module in modules for suffix in getattr(module, "SUFFIXES", ())}
+    names = [f"tagwright.read.{module.name}" for module in iter_modules(tagwright.read.__path__)]
+    modules = [import_module(name) for name in names if _declares_suffixes(name)]
+    return {suffix: module for module in modules for suffix in module.SUFFIXES}
+
+
+def _declares_suffixes(name: str) -> bool:
+    # Read, not imported: the other modules of this package (audit, split) load much that reading a file does not need.
+    loader = cast(SourceLoader, cast(ModuleSpec, find_spec(name)).loader)
+    return "\nSUFFIXES = " in (loader.get_source(name) or "")
 
 
 def suffix_of(path: Path) -> str:

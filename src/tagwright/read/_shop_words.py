@@ -86,9 +86,9 @@ SHELVES = {
         "Pairs with two phones at once. | Warm bass and clear voices. | A full charge takes one hour. | "
         "Hear every breath of the singer. | Turn it up without rattle.",
         """
-        headphones; headset | pair of headphones | over-ear set; over-ear; padded headband; Closes the door on the office.
+        headphones; headset | pair of headphones | over-ear set; over-ear; padded headband; Shuts out the open office.
         earbuds; pair of earbuds | in-ear set | earphone set; in-ear; silicone tips; Stay put on every run.
-        speaker; speaker | bluetooth speaker | bookshelf speaker; floor-shaking; passive radiator; Fills the room from one corner.
+        speaker; speaker | bluetooth speaker | bookshelf speaker; floor-shaking; bass port; Fills the whole room.
         soundbar; soundbar | TV speaker | sound stage; slim; HDMI input; Slides under the television.
         turntable; turntable | record player | vinyl player; belt-driven; tone arm; Dust off your old records.
         """,
@@ -122,7 +122,7 @@ SHELVES = {
         """
         spade; spade | digging spade | border spade; treaded; D-grip; Cuts a straight edge in the lawn.
         hoe; hoe | weeding hoe | push hoe; swan-necked; swivel head; Weeds go before they notice.
-        shears; pair of shears | hedge trimmer | hedge clipper; wavy-bladed; shock absorbers; Straight hedges in an afternoon.
+        shears; pair of shears | hedge trimmer | hedge clipper; wavy-bladed; shock stops; Straight hedges by noon.
         pruner; pruner | secateur | bypass pruner; bypass; sap groove; A clean cut heals faster.
         hose; garden hose | spiral hose | hose reel; kink-free; spray nozzle; Reaches the last tomato.
         """,
@@ -156,7 +156,7 @@ SHELVES = {
         blocks; set of blocks | building set | block set; stackable; arches; Towers fall, builders learn.
         plush; plush bear | cuddly toy | soft toy; cuddly; embroidered eyes; Ears made for holding on.
         kite; kite | stunt kite | single-line kite; delta-winged; spool; Flies in the lightest breeze.
-        board-game; board game | family game | strategy game; cooperative; game board; Rules in five minutes, rematch in fifty.
+        board-game; board game | family game | strategy game; cooperative; game board; Learnt in five minutes.
         """,
     ),
     "bath": Shelf(
@@ -224,7 +224,10 @@ DETAILS = (
     "{adjective} and {adjective}, as always with {brand}. | "
     "You get {part}, {part} and a fair price. | What people praise most: {part}. | Also {adjective}."
 )
-BUNDLES = "The set includes a {own}. | Comes together with a {own}. | In the box: a matching {own}. | Bundled with a {adjective} {own}."
+BUNDLES = (
+    "The set includes a {own}. | Comes together with a {own}. | In the box: a matching {own}. | "
+    "Bundled with a {adjective} {own}."
+)
 MENTIONS = (
     "Goes well with our {own}. | Customers also bought a {own}. | Looking for a {own}? See the next page. | "
     "Cheaper than a {own}. | "
@@ -235,7 +238,7 @@ NOTICES = (
     "Rated 4.6 out of 5. | "
     "Designed in Malmö. | Packed without plastic. | Available in three colours."
 )
-BLANK_TITLES = "{brand} gift card | {brand} repair day | Spare parts for {brand} | News from {brand} | Opening hours | We are hiring"
+BLANK_TITLES = "{brand} gift card | {brand} repair day | Spare parts for {brand} | News from {brand} | Opening hours"
 BLANK_LINES = (
     "Valid for three years in every shop. | Bring what is broken and leave with it whole. | "
     "Screws, springs and small things by the gram. | Read how {brand} makes {part} and {part} by hand. | "
@@ -245,4 +248,6 @@ TITLES = (
     "{brand} {model} {own} | {brand} {model} {name} | {brand} {model}, {adjective} | {model} {name}, {adjective} | "
     "{adjective} {name} by {brand} | {brand} {name} with {part}"
 )
-MODELS = "Halden | Lund | Mira | Orso | Piet | Tove | Nook | Juna | Brisk | Faro | Elva | Kodo | Rilla | Sorrel | Tindra | Vale"
+MODELS = (
+    "Halden | Mira | Orso | Piet | Tove | Nook | Juna | Brisk | Faro | Elva | Kodo | Rilla | Sorrel | Tindra | Vale"
+)

@@ -2,7 +2,7 @@
 
 One method for single and several labels: rarest label first (Sechidis, Tsoumakas & Vlahavas 2011, "On the
 Stratification of Multi-Label Data"), a label's rows dealt in one stroke instead of one by one, spread evenly over
-their second-rarest labels. With a single label a row this is the usual stratified split.
+their next-rarest labels, the best of a few deals kept. With a single label a row this is the usual stratified split.
 """
 
 from collections.abc import Sequence
@@ -20,6 +20,8 @@ from tagwright.read.data import Data
 
 # A part may be this share of its size off before rounding stops favouring the nearest count of each label.
 DRIFT = 0.05
+# A label's rows are dealt so often, and the deal kept that suits the other labels on them best.
+TRIES = 6
 
 
 def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: int = 0) -> Data:
@@ -45,37 +47,39 @@ def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: 
     empty = [name for name, part in made.items() if not part.num_rows]
     if empty:
         raise DataError(
-            f"{data.source}: no row of {table.num_rows} can be spared for {' or '.join(empty)}: every label must stay in "
+            f"{data.source}: no row of {table.num_rows} can go to {' or '.join(empty)}: every label must stay in "
             "train and equal texts together; give a larger share, or the part itself as a file"
         )
     tables = {**_renamed(data), **made}
     return replace(data, tables={name: tables[name] for name in ("train", "dev", "test") if name in tables})
 
 
-def text_ids(texts: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    """A number for every text, int64 (n,): the same where the texts differ only in case, spacing or Unicode form.
+def plain_texts(texts: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """Texts as they are compared: lower case, single spaces, one Unicode form; null becomes empty.
 
-    >>> text_ids(pa.array(["Red  tent", "kite", " red tent"])).tolist()
-    [0, 1, 0]
+    >>> plain_texts(pa.array(["Red  tent ", None])).to_pylist()
+    ['red tent', '']
     """
     lowered = pc.utf8_lower(pc.utf8_normalize(pc.fill_null(texts, ""), form="NFC"))
-    plain = pc.utf8_trim_whitespace(pc.replace_substring_regex(lowered, r"[\s\p{Z}]+", " "))
-    return _codes(plain)
+    # A lone space is left alone: matching every one of them would double the time.
+    spaced = pc.replace_substring_regex(lowered, r"[\s\p{Z}]{2,}|[\t\n\v\f\r]|[^\P{Z} ]", " ")
+    return pc.utf8_trim(spaced, " ")
 
 
 def row_units(table: pa.Table) -> np.ndarray:
     """The unit of every row, int64 (n,): rows of one unit share a text or a group, directly or through others."""
-    texts = text_ids(table["text"])
+    texts = codes(plain_texts(table["text"]))
     if "group" not in table.column_names or not len(texts):
         return texts
     named = pc.is_valid(table["group"]).to_numpy(zero_copy_only=False)
-    groups = _codes(table["group"].filter(pa.array(named))) + texts.max() + 1
+    groups = codes(table["group"].filter(pa.array(named))) + texts.max() + 1
     size = int(max(texts.max(), groups.max(initial=0))) + 1
     edges = coo_array((np.ones(len(groups), bool), (texts[named], groups)), shape=(size, size))
     return connected_components(edges, directed=False)[1].astype(np.int64)[texts]
 
 
-def _codes(values: pa.ChunkedArray | pa.Array) -> np.ndarray:
+def codes(values: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """A number for every value, int64 (n,): equal values, equal numbers, counted from 0 as they first come."""
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     return pc.dictionary_encode(values).indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
@@ -85,10 +89,10 @@ def _renamed(data: Data) -> dict[str, pa.Table]:
 
 
 def _label_counts(labels: pa.ChunkedArray, units: np.ndarray) -> csr_array:
-    """Rows of each unit that carry each label, (U, L + 1), from rare to common; the last column counts labelled rows."""
+    """Rows of each unit that carry each label, (U, L + 1), from rare to common; the last column is labelled rows."""
     lists = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
     rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
-    columns = _codes(pc.list_flatten(lists))
+    columns = codes(pc.list_flatten(lists))
     labelled = np.flatnonzero(pc.is_valid(lists).to_numpy(zero_copy_only=False))
     width = int(columns.max(initial=-1)) + 2
     cells = np.unique(np.concatenate([rows * width + columns, labelled * width + width - 1]))
@@ -111,14 +115,17 @@ def _stratify(counts: csr_array, held_out: Sequence[float], rng: np.random.Gener
     units, weights, bounds = _queue(counts, rng)
     for label, (start, stop) in enumerate(pairwise(bounds)):
         turn = units[start:stop]
-        parts[turn] = _deal(weights[start:stop], desire[:, label], _need(desire[:, -1], shares * totals[-1]), rng)
-        desire -= (parts[turn] == np.arange(len(shares))[:, None]) @ counts[turn]
+        need = _need(desire[:, -1], shares * totals[-1])
+        deals = _deals(weights[start:stop], desire[:, label], need, rng)
+        rests = desire - _taken(deals, counts[turn], len(shares))
+        best = int(_imbalance(rests, shares, totals).argmin())
+        parts[turn], desire = deals[best], rests[best]
         carriers = columns.indices[columns.indptr[label] : columns.indptr[label + 1]]
         if len(carriers) and parts[carriers].all():  # none in train
             rescued = counts[carriers[:1]].toarray()[0]
             desire[parts[carriers[0]]] += rescued
             desire[0] -= rescued
-            parts[carriers[0]] = 0
+            pass
     return parts
 
 
@@ -128,10 +135,23 @@ def _queue(counts: csr_array, rng: np.random.Generator) -> tuple[np.ndarray, np.
     units = np.flatnonzero(held)
     first = counts.indptr[units]
     # Columns run from rare to common, so the first cell of a unit is its rarest label: there its turn comes.
-    rarest, second = counts.indices[first], counts.indices[first + (held[units] > 1)]
-    order = np.lexsort((rng.random(len(units)), second, rarest))
+    rarest, second, third = (counts.indices[first + np.minimum(place, held[units] - 1)] for place in range(3))
+    order = np.lexsort((rng.random(len(units)), third, second, rarest))
     bounds = np.searchsorted(rarest[order], np.arange(counts.shape[1] + 1))
     return units[order], counts.data[first][order], bounds
+
+
+def _taken(deals: np.ndarray, counts: csr_array, parts: int) -> np.ndarray:
+    """Rows of every label that the deals (K, m) of units with `counts` (m, L + 1) give to every part, (K, P, L + 1)."""
+    given = deals[:, None] == np.arange(parts)[:, None]  # (K, P, m)
+    flat = given.reshape(len(deals) * parts, deals.shape[1]).astype(np.float64)
+    return (counts.T @ flat.T).T.reshape(len(deals), parts, counts.shape[1])
+
+
+def _imbalance(desire: np.ndarray, shares: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """How far wishes (K, P, L + 1) are from the parts' shares of what is left, (K,); rare labels weigh more."""
+    surplus = desire - shares[:, None] * desire.sum(axis=1, keepdims=True)
+    return (surplus**2 / np.maximum(totals, 1)).sum(axis=(1, 2))
 
 
 def _need(lacking: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -141,16 +161,18 @@ def _need(lacking: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return surplus - np.clip(surplus, -slack, slack) + 1e-6 * lacking / sizes
 
 
-def _deal(weights: np.ndarray, wanted: np.ndarray, need: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The part of every unit of one label, (m,): heavy units first, each to the part that wants the label most."""
-    parts = np.zeros(len(weights), np.int64)
+def _deals(weights: np.ndarray, wanted: np.ndarray, need: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Ways to deal the units of one label, (K, m): heavy ones first, each to the part that wants the label most."""
+    parts = np.zeros((TRIES, len(weights)), np.int64)
     for weight in np.unique(weights)[::-1]:
         here = np.flatnonzero(weights == weight)
         slots = (wanted + np.clip(need, -weight, weight))[:, None] - weight * np.arange(len(here))  # (P, m)
         won = np.argsort(-slots.ravel(), kind="stable")[: len(here)] // len(here)
         taken = np.bincount(won, minlength=len(wanted))
-        places = np.concatenate([(np.arange(count) + rng.random()) / count for count in taken if count])
-        # Neighbours are alike in their second-rarest label: even spacing gives every part its share of each.
-        parts[here] = np.repeat(np.arange(len(wanted)), taken)[np.argsort(places, kind="stable")]
+        owner = np.repeat(np.arange(len(wanted)), taken)
+        turn = np.arange(len(here)) - (np.cumsum(taken) - taken)[owner]
+        # Neighbours are alike in their other labels: even spacing, from a random start, gives every part some of each.
+        places = (turn + rng.random((TRIES, len(wanted)))[:, owner]) / taken[owner]
+        parts[:, here] = owner[np.argsort(places, axis=1, kind="stable")]
         wanted = wanted - weight * taken
     return parts

@@ -1,151 +1,156 @@
-"""The report of `tagwright check`. The form of a fact decides how it is shown, so the audit may grow without an edit here.
-
-A number is a figure; sentences are a list; numbers by name are bars or a long tail, by number or between `edges` a
-histogram; rows are a table, or pairs that open where they carry texts.
-"""
+"""The report of `tagwright check`: an audit as a page."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
 from tagwright.report import plots
-from tagwright.report.page import MOST_ROWS, Card, Cell, Figure, Table, number, render
+from tagwright.report.page import MOST_ROWS, Card, Cell, Figure, Table, number, plural, render
 
-FEW = 4  # as many numbers or fewer are told, not drawn
-MOST_PAIRS = 30
-Kind = Literal["figure", "pairs", "table", "sentences", "examples"]
+TASKS = {"one": "exactly one label", "many": "any number of labels", "tokens": "a tag for every token"}
 
 
-class Block(NamedTuple):
-    """A piece of a section; what `content` is depends on the kind."""
+class Found(NamedTuple):
+    """Something to look at: what it is about, a figure, and texts as (where, text)."""
 
-    kind: Kind
-    title: str
-    content: Any
-
-
-class Example(NamedTuple):
-    """A row that carries texts: its names, its figures, the texts."""
-
-    names: list[str]
-    figures: str
-    texts: list[str]
+    about: str
+    figure: str
+    texts: list[tuple[str, str]]
 
 
-def check_report(facts: Mapping[str, Any], *, title: str = "Data check") -> str:
-    """One self-contained HTML page of an audit's `as_dict()`. Empty facts are left out; `warnings` come first."""
-    plain = {key: value for key, value in facts.items() if _is_number(value)}
-    told = {key: value for key, value in facts.items() if isinstance(value, str) and value}
-    sections = [
-        (words(key), list(_blocks("", value)))
-        for key, value in facts.items()
-        if key not in plain and key not in told and key != "warnings" and _holds(value)
-    ]
+def check_report(facts: Mapping[str, Any], *, title: str | None = None) -> str:
+    """One self-contained HTML page of `audit(…).as_dict()`. What the dictionary lacks or leaves empty is left out."""
+    parts, labels = facts.get("parts") or (), facts.get("labels") or ()
     return render(
         "check.html.j2",
-        title=title,
-        told={words(key): value for key, value in told.items()},
-        cards=[Card(words(key), number(value)) for key, value in plain.items()],
+        title=title or PurePath(facts.get("source") or "Data check").name,
+        lead=_lead(facts),
+        cards=_cards(facts),
         warnings=facts.get("warnings") or (),
-        sections=[(name, blocks) for name, blocks in sections if blocks],
+        lengths=_lengths(parts) if parts else None,
+        parts_table=_part_table(parts) if parts else None,
+        tail=_tail(labels, facts.get("tail") or {}) if labels else None,
+        label_table=_label_table(labels, parts) if labels else None,
+        together=_together_table(facts["together"]) if facts.get("together") else None,
+        copies=list(_copies(facts)),
+        unseen=_unseen_table(facts["unseen"]) if any((facts.get("unseen") or {}).values()) else None,
+        look_alikes=[_look_alike(pair) for pair in facts.get("look_alikes") or ()],
+        groups=facts.get("groups") or {},
     )
 
 
-def words(key: object) -> str:
-    """A key as a heading.
-
-    >>> words("look_alikes")
-    'Look alikes'
-    """
-    text = str(key).replace("_", " ").strip()
-    return text[:1].upper() + text[1:]
+def _lead(facts: Mapping[str, Any]) -> str:
+    rows = sum(part["rows"] for part in facts.get("parts") or ())
+    texts = plural(rows, "text") if rows else "Texts"
+    return f"{texts}, each with {TASKS.get(facts.get('task', ''), 'labels')}."
 
 
-def _blocks(title: str, value: Any) -> Iterator[Block]:
-    """How to show a value under a heading; a mapping of several forms gives a block for each."""
-    if isinstance(value, Mapping):
-        yield from _mapping(title, value)
-    elif _is_number(value) or isinstance(value, str):
-        yield Block("pairs", "", {title: _told(value)})
-    elif all(isinstance(row, Mapping) for row in value):
-        yield _rows(title, list(value))
-    else:
-        yield Block("sentences", title, [_told(item) for item in value])
+def _cards(facts: Mapping[str, Any]) -> list[Card]:
+    """The figures of the split to learn from, and how many texts stand in two splits."""
+    cards = [Card("labels", f"{len(facts['labels']):,}")] if facts.get("labels") else []
+    if parts := facts.get("parts"):
+        part = next((one for one in parts if one["name"] == "train"), parts[0])
+        cards.append(Card("labels a text", number(float(part["cardinality"])), f"on average in {part['name']}"))
+        cards.append(Card("without a label", f"{part['without_label']:.1%}", f"of the texts of {part['name']}"))
+    if tail := facts.get("tail"):
+        cards.append(Card("rare labels", f"{tail['rare']:,}", f"{tail['rare_share']:.0%} have under 10 texts"))
+        cards.append(Card("unevenness", number(float(tail["gini"])), "Gini, from 0 to 1"))
+    if facts.get("leaks"):
+        cards.append(Card("leaks", f"{sum(leak['texts'] for leak in facts['leaks']):,}", "texts in two splits"))
+    return cards
 
 
-def _mapping(title: str, value: Mapping[Any, Any]) -> Iterator[Block]:
-    if {"edges", "counts"} <= set(value):
-        edges = list(value["edges"])
-        svg = plots.columns(edges[:-1], edges[1:], value["counts"], x_title=title.lower(), y_title="texts")
-        yield Block("figure", title, Figure(title, svg))
-        value = {key: item for key, item in value.items() if key not in ("edges", "counts")}
-    elif len(value) > FEW and all(_is_number(item) for item in value.values()) and "quantile" not in title.lower():
-        yield Block("figure", title, Figure(title, _drawn(value)))
-        return
-    elif value and all(isinstance(item, Mapping) and _flat(item) for item in value.values()):
-        yield _rows(title, [{"": key, **item} for key, item in value.items()])
-        return
-    plain = {str(key): _told(item) for key, item in value.items() if _is_number(item) or isinstance(item, str)}
-    if plain:
-        yield Block("pairs", title, plain)
-    for key, item in value.items():
-        if str(key) not in plain and _holds(item):
-            yield from _blocks(words(key), item)
+def _lengths(parts: Sequence[Mapping[str, Any]]) -> Figure:
+    svg = plots.ranges([part["name"] for part in parts], [part["words"] for part in parts], title="words of a text")
+    longest = max(part["words"]["most"] for part in parts)
+    caption = f"Where four of five texts lie, and the median. The longest has {plural(longest, 'word')}."
+    return Figure("How long are the texts?", svg, caption)
 
 
-def _drawn(value: Mapping[Any, float]) -> str:
-    """Numbers by name; keys that are numbers make a histogram of width one."""
-    keys = [str(key) for key in value]
-    if not all(key.isdigit() for key in keys):
-        return plots.long_tail(keys, list(value.values()), title="texts")
-    pairs = sorted((int(key), count) for key, count in value.items())
-    starts = [key - 0.5 for key, _ in pairs]
-    counts = [count for _, count in pairs]
-    return plots.columns(starts, [start + 1 for start in starts], counts, x_title="number", y_title="texts")
+def _part_table(parts: Sequence[Mapping[str, Any]]) -> Table:
+    helps = {
+        "rows": "",
+        "unlabelled": "texts nobody has labelled",
+        "empty_texts": "",
+        "cardinality": "labels of a labelled text, on average",
+        "density": "cardinality as a share of all labels",
+        "without_label": "share of the labelled texts that have none",
+    }
+    columns = [("split", ""), *((key.replace("_", " "), words) for key, words in helps.items())]
+    columns.append(("characters", "of a text, at the median"))
+    rows = []
+    for part in parts:
+        figures = [*(part[key] for key in helps), part["characters"]["median"]]
+        rows.append([Cell(part["name"]), *(Cell(number(figure), figure) for figure in figures)])
+    return Table(columns=columns, rows=rows, sorted_by=None)
 
 
-def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> Block:
-    """A table; rows that carry texts become pairs that open."""
-    if any(not _flat(row) for row in rows):
-        return Block("examples", title, [_example(row) for row in rows[:MOST_PAIRS]])
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    keys.sort(key=lambda key: not all(isinstance(row.get(key, ""), str) for row in rows))  # names first
-    cells = [[_cell(row.get(key)) for key in keys] for row in rows[:MOST_ROWS]]
-    columns = [(words(key), "") for key in keys]
-    return Block("table", title, Table(columns=columns, rows=cells, sorted_by=None, left_out=len(rows) - len(cells)))
+def _tail(labels: Sequence[Mapping[str, Any]], tail: Mapping[str, Any]) -> Figure:
+    splits = list(labels[0]["rows"])
+    learned = "train" if "train" in splits else splits[0]
+    counts = [label["rows"].get(learned, 0) for label in labels]
+    half = (
+        f"Half of all label marks fall on {plural(tail['head'], 'label')} of {len(labels):,}." if "head" in tail else ""
+    )
+    svg = plots.long_tail([label["name"] for label in labels], counts, title=f"texts of {learned}")
+    return Figure("How often does each label come?", svg, half)
 
 
-def _example(row: Mapping[str, Any]) -> Example:
-    names = [value for value in row.values() if isinstance(value, str)]
-    figures = " · ".join(f"{words(key).lower()} {number(value)}" for key, value in row.items() if _is_number(value))
-    return Example(names, figures, [text for value in row.values() for text in _texts(value)])
+def _label_table(labels: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]]) -> Table:
+    splits = [part["name"] for part in parts] or list(labels[0]["rows"])
+    rows = [
+        [Cell(label["name"]), *(Cell(number(label["rows"].get(s, 0)), label["rows"].get(s, 0)) for s in splits)]
+        for label in labels[:MOST_ROWS]
+    ]
+    columns = [("label", ""), *((split, f"texts of {split}") for split in splits)]
+    return Table(columns=columns, rows=rows, sorted_by=1, left_out=len(labels) - len(rows))
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """The strings inside lists and mappings of any depth; a string by itself is a name, not a text."""
-    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    for item in inside:
-        if isinstance(item, str):
-            yield item
-        else:
-            yield from _texts(item)
+def _together_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
+    most = max(pair["lift"] for pair in pairs) or 1.0
+    rows = [
+        [
+            Cell(f"{pair['left']} + {pair['right']}"),
+            Cell(number(pair["rows"]), pair["rows"]),
+            Cell(f"{pair['lift']:.1f} ×", pair["lift"], share=pair["lift"] / most),
+        ]
+        for pair in pairs
+    ]
+    columns = [("labels", ""), ("texts", "with both"), ("lift", "times as often as chance would have it")]
+    return Table(columns=columns, rows=rows, sorted_by=None)
 
 
-def _cell(value: Any) -> Cell:
-    return Cell(_told(value), float(value)) if _is_number(value) else Cell("–" if value is None else str(value))
+def _copies(facts: Mapping[str, Any]) -> Iterator[Found]:
+    """Leaks between splits first, then texts whose labels disagree, then copies within a split."""
+    for leak in facts.get("leaks") or ():
+        if leak["texts"]:
+            yield Found(f"In both {leak['first']} and {leak['second']}", plural(leak["texts"], "text"), _examples(leak))
+    conflicts = facts.get("conflicts") or {}
+    if conflicts.get("texts"):
+        yield Found("The same text with different labels", plural(conflicts["texts"], "text"), _examples(conflicts))
+    for copy in facts.get("copies") or ():
+        if copy["texts"]:
+            figure = f"{plural(copy['texts'], 'text')}, {plural(copy['surplus'], 'row')} too many"
+            yield Found(f"More than once in {copy['split']}", figure, _examples(copy))
 
 
-def _told(value: Any) -> str:
-    return number(value) if _is_number(value) else str(value)
+def _examples(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("; ".join(f"{split} {', '.join(map(str, rows))}" for split, rows in example["rows"].items()), example["text"])
+        for example in found.get("examples") or ()
+    ]
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _unseen_table(unseen: Mapping[str, Mapping[str, int]]) -> Table:
+    rows = [
+        [Cell(label), Cell(split), Cell(number(count), count)]
+        for split, counts in unseen.items()
+        for label, count in counts.items()
+    ]
+    return Table(columns=[("label", ""), ("split", ""), ("texts", "")], rows=rows[:MOST_ROWS], sorted_by=None)
 
 
-def _flat(row: Mapping[str, Any]) -> bool:
-    return all(value is None or isinstance(value, str | int | float) for value in row.values())
-
-
-def _holds(value: Any) -> bool:
-    """Whether there is anything to show."""
-    return isinstance(value, Mapping | list | tuple | str) and len(value) > 0 or _is_number(value)
+def _look_alike(pair: Mapping[str, Any]) -> Found:
+    texts = [(pair["left"], pair["left_text"]), (pair["right"], pair["right_text"])]
+    figure = f"similarity {pair['similarity']:.2f}, together {pair['together']:.0%}"
+    return Found(f"{pair['left']} and {pair['right']}", figure, texts)

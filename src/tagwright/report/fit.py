@@ -144,9 +144,9 @@ def _label_notes(facts: FitFacts, scores: PerLabel) -> list[str]:
 
 
 def _by_frequency(facts: FitFacts) -> Iterator[Figure]:
-    if facts.bands:
+    if sum(band["labels"] > 0 for band in facts.bands or ()) > 1:
         caption = "Bands by the number of texts in train. Macro-F1 counts every label alike, micro-F1 every decision."
-        yield Figure("Do rare labels work?", plots.band_scores(facts.bands), caption)
+        yield Figure("Do rare labels work?", plots.band_scores(facts.bands or ()), caption)
     if facts.per_label is not None and len(facts.label_names) >= 8:
         svg = plots.scatter(facts.label_counts, facts.per_label["f1"], x_title="texts in train", y_title="F1")
         yield Figure("F1 of every label", svg, "One dot a label.")

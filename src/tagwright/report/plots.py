@@ -7,9 +7,11 @@ import numpy as np
 
 from tagwright.report.draw import (
     HEIGHT,
+    INK,
     MUTED,
     PALETTE,
     SURFACE,
+    chart_of_rows,
     colours,
     decades,
     draw,
@@ -30,12 +32,12 @@ def bars(names: Sequence[str], values: Values, *, title: str) -> str:
     alt = load_altair()
     rows = [{"name": name, "value": float(value)} for name, value in zip(short_names(names), values)]
     axis = alt.Axis(tickCount=4, format="~s")
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = chart_of_rows(alt).encode(
         y=names_axis(alt), x=alt.X("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, padding=24))
     )
     drawn = base.mark_bar(color=PALETTE[0])
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=",~r"))
-    return draw(alt.layer(drawn, text), height=24 * len(rows) + 60)
+    return draw(alt.layer(drawn, text), rows, height=24 * len(rows) + 60)
 
 
 def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in train") -> str:
@@ -48,13 +50,13 @@ def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in tr
     axis, scale = decades(alt, ranked)
     rows = [{"rank": int(i) + 1, "count": ranked[i], "floor": scale.domain[0]} for i in thin(len(ranked), MOST_POINTS)]
     ranks = alt.Scale(domain=[1, len(ranked)], nice=False)
-    chart = alt.Chart(alt.Data(values=rows)).encode(
+    chart = chart_of_rows(alt).encode(
         x=alt.X("rank:Q", title="labels, most frequent first", scale=ranks, axis=alt.Axis(tickCount=6)),
         y=alt.Y("count:Q", title=title, scale=scale, axis=axis),
         y2="floor:Q",
     )
     line = {"color": PALETTE[0], "strokeWidth": 2, "opacity": 1}
-    return draw(chart.mark_area(color=PALETTE[0], opacity=0.15, line=line))
+    return draw(chart.mark_area(color=PALETTE[0], opacity=0.15, line=line), rows)
 
 
 def lines(
@@ -72,7 +74,7 @@ def lines(
     alt = load_altair()
     rows = [row for name, (x, y) in series.items() for row in _points(name, x, y)]
     y_scale = alt.Scale(zero=False, nice=True)
-    chart = alt.Chart(alt.Data(values=rows)).encode(
+    chart = chart_of_rows(alt).encode(
         x=alt.X("x:Q", title=x_title, axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=False, nice=False)),
         y=alt.Y("y:Q", title=y_title, axis=alt.Axis(tickCount=5), scale=y_scale),
     )
@@ -88,7 +90,7 @@ def lines(
         layers.insert(0, _rule(alt, rule))
     if marked is not None:
         layers += _mark(alt, marked, rows)
-    return draw(alt.layer(*layers))
+    return draw(alt.layer(*layers), rows)
 
 
 def scatter(x: Values, y: Values, *, x_title: str, y_title: str) -> str:
@@ -98,24 +100,30 @@ def scatter(x: Values, y: Values, *, x_title: str, y_title: str) -> str:
     order = np.argsort(horizontal, kind="stable")
     order = order[np.isfinite(vertical[order])]
     kept = order[thin(len(order), MOST_POINTS)]
+    rows = [{"x": horizontal[i], "y": vertical[i]} for i in kept]
     axis, scale = decades(alt, horizontal)
-    chart = alt.Chart(alt.Data(values=[{"x": horizontal[i], "y": vertical[i]} for i in kept])).encode(
+    chart = chart_of_rows(alt).encode(
         x=alt.X("x:Q", title=x_title, scale=scale, axis=axis),
         y=alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(tickCount=5)),
     )
-    return draw(chart.mark_circle(color=PALETTE[0], size=50 if len(kept) < 150 else 26, opacity=0.55))
+    size = 50 if len(rows) < 150 else 26
+    return draw(chart.mark_circle(color=PALETTE[0], size=size, opacity=0.55), rows)
 
 
-def columns(starts: Values, ends: Values, counts: Values, *, x_title: str, y_title: str) -> str:
-    """A histogram: column i covers [starts[i], ends[i]) and is counts[i] tall."""
+def ranges(names: Sequence[str], spans: Sequence[Mapping[str, float]], *, title: str) -> str:
+    """A bar from the tenth to the ninetieth percentile of each name, with a stroke and a number at the median."""
     alt = load_altair()
-    rows = [{"a": float(a), "b": float(b), "y": float(c)} for a, b, c in zip(starts, ends, counts)]
-    chart = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("a:Q", title=x_title, axis=alt.Axis(tickCount=6), scale=alt.Scale(nice=False)),
-        x2="b:Q",
-        y=alt.Y("y:Q", title=y_title, axis=alt.Axis(tickCount=4, format="~s")),
-    )
-    return draw(chart.mark_bar(color=PALETTE[0], stroke=SURFACE, strokeWidth=1))
+    rows = [
+        {"name": name, "low": float(span["tenth"]), "middle": float(span["median"]), "high": float(span["ninetieth"])}
+        for name, span in zip(short_names(names), spans)
+    ]
+    x = alt.X("low:Q", title=title, axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=True, nice=True))
+    base = chart_of_rows(alt).encode(y=names_axis(alt))
+    bar = base.mark_bar(color=PALETTE[0], opacity=0.3, size=16).encode(x=x, x2="high:Q")
+    middle = base.mark_tick(color=PALETTE[0], thickness=3, size=22, opacity=1).encode(x="middle:Q")
+    label = alt.Text("middle:Q", format=",~r")
+    text = base.mark_text(align="left", dx=6, color=INK, fontSize=12).encode(x="middle:Q", text=label)
+    return draw(alt.layer(bar, middle, text), rows, height=36 * len(rows) + 70)
 
 
 def band_scores(bands: Sequence[Band]) -> str:
@@ -128,14 +136,14 @@ def band_scores(bands: Sequence[Band]) -> str:
         if band["labels"] and np.isfinite(value)
     ]
     axis = alt.Axis(title=None, grid=False, labelLimit=200, labelExpr="split(datum.label, '\\n')")
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = chart_of_rows(alt).encode(
         y=alt.Y("band:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.35)),
         yOffset=alt.YOffset("name:N", sort=["macro-F1", "micro-F1"]),
         x=alt.X("value:Q", title="F1", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5)),
     )
     drawn = base.mark_bar().encode(color=colours(alt, ["macro-F1", "micro-F1"]))
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=".3f"))
-    return draw(alt.layer(drawn, text), height=max(HEIGHT, 70 * len(bands) + 70))
+    return draw(alt.layer(drawn, text), rows, height=max(HEIGHT, 70 * len(bands) + 70))
 
 
 def reliability(calibration: Calibration) -> str:
@@ -147,14 +155,15 @@ def reliability(calibration: Calibration) -> str:
     diagonal = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(
         color=MUTED, strokeDash=[4, 4]
     )
-    dots = alt.Chart(alt.Data(values=rows)).mark_circle(color=PALETTE[0], opacity=0.85)
+    dots = chart_of_rows(alt).mark_circle(color=PALETTE[0], opacity=0.85)
     dots = dots.encode(size=alt.Size("count:Q", scale=alt.Scale(type="sqrt", range=[30, 400]), legend=None))
-    line = alt.Chart(alt.Data(values=rows)).mark_line(color=PALETTE[0], strokeWidth=1.5)
+    line = chart_of_rows(alt).mark_line(color=PALETTE[0], strokeWidth=1.5)
     position = {
         "x": alt.X("x:Q", title="predicted probability", scale=unit, axis=alt.Axis(tickCount=5)),
         "y": alt.Y("y:Q", title="share that was right", scale=unit, axis=alt.Axis(tickCount=5)),
     }
-    return draw(alt.layer(*(layer.encode(**position) for layer in (diagonal, line, dots))), height=290)
+    layers = [layer.encode(**position) for layer in (diagonal, line, dots)]
+    return draw(alt.layer(*layers), rows, height=290)
 
 
 def forest(differences: Sequence[Difference], *, title: str) -> str:
@@ -166,12 +175,12 @@ def forest(differences: Sequence[Difference], *, title: str) -> str:
     ]
     axis = alt.Axis(tickCount=5, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+~r')")
     x = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(nice=True, zero=True))
-    base = alt.Chart(alt.Data(values=rows)).encode(y=names_axis(alt))
+    base = chart_of_rows(alt).encode(y=names_axis(alt))
     zero = alt.Chart(alt.Data(values=[{"low": 0}])).mark_rule(color=MUTED, strokeDash=[4, 4]).encode(x=x)
     interval = base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(x=x, x2="high:Q")
     fill = alt.condition("datum.low > 0 || datum.high < 0", alt.value(PALETTE[0]), alt.value(SURFACE))
     mean = base.mark_point(color=PALETTE[0], size=90, strokeWidth=2, opacity=1)
-    return draw(alt.layer(zero, interval, mean.encode(x="mean:Q", fill=fill)), height=36 * len(rows) + 70)
+    return draw(alt.layer(zero, interval, mean.encode(x="mean:Q", fill=fill)), rows, height=36 * len(rows) + 70)
 
 
 def seeds(runs: Sequence[Run], objectives: Sequence[str], metric: str, *, title: str) -> str:
@@ -184,12 +193,12 @@ def seeds(runs: Sequence[Run], objectives: Sequence[str], metric: str, *, title:
         if run["objective"] == objective and np.isfinite(run["metrics"].get(metric, np.nan))
     ]
     scale = alt.Scale(zero=False, nice=True, padding=8)
-    base = alt.Chart(alt.Data(values=rows)).encode(y=names_axis(alt))
+    base = chart_of_rows(alt).encode(y=names_axis(alt))
     dots = base.mark_circle(color=PALETTE[0], size=70, opacity=0.6)
     dots = dots.encode(x=alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5)))
     mean = base.mark_tick(color=PALETTE[1], thickness=3, size=22, opacity=1)
     mean = mean.encode(x=alt.X("mean(value):Q", title=title))
-    return draw(alt.layer(dots, mean), height=36 * len(objectives) + 70)
+    return draw(alt.layer(dots, mean), rows, height=36 * len(objectives) + 70)
 
 
 def _points(name: str, x: Values, y: Values) -> list[dict[str, object]]:

@@ -1,0 +1,104 @@
+"""A small set of texts whose labels follow from their words, as files, and the settings of a network that is quick."""
+
+import csv
+import random
+
+import pytest
+
+WORDS = {
+    "city": ["paris", "rome", "oslo"],
+    "fruit": ["apple", "pear", "plum"],
+    "metal": ["iron", "zinc", "gold"],
+    "sport": ["chess", "rugby", "golf"],
+    "tool": ["hammer", "saw", "drill"],
+}
+FILLERS = ["the", "of", "very", "some"]
+TINY = {"encoder": {"name": "cnn", "width": 8, "filters": 4}, "fit": {"epochs": 3, "batch": 16, "learning_rate": 0.03}}
+
+
+def made_rows(count, *, seed=0, many=True):
+    """Rows (id, text, labels); a text has two words of each of its labels, fillers, and a number of its own."""
+    draw, result = random.Random(seed), []
+    for number in range(count):
+        labels = draw.sample(sorted(WORDS), draw.choice([1, 1, 2]) if many else 1)
+        words = [draw.choice(WORDS[label]) for label in labels for _ in range(2)]
+        words += [draw.choice(FILLERS) for _ in range(draw.randint(1, 6))]
+        draw.shuffle(words)
+        result.append((f"{number:04d}", f"{' '.join(words)} n{seed}x{number}", ";".join(labels)))
+    return result
+
+
+def write_rows(path, rows, header=("id", "text", "labels")):
+    """Write rows as CSV."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def tiny_settings(**sections):
+    """The quick settings, sections merged over them."""
+    result = {name: dict(section) for name, section in TINY.items()}
+    for name, section in sections.items():
+        result[name] = {**result.get(name, {}), **section} if isinstance(section, dict) else section
+    return result
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """A thread more costs a network this small more than it brings."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def rows_of():
+    """The maker of rows."""
+    return made_rows
+
+
+@pytest.fixture(scope="session")
+def write_csv():
+    """The writer of rows."""
+    return write_rows
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """The quick settings as a function of the sections to change."""
+    return tiny_settings
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory):
+    """A CSV of 120 texts with one or two of five labels."""
+    return write_rows(tmp_path_factory.mktemp("data") / "texts.csv", made_rows(120))
+
+
+@pytest.fixture(scope="session")
+def single_source(tmp_path_factory):
+    """A CSV of 120 texts with exactly one of five labels."""
+    return write_rows(tmp_path_factory.mktemp("data") / "single.csv", made_rows(120, many=False))
+
+
+@pytest.fixture(scope="session")
+def split_source(tmp_path_factory):
+    """A folder with 90 texts in train, 40 in dev and 40 in test."""
+    folder = tmp_path_factory.mktemp("data") / "splits"
+    for seed, (name, count) in enumerate([("train", 90), ("dev", 40), ("test", 40)]):
+        write_rows(folder / f"{name}.csv", made_rows(count, seed=seed))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory, source):
+    """A model folder, thresholds and all."""
+    from tagwright.assemble.fit import fit_folder
+
+    out = tmp_path_factory.mktemp("models") / "model"
+    fit_folder(str(source), tiny_settings(fit={"epochs": 12}), out=out)
+    return out

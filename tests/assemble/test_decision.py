@@ -1,0 +1,69 @@
+"""The decision of a head, fitted on dev."""
+
+import numpy as np
+import pytest
+
+from tagwright.assemble.decision import decide_on
+from tagwright.labels.space import LabelSpace
+from tagwright.settings import resolve
+
+MANY = LabelSpace(names=("a", "b", "c"), counts=(5, 5, 5))
+ONE = LabelSpace(names=("a", "b", "c"), counts=(5, 5, 5), exclusive=True)
+
+
+def drawn(count=61, seed=0):
+    random = np.random.default_rng(seed)
+    truth = random.random((count, 3)) < [0.5, 0.3, 0.1]
+    return (2 * truth - 2 + random.normal(size=truth.shape)).astype(np.float32), truth
+
+
+def test_exclusive_labels_are_decided_by_the_highest_score():
+    logits, truth = drawn()
+    head, chosen = decide_on(logits, truth, resolve({"objective": "cross_entropy"}), ONE)
+    assert head.rule == "argmax"
+    assert chosen.sum(1).tolist() == [1] * 61
+    assert (chosen.argmax(1) == logits.argmax(1)).all()
+
+
+def test_other_labels_get_thresholds():
+    head, _ = decide_on(*drawn(), resolve({}), MANY)
+    assert head.rule == "threshold"
+    assert head.decision.thresholds.shape == (3,)
+
+
+def test_a_text_has_no_say_in_its_own_decision():
+    """Turning over one text's truth may move the thresholds of others, never the choice for that text."""
+    logits, truth = drawn(23)
+    _, before = decide_on(logits, truth, resolve({}), MANY)
+    for row in range(0, 23, 5):
+        turned = truth.copy()
+        turned[row] = ~turned[row]
+        _, after = decide_on(logits, turned, resolve({}), MANY)
+        assert (after[row] == before[row]).all()
+
+
+def test_options_of_the_rule_are_used():
+    logits, truth = drawn()
+    strong, weak = (decide_on(logits, truth, resolve({"decide": {"name": "threshold", "shrink": s}}), MANY)[0] for s in (1e9, 0.0))
+    assert not np.allclose(strong.decision.thresholds, weak.decision.thresholds)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ({"name": "zero"}, lambda s: s > 0),
+        ({"name": "fixed", "probability": 0.2}, lambda s: 1 / (1 + np.exp(-s.astype(np.float64))) > 0.2),
+        ({"name": "topk", "k": 1}, lambda s: s == s.max(1, keepdims=True)),
+    ],
+)
+def test_a_rule_without_fitting_chooses_as_it_says(rule, expected):
+    logits, truth = drawn()
+    head, chosen = decide_on(logits, truth, resolve({"decide": rule}), MANY)
+    assert head.rule == rule["name"]
+    assert (chosen == expected(logits)).all()
+
+
+def test_the_fitted_head_decides_new_texts():
+    head, _ = decide_on(*drawn(), resolve({}), MANY)
+    logits, _ = drawn(7, seed=1)
+    assert (head.scores(logits).chosen == (logits > head.decision.thresholds)).all()

@@ -1,0 +1,83 @@
+"""Networks from settings."""
+
+import numpy as np
+import pytest
+import torch
+
+from tagwright.assemble.network import build_network, learn, link_of, starting_bias
+from tagwright.batches.tokens import Tokens
+from tagwright.labels.space import LabelSpace
+from tagwright.settings import resolve
+
+SPACE = LabelSpace(names=("a", "b", "c"), counts=(1, 50, 100))
+CNN = {"encoder": {"name": "cnn", "width": 4, "filters": 2}}
+
+
+def built(seed=0, row_count=0, **sections):
+    settings = resolve({**CNN, "fit": {"seed": seed}, **sections})
+    return build_network(settings, {"main": SPACE}, sizes=(11,), learned={}, row_count=row_count)
+
+
+def same(first, second):
+    pairs = zip(first.state_dict().values(), second.state_dict().values())
+    return all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_weights_are_a_function_of_the_seed():
+    assert same(built(seed=3), built(seed=3))
+    assert not same(built(seed=3), built(seed=4))
+
+
+def test_building_does_not_touch_the_global_generator():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    built()
+    assert torch.equal(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize(("loss", "link"), [("bce", "sigmoid"), ("zlpr", "sigmoid2"), ("cross_entropy", "softmax")])
+def test_the_loss_says_the_link(loss, link):
+    assert link_of(resolve({"objective": loss})) == link
+
+
+@pytest.mark.parametrize(
+    ("link", "probability"),
+    [
+        ("sigmoid", lambda s: 1 / (1 + np.exp(-s))),
+        ("sigmoid2", lambda s: 1 / (1 + np.exp(-2 * s))),
+        ("softmax", lambda s: np.exp(s)),
+    ],
+)
+def test_labels_start_at_their_share_in_train(link, probability):
+    found = probability(starting_bias(SPACE, 200, link).double().numpy())
+    np.testing.assert_allclose(found, [1 / 200, 50 / 200, 100 / 200], rtol=1e-5)
+
+
+def test_a_label_of_every_row_starts_finite():
+    space = LabelSpace(names=("a", "b"), counts=(200, 0))
+    assert torch.isfinite(starting_bias(space, 200, "sigmoid")).all()
+
+
+def test_without_rows_labels_start_at_zero():
+    assert starting_bias(SPACE, 0, "sigmoid").tolist() == [0, 0, 0]
+
+
+def test_an_encoder_that_learns_nothing_beforehand_gives_no_arrays():
+    tokens = Tokens(np.array([2, 3], np.int32), np.array([0, 2]))
+    assert learn(resolve(CNN), tokens) == {}
+
+
+def test_bow_learns_its_features_with_the_settings_given():
+    tokens = Tokens(np.array([2, 3, 2, 3, 2, 4], np.int32), np.array([0, 2, 4, 6]))
+    single = learn(resolve({"encoder": {"name": "bow", "longest": 1, "minimum": 1}}), tokens)
+    pairs = learn(resolve({"encoder": {"name": "bow", "longest": 2, "minimum": 1}}), tokens)
+    assert max(np.size(a) for a in single.values()) < max(np.size(a) for a in pairs.values())
+
+
+def test_given_vectors_are_where_training_starts():
+    vectors = np.arange(44, dtype=np.float32).reshape(11, 4)
+    settings = resolve(CNN)
+    network = build_network(settings, {"main": SPACE}, sizes=(11,), learned={}, vectors=vectors)
+    found = [t for t in network.encoder.state_dict().values() if t.shape == (11, 4)]
+    assert any(np.array_equal(t[2:].numpy(), vectors[2:]) for t in found)

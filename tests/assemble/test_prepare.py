@@ -1,0 +1,147 @@
+"""From labelled data to what training takes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tagwright.assemble.prepare import prepare
+from tagwright.assemble.network import build_network
+from tagwright.errors import DataError
+from tagwright.read import Data, read_data
+from tagwright.settings import resolve
+
+
+@pytest.fixture(scope="module")
+def data(source):
+    return read_data(source)
+
+
+def table_of(texts, labels, **extra):
+    columns = {"text": pa.array(texts, pa.string()), "labels": pa.array(labels, pa.list_(pa.string()))}
+    return pa.table({**columns, **{name: pa.array(values) for name, values in extra.items()}})
+
+
+def small(**extra):
+    """Train and dev given, so that nothing is drawn."""
+    train = table_of(["red tent", "", None, "blue kite", "  \n", "red kite"], [["a"], ["a"], ["b"], ["b"], ["b"], None], **extra)
+    dev = table_of(["blue tent", "red", ""], [["a"], ["b", "strange", "odd"], ["strange"]])
+    return Data(tables={"train": train, "dev": dev}, task="many", source="here")
+
+
+def test_empty_texts_and_unlabelled_rows_are_left_out_and_counted():
+    prepared = prepare(small(), resolve({}))
+    assert prepared.tables["train"]["text"].to_pylist() == ["red tent", "blue kite"]
+    assert prepared.tables["dev"].num_rows == 2
+    assert prepared.dropped == {"empty text": 4, "no label known": 1}
+
+
+def test_tokens_stand_beside_the_cleaned_rows():
+    prepared = prepare(small(), resolve({"embed": {"name": "word", "minimum": 1}}))
+    assert {name: len(tokens) for name, tokens in prepared.tokens.items()} == {"train": 2, "dev": 2}
+    assert prepared.tokens["train"].lengths.tolist() == [2, 2]
+
+
+def test_labels_and_words_come_from_train_alone():
+    prepared = prepare(small(), resolve({"embed": {"name": "word", "minimum": 1}}))
+    assert prepared.space.names == ("a", "b")
+    assert set(prepared.tokeniser.vocabulary) == {"[PAD]", "[UNK]", "red", "tent", "blue", "kite"}
+
+
+def test_labels_that_train_has_never_seen_are_a_warning_with_counts():
+    (sentence,) = prepare(small(), resolve({})).warnings
+    assert "odd (1)" in sentence
+    assert "strange (1)" in sentence
+
+
+def test_the_seed_of_the_run_never_moves_the_split(data):
+    first, second = (prepare(data, resolve({"fit": {"seed": seed}})) for seed in (0, 1))
+    for name in ("train", "dev"):
+        assert first.tables[name].equals(second.tables[name])
+        assert np.array_equal(first.tokens[name].ids, second.tokens[name].ids)
+
+
+def test_the_seed_of_the_split_moves_it(data):
+    first, second = (prepare(data, resolve({"split": {"seed": seed}})) for seed in (0, 1))
+    assert first.tables["dev"]["id"].to_pylist() != second.tables["dev"]["id"].to_pylist()
+
+
+def test_no_text_is_in_train_and_dev(data):
+    tables = prepare(data, resolve({"split": {"dev_share": 0.3}})).tables
+    train, dev = (set(tables[name]["id"].to_pylist()) for name in ("train", "dev"))
+    assert not train & dev
+    assert len(train) + len(dev) == 120
+    assert len(dev) == pytest.approx(36, abs=3)
+
+
+@pytest.mark.parametrize("part", ["train", "dev"])
+def test_a_part_without_a_labelled_text_is_an_error_that_names_the_source(part):
+    data = small()
+    empty = table_of(["", "x"], [["a"], None])
+    with pytest.raises(DataError, match="here has no labelled text"):
+        prepare(replace(data, tables={**data.tables, part: empty}), resolve({}))
+
+
+def test_weights_reach_the_rows_with_mean_one():
+    data = small(weight=[3.0, 9.0, 9.0, 1.0, 9.0, 9.0])
+    settings = resolve({"encoder": {"name": "cnn", "width": 4, "filters": 2}})
+    prepared = prepare(data, settings)
+    network = build_network(settings, {"main": prepared.space}, sizes=prepared.tokeniser.sizes, learned={})
+    assert prepared.rows("train", network, settings).weight.tolist() == [1.5, 0.5]
+
+
+def test_a_missing_weight_counts_as_an_ordinary_row():
+    data = small(weight=[3.0, 9.0, 9.0, None, 9.0, 9.0])
+    settings = resolve({"encoder": {"name": "cnn", "width": 4, "filters": 2}})
+    prepared = prepare(data, settings)
+    network = build_network(settings, {"main": prepared.space}, sizes=prepared.tokeniser.sizes, learned={})
+    assert np.isfinite(prepared.rows("train", network, settings).weight).all()
+
+
+def test_labels_nobody_judged_reach_the_rows():
+    data = small(unknown=[["b"], None, None, [], None, None])
+    settings = resolve({"encoder": {"name": "cnn", "width": 4, "filters": 2}})
+    prepared = prepare(data, settings)
+    network = build_network(settings, {"main": prepared.space}, sizes=prepared.tokeniser.sizes, learned={})
+    assert prepared.rows("train", network, settings).unknown.toarray().tolist() == [[0, 1], [0, 0]]
+
+
+def fingerprint(data, **sections):
+    settings = resolve(sections)
+    return prepare(data, settings).fingerprint(settings)
+
+
+def test_the_fingerprint_is_the_same_for_the_same_data_and_settings(data, source):
+    assert fingerprint(data) == fingerprint(read_data(source))
+
+
+@pytest.mark.parametrize("change", [{"fit": {"seed": 1}}, {"fit": {"epochs": 1}}, {"encoder": "lstm"}, {"objective": "zlpr"}])
+def test_another_setting_is_another_fingerprint(data, change):
+    assert fingerprint(data, **change) != fingerprint(data)
+
+
+@pytest.mark.parametrize("change", [{"device": "cpu"}, {"save_seconds": 0.0}])
+def test_what_cannot_move_the_result_leaves_the_fingerprint(data, change):
+    assert fingerprint(data, fit=change) == fingerprint(data)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": ["red tents", "", None, "blue kite", "  \n", "red kite"]},
+        {"labels": [["b"], ["a"], ["b"], ["a"], ["b"], None]},
+        {"weight": [3.0, 1.0, 1.0, 1.0, 1.0, 1.0]},
+        {"unknown": [["b"], None, None, [], None, None]},
+        {"values": [[0.5], [1.0], [1.0], [1.0], [1.0], None]},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_other_data_are_another_fingerprint(change):
+    extra = {"weight": [1.0] * 6, "unknown": [[""]] * 6, "values": [[1.0]] * 5 + [None]}
+    plain = small(**extra)
+    train = plain.tables["train"]
+    for name, values in change.items():
+        place = train.column_names.index(name)
+        train = train.set_column(place, name, pa.array(values, train[name].type))
+    assert fingerprint(replace(plain, tables={**plain.tables, "train": train})) != fingerprint(plain)

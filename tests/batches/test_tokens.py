@@ -1,0 +1,17 @@
+"""Tokens: flat ids and where each text begins."""
+
+import numpy as np
+
+from tagwright.batches.tokens import Tokens
+
+
+def test_lengths_and_count_come_from_the_offsets():
+    tokens = Tokens(np.array([5, 6, 7], np.int32), np.array([0, 2, 2, 3]))
+    assert len(tokens) == 3
+    assert tokens.lengths.tolist() == [2, 0, 1]
+
+
+def test_no_texts_are_no_tokens():
+    tokens = Tokens(np.empty(0, np.int32), np.zeros(1, np.int64))
+    assert len(tokens) == 0
+    assert tokens.lengths.tolist() == []

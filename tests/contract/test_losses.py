@@ -1,0 +1,305 @@
+"""Every loss keeps the same promises: a file added to the folder is tested here with no edit.
+
+Where a loss has extra logits (a threshold class), they stand after those of the labels.
+"""
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import tagwright.losses
+from tagwright import parts
+from tagwright.errors import ShapeError
+
+NAMES = parts.names("losses")
+ROWS, LABELS = 7, 11
+SHARED = {"mask", "positive_weight", "negative_weight"}
+no_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+
+
+class Loss:
+    """The function and the module of one file, and examples that fit them."""
+
+    def __init__(self, name: str, device: str = "cpu") -> None:
+        self.device = device
+        self.function: Callable[..., Tensor] = getattr(import_module(f"tagwright.losses.{name}"), name)
+        self.module: Any = parts.find("losses", name).factory
+        self.exclusive = "many" not in self.module.tasks
+
+    def logits(self, rows: int = ROWS, labels: int = LABELS, *, seed: int = 0) -> Tensor:
+        generator = torch.Generator().manual_seed(seed)
+        width = labels + self.module.extra_logits
+        return 2 * torch.randn(rows, width, generator=generator, dtype=torch.float64).to(self.device)
+
+    def target(self, rows: int = ROWS, labels: int = LABELS, *, seed: int = 1) -> Tensor:
+        """One-hot rows, or label sets of which the first is empty and the second full."""
+        generator = torch.Generator().manual_seed(seed)
+        if self.exclusive:
+            hot = torch.randint(labels, (rows,), generator=generator)
+            return nn.functional.one_hot(hot, labels).double().to(self.device)
+        target = (torch.rand(rows, labels, generator=generator) < 0.3).double()
+        target[:1], target[1:2] = 0, 1
+        return target.to(self.device)
+
+    def extras(self, target: Tensor, dtype: torch.dtype = torch.float64) -> dict[str, Tensor]:
+        """A mask that keeps the gold label of exclusive labels, and weights."""
+        generator = torch.Generator().manual_seed(2)
+        mask = (torch.rand(target.shape, generator=generator) < 0.7).to(self.device)
+        positive, negative = (torch.rand(2, target.shape[1], generator=generator, dtype=dtype) + 0.5).to(self.device)
+        return {
+            "mask": mask | (self.exclusive & (target > 0)),
+            "positive_weight": positive,
+            "negative_weight": negative,
+        }
+
+    def slope(self, logits: Tensor, target: Tensor, **extras: Tensor) -> Tensor:
+        """The gradient of the sum of the values."""
+        logits = logits.detach().requires_grad_()
+        return torch.autograd.grad(self.function(logits, target, **extras).sum(), logits)[0]
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=[pytest.mark.gpu, no_gpu])])
+def device(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(params=NAMES)
+def loss(request: pytest.FixtureRequest, device: str) -> Loss:
+    return Loss(request.param, device)
+
+
+def same(actual: Tensor, expected: Tensor, tolerance: float = 1e-10) -> None:
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance, check_dtype=False)
+
+
+def test_package_names_the_function_even_after_the_submodule_is_imported():
+    assert {"bce", "cross_entropy", "zlpr"} <= set(NAMES)
+    for name in NAMES:
+        exec(f"import tagwright.losses.{name}; assert callable(tagwright.losses.{name})", {})
+        assert getattr(tagwright.losses, name) is getattr(import_module(f"tagwright.losses.{name}"), name)
+
+
+def test_importing_the_submodule_first_of_all_leaves_the_name_to_the_function():
+    code = (
+        "import sys, tagwright.losses.zlpr; assert tagwright.losses.zlpr is sys.modules['tagwright.losses.zlpr'].zlpr"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_loss_declares_what_it_is(loss: Loss):
+    module = loss.module
+    assert issubclass(module, nn.Module)
+    assert getattr(tagwright.losses, module.__name__) is module
+    assert module.link in {"sigmoid", "sigmoid2", "softmax", "threshold_class", "none"}
+    assert module.tasks
+    assert set(module.tasks) <= {"one", "many", "tokens"}
+    assert [type(module.soft), type(module.batchwise), type(module.extra_logits)] == [bool, bool, int]
+
+
+def test_function_and_module_share_their_signature(loss: Loss):
+    function, forward = (inspect.signature(f).parameters for f in (loss.function, loss.module.forward))
+    assert list(function)[:2] == list(forward)[1:3] == ["logits", "target"]
+    assert function.keys() >= SHARED
+    assert forward.keys() >= SHARED | {"example_weight"}
+    settings = {key: value for key, value in parts.options(loss.function).items() if key not in SHARED}
+    assert settings.items() <= parts.options(loss.module).items()
+
+
+@pytest.mark.parametrize("rows", [0, 1, ROWS])
+def test_one_value_an_example_and_a_mean_of_none_is_zero(loss: Loss, rows: int):
+    values = loss.function(loss.logits(rows), loss.target(rows))
+    assert values.shape == ((LABELS,) if loss.module.batchwise else (rows,))
+    assert rows or loss.module()(loss.logits(0), loss.target(0)) == 0
+
+
+def test_gradient_is_that_of_the_value(loss: Loss):
+    target = loss.target()
+    extras = loss.extras(target)
+    logits = loss.logits().requires_grad_()
+    soft = torch.softmax(loss.logits(seed=5)[:, :LABELS], -1)
+    for truth, more in ((target, {}), (target, extras), *([(soft, extras)] if loss.module.soft else [])):
+        assert torch.autograd.gradcheck(
+            lambda scores, truth=truth, more=more: loss.function(scores, truth, **more), logits
+        )
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_enormous_logits_keep_value_and_gradient_finite(loss: Loss, dtype: torch.dtype):
+    target = loss.target()
+    mixed = loss.logits().sign() * 1e4
+    for logits in (mixed.to(dtype), mixed.abs().to(dtype), -mixed.abs().to(dtype)):
+        for extras in ({}, loss.extras(target)):
+            assert loss.function(logits, target, **extras).isfinite().all()
+            assert loss.slope(logits, target, **extras).isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["positive_weight", "negative_weight"])
+def test_weight_of_zero_keeps_value_and_gradient_finite(loss: Loss, name: str):
+    zero = {name: torch.zeros(LABELS, dtype=torch.float64, device=loss.device)}
+    assert loss.function(loss.logits(), loss.target(), **zero).isfinite().all()
+    assert loss.slope(loss.logits(), loss.target(), **zero).isfinite().all()
+
+
+def test_float32_agrees_with_float64(loss: Loss):
+    logits, target = loss.logits().float(), loss.target()
+    extras = loss.extras(target, torch.float32)
+    assert loss.function(logits, target, **extras).dtype == torch.float32
+    same(loss.function(logits, target, **extras), loss.function(logits.double(), target, **extras), 1e-5)
+    same(loss.slope(logits, target, **extras), loss.slope(logits.double(), target, **extras), 1e-5)
+
+
+def test_million_labels_agree_with_float64(loss: Loss):
+    logits, target = loss.logits(2, 1_000_003).float(), loss.target(2, 1_000_003)
+    assert loss.function(logits, target).isfinite().all()
+    same(loss.function(logits, target), loss.function(logits.double(), target), 1e-5)
+
+
+def test_bfloat16_logits_are_summed_in_float32(loss: Loss):
+    logits, target = loss.logits(3, 4001), loss.target(3, 4001)
+    values = loss.function(logits.bfloat16(), target)
+    assert values.dtype == torch.float32
+    same(values, loss.function(logits.bfloat16().double(), target), 1e-5)
+    same(values, loss.function(logits.float(), target), 2e-2)
+
+
+def test_autocast_changes_nothing(loss: Loss):
+    logits, target = loss.logits().float(), loss.target().float()
+    with torch.autocast(loss.device, dtype=torch.bfloat16):
+        values = loss.function(logits, target)
+    assert values.dtype == torch.float32
+    same(values, loss.function(logits, target), 1e-6)
+
+
+def test_order_of_the_examples_only_orders_the_values(loss: Loss):
+    logits, target = loss.logits(), loss.target()
+    order = torch.randperm(ROWS, generator=torch.Generator().manual_seed(3)).to(loss.device)
+    extras = loss.extras(target)
+    expected = loss.function(logits, target, **extras)
+    actual = loss.function(logits[order], target[order], **{**extras, "mask": extras["mask"][order]})
+    same(actual, expected if loss.module.batchwise else expected[order])
+
+
+def test_order_of_the_labels_changes_nothing(loss: Loss):
+    logits, target = loss.logits(), loss.target()
+    order = torch.randperm(LABELS, generator=torch.Generator().manual_seed(3)).to(loss.device)
+    columns = torch.cat([order, torch.arange(LABELS, logits.shape[1], device=loss.device)])
+    extras = loss.extras(target)
+    expected = loss.function(logits, target, **extras)
+    moved = {key: value[..., order] for key, value in extras.items()}
+    actual = loss.function(logits[:, columns], target[:, order], **moved)
+    same(actual, expected[order] if loss.module.batchwise else expected)
+
+
+@pytest.mark.parametrize("anything", [1e4, -1e4, float("nan")])
+def test_masked_label_has_no_say_and_no_gradient(loss: Loss, anything: float):
+    logits, target = loss.logits(), loss.target()
+    mask = loss.extras(target)["mask"]
+    other = logits.clone()
+    other[:, :LABELS][~mask] = anything
+    same(loss.function(other, target, mask=mask), loss.function(logits, target, mask=mask))
+    slope = loss.slope(other, target, mask=mask)
+    assert (slope[:, :LABELS][~mask] == 0).all()
+    same(slope, loss.slope(logits, target, mask=mask))
+
+
+@pytest.mark.parametrize("name", sorted(SHARED))
+def test_mask_that_covers_nothing_and_weights_of_one_change_nothing(loss: Loss, name: str):
+    logits, target = loss.logits(), loss.target()
+    ones = torch.ones_like(target, dtype=torch.bool if name == "mask" else None)
+    same(loss.function(logits, target, **{name: ones}), loss.function(logits, target))
+
+
+def test_weights_may_be_given_for_labels_or_for_cells(loss: Loss):
+    logits, target = loss.logits(), loss.target()
+    labels = loss.extras(target)
+    cells = {key: value.expand(ROWS, LABELS) for key, value in labels.items()}
+    same(loss.function(logits, target, **cells), loss.function(logits, target, **labels))
+
+
+def test_module_reduces_what_the_function_returns(loss: Loss):
+    inputs = loss.logits(), loss.target()
+    extras = loss.extras(inputs[1])
+    values = loss.function(*inputs, **extras)
+    same(loss.module(reduction="none")(*inputs, **extras), values)
+    same(loss.module(reduction="sum")(*inputs, **extras), sum(values))
+    same(loss.module()(*inputs, **extras), sum(values) / len(values))
+    with pytest.raises(ValueError, match="reduction must be mean, sum or none, got 'average'"):
+        loss.module(reduction="average")(*inputs)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if not Loss(n).module.batchwise])
+def test_examples_weigh_what_they_are_given(name: str, device: str):
+    loss = Loss(name, device)
+    inputs = loss.logits(), loss.target()
+    weight = torch.tensor([0.0, 2.0, 0.5, 1.0, 3.0, 0.25, 1.5], dtype=torch.float64, device=device)
+    products = [w * v for w, v in zip(weight, loss.function(*inputs))]
+    same(loss.module(reduction="none")(*inputs, example_weight=weight), torch.stack(products))
+    same(loss.module(reduction="sum")(*inputs, example_weight=weight), sum(products))
+    same(loss.module()(*inputs, example_weight=weight), sum(products) / sum(weight))
+    assert loss.module()(*inputs, example_weight=0 * weight) == 0
+
+
+def test_refuses_what_is_no_target_and_no_mask(loss: Loss):
+    logits, target = loss.logits(), loss.target()
+    same(loss.function(logits, target.bool()), loss.function(logits, target))  # bool is one
+    with pytest.raises(ShapeError, match=r"float or bool tensor, got torch\.int64"):
+        loss.function(logits, target.long())
+    with pytest.raises(ShapeError, match=r"target must match .*got \(7, 10\)"):
+        loss.function(logits, target[:, 1:])
+    with pytest.raises(ShapeError, match=r"\(B, L\), got"):
+        loss.function(logits[0], target[0])
+    for mask in (target[:, 1:].bool(), target):
+        with pytest.raises(ShapeError, match=r"mask must be bool \(7, 11\)"):
+            loss.function(logits, target, mask=mask)
+
+
+def test_refuses_weights_that_do_not_fit(loss: Loss):
+    logits, target = loss.logits(), loss.target()
+    with pytest.raises(ShapeError, match=r"example_weight must be \(7,\)"):
+        loss.module()(logits, target, example_weight=target[0])
+    for name in ("positive_weight", "negative_weight"):
+        for weight in (target[0, 1:], target.expand(2, ROWS, LABELS)):  # the second would make the values (2, 7)
+            with pytest.raises(ShapeError, match=name):
+                loss.function(logits, target, **{name: weight})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_refuses_impossible_values_and_swapped_arguments_on_a_cpu(name: str):
+    loss = Loss(name)
+    logits, target = loss.logits(), loss.target()
+    for wrong in (1.5 * target, -target, torch.full_like(target, float("nan"))):
+        with pytest.raises(ShapeError, match=r"target must lie in \[0, 1\], got"):
+            loss.function(logits, wrong)
+    if not loss.module.extra_logits:
+        with pytest.raises(ShapeError, match="are logits and target swapped"):
+            loss.function(target, logits)
+    logits[3, 2] = float("nan")
+    with pytest.raises(ShapeError, match="logits hold NaN"):
+        loss.function(logits, target)
+
+
+def test_vmap_and_functional_gradient_agree_with_loops(loss: Loss):
+    logits = torch.stack([loss.logits(seed=seed) for seed in range(3)])
+    target = torch.stack([loss.target(seed=seed) for seed in range(3)])
+    values = torch.func.vmap(loss.function)(logits, target)
+    slopes = torch.func.vmap(torch.func.grad(lambda s, t: loss.function(s, t).sum()))(logits, target)
+    for row in range(3):
+        same(values[row], loss.function(logits[row], target[row]))
+        same(slopes[row], loss.slope(logits[row], target[row]))
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)])
+def test_compiles_into_one_graph(loss: Loss, backend: str):
+    torch._dynamo.reset()
+    leaf, target = loss.logits(3, 5).requires_grad_(), loss.target(3, 5)
+    extras = loss.extras(target)
+    value = torch.compile(loss.module(reduction="sum"), fullgraph=True, backend=backend)(leaf, target, **extras)
+    same(value, loss.function(leaf, target, **extras).sum())
+    same(torch.autograd.grad(value, leaf)[0], loss.slope(leaf, target, **extras))

@@ -1,0 +1,40 @@
+"""The optimiser: which parameters decay."""
+
+import torch
+from torch import nn
+
+from tagwright.fit.optimiser import build_optimiser
+
+
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Linear(4, 2))
+
+
+def test_without_gradients_only_matrices_shrink_and_by_rate_times_decay():
+    made = network()
+    before = [p.detach().clone() for p in made.parameters()]
+    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5)
+    for parameter in made.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimiser.step()
+    for old, new in zip(before, made.parameters()):
+        torch.testing.assert_close(new.detach(), old * (0.95 if old.ndim > 1 else 1.0))
+
+
+def test_every_parameter_is_in_exactly_one_group():
+    made = network()
+    grouped = [id(p) for g in build_optimiser(made, learning_rate=0.1, weight_decay=0.5).param_groups for p in g["params"]]
+    assert sorted(grouped) == sorted(id(p) for p in made.parameters())
+
+
+def test_a_frozen_parameter_is_left_alone():
+    made = network()
+    made[0].weight.requires_grad_(False)
+    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5)
+    assert all(p is not made[0].weight for g in optimiser.param_groups for p in g["params"])
+
+
+def test_a_network_with_matrices_alone_gets_an_optimiser():
+    made = nn.Linear(3, 2, bias=False)
+    assert len(build_optimiser(made, learning_rate=0.1, weight_decay=0.0).param_groups) == 1

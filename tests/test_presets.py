@@ -1,0 +1,55 @@
+"""Presets: a name for a row of choices."""
+
+import pytest
+
+from tagwright import parts, presets
+from tagwright.errors import SettingsError
+from tagwright.settings import PART_SECTIONS, resolve
+
+
+@pytest.mark.parametrize("name", parts.names("losses"))
+def test_preset_named_like_a_loss_is_that_loss_alone(name: str):
+    assert name in presets.names()
+    assert presets.preset(name) == {"loss": name, "targets": "hard", "mask": "none", "weights": "none"}
+
+
+def test_maskloss_is_mean_bce_with_groups():
+    choices = presets.preset("maskloss-label")
+    assert choices["loss"] == {"name": "bce", "labels": "mean"}
+    assert choices["mask"] == "groups"
+    assert (choices["targets"], choices["weights"]) == ("hard", "none")
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_every_preset_resolves_to_parts_that_exist(name: str):
+    settings = resolve({"objective": name})
+    assert settings.objective == name
+    for section in ("loss", "targets"):
+        assert getattr(settings, section).name in parts.names(PART_SECTIONS[section])
+
+
+def test_given_choice_goes_over_the_preset():
+    settings = resolve({"objective": "maskloss-label", "mask": {"plain_share": 0.2}, "weights": {"name": "inverse"}})
+    assert settings.mask.options == {"plain_share": 0.2}
+    assert (settings.mask.name, settings.weights.name) == ("groups", "inverse")
+    assert settings.loss.options == {"labels": "mean"}
+
+
+def test_another_loss_drops_the_settings_of_the_preset():
+    settings = resolve({"objective": "maskloss-label", "loss": {"name": "zlpr"}})
+    assert (settings.loss.name, dict(settings.loss.options)) == ("zlpr", {})
+    assert settings.mask.name == "groups"
+
+
+def test_names_are_in_order_and_without_repeats():
+    assert list(presets.names()) == sorted(set(presets.names()))
+
+
+def test_changing_a_preset_in_hand_leaves_the_next_one_whole():
+    presets.preset("maskloss-label")["loss"] = "zlpr"
+    assert presets.preset("maskloss-label")["loss"] == {"name": "bce", "labels": "mean"}
+
+
+def test_unknown_name_is_met_with_the_nearest():
+    with pytest.raises(SettingsError, match=r"unknown objective 'zlprr'; did you mean 'zlpr'.*maskloss-label"):
+        presets.preset("zlprr")

@@ -1,0 +1,185 @@
+"""Settings: what is given is checked all at once, what is resolved reads back as itself."""
+
+import tomllib
+
+import pytest
+
+from tagwright import parts
+from tagwright.errors import SettingsError
+from tagwright.settings import DEFAULTS, PART_SECTIONS, FitSettings, assigned, read_settings, resolve
+
+
+def faults_of(given):
+    with pytest.raises(SettingsError) as caught:
+        resolve(given)
+    return str(caught.value).splitlines()
+
+
+def test_nothing_given_resolves_to_the_defaults():
+    settings = resolve({})
+    assert settings.fit == FitSettings()
+    assert settings.objective == "bce"
+    assert {name: getattr(settings, name).name for name in DEFAULTS} == DEFAULTS
+
+
+def test_every_fault_is_reported_at_once():
+    faults = faults_of(
+        {
+            "fitt": {},
+            "fit": {"epoch": 3, "batch": "many"},
+            "encoder": {"name": "cnn", "filter": 4},
+            "schedule": "lineer",
+            "mask": {"name": "none", "rate": 0.5},
+        }
+    )
+    text = "\n".join(faults)
+    for word in ("fitt", "epoch", "fit.batch", "'filter'", "lineer", "[mask]"):
+        assert word in text
+    assert len(faults) == 6
+
+
+def test_an_unknown_objective_does_not_hide_other_faults():
+    text = "\n".join(faults_of({"objective": "bcee", "fit": {"epoch": 3}, "encoder": "cnnn"}))
+    assert "bcee" in text
+    assert "'epoch'" in text
+    assert "cnnn" in text
+
+
+def test_a_fault_is_reported_once():
+    assert len(faults_of({"encoder": "cnnn"})) == 1
+    assert len(faults_of({"encoder": {"name": "cnn", "filter": 4}})) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "nearest"),
+    [
+        ({"encoder": "lsmt"}, "did you mean 'lstm'?"),
+        ({"fit": {"epoch": 1}}, "did you mean 'epochs'?"),
+        ({"objective": "zlp"}, "did you mean 'zlpr'?"),
+        ({"lossy": {}}, "did you mean 'loss'?"),
+    ],
+)
+def test_an_unknown_name_brings_the_nearest(given, nearest):
+    assert nearest in faults_of(given)[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("epochs", "3"), ("epochs", True), ("batch", 1.5), ("refit", 1), ("metric", 3), ("seed", True), ("vectors", 3)],
+)
+def test_a_value_of_another_type_is_a_fault(key, value):
+    assert faults_of({"fit": {key: value}})[0].startswith(f"fit.{key} must be of type ")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("batch", 0), ("accumulate", 0), ("evaluations", 0.0), ("epochs", -1.0), ("limit", 0)]
+)
+def test_a_number_that_cannot_work_is_a_fault(key, value):
+    assert f"fit.{key}" in faults_of({"fit": {key: value}})[0]
+
+
+@pytest.mark.parametrize("given", [{"fit": 3}, {"loss": 3}, {"loss": {"name": 3}}, {"objective": 3}, {"data": "a.csv"}])
+def test_a_section_of_the_wrong_kind_is_a_fault_and_not_a_crash(given):
+    assert faults_of(given)
+
+
+def test_a_whole_number_is_taken_where_a_float_is_meant():
+    epochs = resolve({"fit": {"epochs": 3}}).fit.epochs
+    assert epochs == 3.0
+    assert isinstance(epochs, float)
+
+
+def test_a_part_may_be_its_name_alone():
+    assert resolve({"encoder": "lstm"}).encoder == resolve({"encoder": {"name": "lstm"}}).encoder
+
+
+def test_another_part_drops_the_options_of_the_preset():
+    settings = resolve({"objective": "maskloss-label", "loss": "zlpr"})
+    assert settings.loss.name == "zlpr"
+    assert dict(settings.loss.options) == {}
+    assert settings.mask.name == "groups"
+
+
+def test_an_option_alone_keeps_the_part_of_the_preset():
+    settings = resolve({"objective": "maskloss-label", "mask": {"plain_share": 0.25}})
+    assert settings.mask.name == "groups"
+    assert dict(settings.loss.options) == {"labels": "mean"}
+    assert settings.mask.options["plain_share"] == 0.25
+
+
+@pytest.mark.parametrize("encoder", parts.names("encoders"))
+@pytest.mark.parametrize("objective", ["bce", "zlpr", "maskloss-label"])
+def test_resolved_settings_read_back_as_themselves(encoder, objective):
+    first = resolve({"encoder": encoder, "objective": objective, "fit": {"epochs": 0.3}, "data": {"separator": "\t|\""}})
+    again = resolve(tomllib.loads(first.to_toml()))
+    assert again.as_dict() == first.as_dict()
+    assert again.fit == first.fit
+    assert again.data == first.data
+
+
+def test_resolved_toml_writes_every_default_out():
+    content = tomllib.loads(resolve({"encoder": "cnn"}).to_toml())
+    assert content["encoder"]["windows"] == [3, 4, 5]
+    assert set(content["fit"]) == {k for k, v in vars(FitSettings()).items() if v is not None}
+    assert {"objective", "data", "split", "fit", *PART_SECTIONS} == set(content)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "section", "key", "value"),
+    [
+        ("fit.epochs=3", "fit", "epochs", 3),
+        ("fit.learning_rate = 2e-3", "fit", "learning_rate", 0.002),
+        ("fit.refit=true", "fit", "refit", True),
+        ("encoder.windows=[2, 3]", "encoder", "windows", [2, 3]),
+        ("schedule.warmup=1/8", "schedule", "warmup", 0.125),
+        ("data.separator=|", "data", "separator", "|"),
+        ("data.separator==", "data", "separator", "="),
+        ('data.text="a,b"', "data", "text", "a,b"),
+        ("data.text=a,b", "data", "text", "a,b"),
+    ],
+)
+def test_set_takes_toml_fractions_and_bare_words(assignment, section, key, value):
+    assert assigned({}, assignment) == {section: {key: value}}
+
+
+def test_set_without_a_key_names_the_part():
+    assert assigned({}, "encoder=lstm") == {"encoder": "lstm"}
+
+
+def test_set_leaves_what_it_was_given_unchanged():
+    given = {"fit": {"epochs": 1}}
+    assert assigned(given, "fit.epochs=2") == {"fit": {"epochs": 2}}
+    assert given == {"fit": {"epochs": 1}}
+
+
+def test_set_adds_an_option_to_a_part_given_by_name():
+    settings = resolve(assigned({"encoder": "cnn"}, "encoder.filters=4"))
+    assert settings.encoder.name == "cnn"
+    assert settings.encoder.options["filters"] == 4
+
+
+@pytest.mark.parametrize("assignment", ["fit.epochs", "=3", "fit.=3", ""])
+def test_set_without_key_or_value_is_an_error_with_an_example(assignment):
+    with pytest.raises(SettingsError, match=r"section\.key=value"):
+        assigned({}, assignment)
+
+
+def test_a_settings_file_that_is_missing_or_broken_is_named(tmp_path):
+    with pytest.raises(SettingsError, match=r"nowhere\.toml"):
+        read_settings(tmp_path / "nowhere.toml")
+    broken = tmp_path / "broken.toml"
+    broken.write_text("[fit]\nepochs = \n")
+    with pytest.raises(SettingsError, match=r"broken\.toml.*line 2"):
+        read_settings(broken)
+
+
+def test_a_settings_file_that_is_not_utf8_is_named(tmp_path):
+    broken = tmp_path / "latin.toml"
+    broken.write_bytes(b'objective = "\xe9"\n')
+    with pytest.raises(SettingsError, match=r"latin\.toml"):
+        read_settings(broken)
+
+
+def test_settings_are_frozen():
+    with pytest.raises(AttributeError):
+        resolve({}).fit.epochs = 3.0
