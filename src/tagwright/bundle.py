@@ -1,4 +1,4 @@
-"""The model folder: manifest, resolved settings, a folder a head, weights, tokeniser, model card. Nothing is pickled."""
+"""The model folder: manifest, resolved settings, a folder a head, weights, tokeniser, card. Nothing is pickled."""
 
 import json
 import platform

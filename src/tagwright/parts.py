@@ -26,7 +26,7 @@ class Part(NamedTuple):
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """The parts of a folder, in order. A file that begins with `_` is no part, nor is one without a part's class or function."""
+    """The parts of a folder, in order: files that do not begin with `_` and hold a part's class or function."""
     package = import_module(f"tagwright.{kind}")
     stems = [m.name for m in iter_modules(package.__path__) if not m.name.startswith("_")]
     return tuple(stem for stem in sorted(stems) if _factory(_module(kind, stem)) is not None)

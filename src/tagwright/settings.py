@@ -196,7 +196,7 @@ def _merged(*choices: Any) -> dict[str, Any]:
 def _choice(section: str, kind: str, given: Any, default: Any, faults: list[str]) -> Choice:
     given = _merged(default, given)
     name = given.pop("name")
-    if name == "none" and section in OPTIONAL or name == "auto" and section == "decide":
+    if (name == "none" and section in OPTIONAL) or (name == "auto" and section == "decide"):
         if given:
             faults.append(f"[{section}] is {name}, so it takes no settings; got {', '.join(given)}")
         return Choice(name=name)
@@ -217,7 +217,7 @@ def _plain(section: str, maker: type, given: Mapping[str, Any], faults: list[str
         wanted = str if known[key].default is None else type(known[key].default)
         if wanted is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
-        if not isinstance(value, wanted) or isinstance(value, bool) and wanted is not bool:
+        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
             faults.append(f"{section}.{key} must be of type {wanted.__name__}, got {value!r}")
             continue
         values[key] = value

@@ -24,9 +24,9 @@ from tagwright.settings import resolve
 class Tagger(ClassifierMixin, BaseEstimator):
     """A text tagger with scikit-learn's manners.
 
-    `labels` may be one string a text, a list of strings a text, or a multi-hot matrix (n, L); `predict` answers in the same
-    form. `objective=None` takes cross_entropy for one label a text and bce otherwise. `settings` are nested values for
-    everything else, as in a settings file.
+    `labels` may be one string a text, a list of strings a text, or a multi-hot matrix (n, L); `predict` answers in the
+    same form. `objective=None` takes cross_entropy for one label a text and bce otherwise. `settings` are nested values
+    for everything else, as in a settings file.
 
     >>> tagger = Tagger(encoder="bow", epochs=3)
     >>> tagger.fit(["red tent", "blue tent", "sharp knife", "big knife"] * 5, ["out", "out", "kitchen", "kitchen"] * 5)

@@ -76,7 +76,9 @@ def compare_folder(
     return Comparison(facts=facts, report=_write(facts, out))
 
 
-def _run(prepared: Prepared, data: Data, settings: Settings, split: str, out: Path, progress: Progress) -> dict[str, Any]:
+def _run(
+    prepared: Prepared, data: Data, settings: Settings, split: str, out: Path, progress: Progress
+) -> dict[str, Any]:
     """One run's row; read back where the same settings on the same data have run already."""
     path = out / "runs" / f"{settings.objective}-{settings.fit.seed}-{prepared.fingerprint(settings)[:12]}-{split}.json"
     if path.exists():

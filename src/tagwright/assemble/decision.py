@@ -11,10 +11,8 @@ from tagwright.model import Head
 from tagwright.settings import Choice, Settings
 
 
-def decide_on(
-    logits: np.ndarray, truth: np.ndarray, settings: Settings, space: LabelSpace
-) -> tuple[Head, np.ndarray]:
-    """The head with its decision fitted, and what it chooses there, bool (n, L): no text had a say in its own decision."""
+def decide_on(logits: np.ndarray, truth: np.ndarray, settings: Settings, space: LabelSpace) -> tuple[Head, np.ndarray]:
+    """The head with its decision fitted, and its choices there, bool (n, L): no text had a say in its own."""
     link, choice = link_of(settings), settings.decide
     if choice.name == "auto":
         choice = Choice(name="argmax" if space.exclusive else "threshold")

@@ -163,7 +163,9 @@ def warnings(prepared: Prepared, head: Head) -> list[str]:
     result = list(prepared.warnings)
     rare = sum(count < 10 for count in head.space.counts)
     if rare:
-        result.append(f"{rare} of {len(head.space)} labels have fewer than 10 texts in train; their scores mean little.")
+        result.append(
+            f"{rare} of {len(head.space)} labels have fewer than 10 texts in train; their scores mean little."
+        )
     if head.metrics["metrics"].get("micro_recall") == 0:
         result.append("No label is ever predicted: train longer, or look at the label column.")
     return result

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def fit_folder(
     asked: Callable[[], bool] = lambda: False,
     say: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
-    """Train on a source and write `out`; the run's state and report stand in `out`.run. Nothing is written on a mistake."""
+    """Train on a source and write `out`; state and report stand in `out`.run. A mistake writes nothing."""
     resolve(given)  # all faults of the settings, before a large file is read
     folder = run_folder(out)
     if resume and out.exists() and (folder / "outcome.json").exists():
@@ -64,7 +64,9 @@ def fit_folder(
     fitted = fit(prepared, settings, Run(folder=folder, progress=progress, asked=asked))
     bundle.save(fitted.model, out, card=model_card(card_facts(prepared, fitted)), overwrite=overwrite or resume)
     report = write_report(prepared, fitted, folder)
-    outcome = Outcome(model=out, report=report, rows=len(fitted.dev.logits), seconds=fitted.seconds, metrics=_metrics(fitted))
+    outcome = Outcome(
+        model=out, report=report, rows=len(fitted.dev.logits), seconds=fitted.seconds, metrics=_metrics(fitted)
+    )
     (folder / "outcome.json").write_text(json.dumps(outcome.as_dict()), encoding="utf-8")
     for phase in ("fit", "refit"):  # the model stands; its checkpoints have served
         shutil.rmtree(folder / phase, ignore_errors=True)
@@ -77,12 +79,16 @@ def run_folder(out: Path) -> Path:
 
 
 def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
-    """The data and the resolved settings; without an objective the task chooses: cross_entropy for one label, else bce."""
+    """The data and the resolved settings; the default objective is cross_entropy for one label, else bce."""
     data = read_data(source, **given.get("data", {}))
     if data.task == "tokens":
-        raise SettingsError(f"{source} tags tokens; this version trains on labels of whole texts (set --task, --text, --labels)")
+        raise SettingsError(
+            f"{source} tags tokens; this version trains on labels of whole texts (set --task, --text, --labels)"
+        )
     settings = resolve({"objective": "cross_entropy" if data.task == "one" else "bce", **given})
-    return data, settings
+    # what was found is kept with the model, so that `tag` and `score` look into the same columns
+    columns = ",".join(data.text_columns) or settings.data.text
+    return data, replace(settings, data=replace(settings.data, text=columns))
 
 
 def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,19 +37,19 @@ def build_network(
     """A fresh network, its weights a function of the seed."""
     with torch.random.fork_rng():
         torch.manual_seed(seed_of(settings.fit.seed, "init"))
-        facts = {"sizes": sizes, "learned": learned, "vectors": vectors}
-        encoder = parts.build("encoders", settings.encoder.name, settings.encoder.options, **facts)
+        known: dict[str, Any] = {"sizes": sizes, "learned": learned, "vectors": vectors}
+        encoder = parts.build("encoders", settings.encoder.name, settings.encoder.options, **known)
         heads = {}
         for name, space in spaces.items():
-            facts = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
+            known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
             bias = starting_bias(space, row_count, link_of(settings))
-            heads[name] = parts.build("heads", settings.head.name, settings.head.options, **facts, bias=bias)
+            heads[name] = parts.build("heads", settings.head.name, settings.head.options, **known, bias=bias)
         return Network(encoder, heads)
 
 
 def link_of(settings: Settings) -> str:
     """The link that the loss declares."""
-    return parts.find("losses", settings.loss.name).factory.link  # type: ignore[attr-defined,no-any-return]
+    return parts.find("losses", settings.loss.name).factory.link  # type: ignore[attr-defined]
 
 
 def starting_bias(space: LabelSpace, row_count: int, link: str) -> Tensor:

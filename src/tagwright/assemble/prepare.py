@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright import parts
+from tagwright.assemble.network import learn
 from tagwright.batches.rows import Rows
 from tagwright.batches.tokens import Tokens
-from tagwright.assemble.network import learn
 from tagwright.embed import Tokeniser
 from tagwright.embed.vectors import read_vectors
-from tagwright.errors import DataError
+from tagwright.errors import DataError, SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.model import inputs_of
 from tagwright.network import Network
@@ -74,16 +74,22 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     dropped: dict[str, int] = {}
     tables = {name: _clean(whole.tables[name], dropped) for name in ("train", "dev")}
     if not all(table.num_rows for table in tables.values()):
-        raise DataError(f"{data.source} has no labelled text to {'learn from' if not tables['train'].num_rows else 'choose by'}")
+        raise DataError(
+            f"{data.source} has no labelled text to {'learn from' if not tables['train'].num_rows else 'choose by'}"
+        )
     space = LabelSpace.of(tables["train"]["labels"], exclusive=data.task == "one")
     embed = parts.build("embed", settings.embed.name, settings.embed.options)
     tokeniser = embed.train(tables["train"]["text"], seed=settings.split.seed)
     tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
     warnings = _unseen("dev", space.encode(tables["dev"]["labels"]).unseen)
-    vectors = None
+    vectors, found = None, whole.found
     if settings.fit.vectors:
-        vectors, count = read_vectors(Path(settings.fit.vectors), tokeniser.vocabulary or {}, seed=settings.fit.seed)
-        warnings += (f"vectors: {count} of {len(vectors)} words found in {settings.fit.vectors}",)
+        if not tokeniser.vocabulary:
+            raise SettingsError(
+                f"word vectors need a vocabulary, and {settings.embed.name} has none; take --set embed.name=word"
+            )
+        vectors, count = read_vectors(Path(settings.fit.vectors), tokeniser.vocabulary, seed=settings.split.seed)
+        found += (f"vectors: {count} of {len(vectors)} words are in {settings.fit.vectors}",)
     return Prepared(
         tables=tables,
         space=space,
@@ -91,7 +97,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
         tokens=tokens,
         learned=learn(settings, tokens["train"]),
         vectors=vectors,
-        found=whole.found,
+        found=found,
         dropped=dropped,
         warnings=warnings,
         source=data.source,

@@ -38,7 +38,9 @@ def _decided(
     head, choice = model.heads["main"], model.settings.decide
     if source is None:
         if choice.name == "threshold":
-            raise SettingsError("thresholds are fitted on labelled data: give it after the model, or choose another --rule")
+            raise SettingsError(
+                "thresholds are fitted on labelled data: give it after the model, or choose another --rule"
+            )
         decision = parts.build("decide", choice.name, choice.options)
         fresh = replace(head, rule=choice.name, decision=decision, metrics=_without_figures(head))
         return replace(model, heads={"main": fresh}), {}

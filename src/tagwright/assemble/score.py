@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from tagwright import bundle
 from tagwright.errors import DataError, SettingsError, unknown
-from tagwright.metrics import Convention, Measures, measure
+from tagwright.metrics import Measures, measure
 from tagwright.model import Model
 from tagwright.read import Data, read_data
 
@@ -30,9 +30,12 @@ class Scored:
     label_names: tuple[str, ...]
     label_counts: tuple[int, ...]
 
-    def as_dict(self, *, convention: Convention = "sklearn") -> dict[str, Any]:
+    def as_dict(self, *, convention: str = "sklearn") -> dict[str, Any]:
         """Ready for JSON."""
-        results = self.measures.results(convention=convention, label_counts=self.label_counts)
+        results = self.measures.results(
+            convention=convention,  # type: ignore[arg-type]
+            label_counts=self.label_counts,
+        )
         facts = {"split": self.split, "convention": convention, "rows": self.rows, "unlabelled": self.unlabelled}
         return {"metrics": results, **facts, "unseen": self.unseen}
 

@@ -17,8 +17,7 @@ from tagwright.assemble import write
 from tagwright.assemble.train import device_of
 from tagwright.errors import DataError, SettingsError
 from tagwright.model import Model, Scores
-from tagwright.read.columns import joined_text
-from tagwright.read.stream import stream
+from tagwright.read.stream import stream, texts_of
 
 BATCH = 8192
 SHARD = 16  # batches
@@ -55,7 +54,7 @@ def tag(
     for number, group in enumerate(_grouped(batches, SHARD), start=len(done)):
         tables, tally = [], Tagged(0, 0, 0)
         for batch in group:
-            table, part = _tagged(model, batch, text, column, separator if writer.flat else None)
+            table, part = _tagged(model, batch, source, text, column, separator if writer.flat else None)
             tables.append(write.inert(table) if inert else table)
             tally = Tagged(*(a + b for a, b in zip(tally, part)))
             progress(part.rows)
@@ -86,7 +85,9 @@ def _open_shards(source: Path, out: Path, model: Model, *, resume: bool, overwri
     about = {"source": str(source), "size": source.stat().st_size, "model": _identity(model)}
     if shards.exists() and resume:
         if json.loads((shards / "about.json").read_text("utf-8")) != about:
-            raise DataError(f"{shards} belongs to another input or model; remove it, or use --overwrite without --resume")
+            raise DataError(
+                f"{shards} belongs to another input or model; remove it, or use --overwrite without --resume"
+            )
         return shards
     if shards.exists() and not overwrite:
         raise SettingsError(f"an unfinished run stands in {shards}; go on with --resume or start over with --overwrite")
@@ -106,13 +107,13 @@ def _grouped(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.R
 
 
 def _tagged(
-    model: Model, batch: pa.RecordBatch, text: str | None, column: str, separator: str | None
+    model: Model, batch: pa.RecordBatch, source: Path, text: str | None, column: str, separator: str | None
 ) -> tuple[pa.Table, Tagged]:
     table = pa.Table.from_batches([batch])
     taken = {column, f"{column}_scores"} & set(table.column_names)
     if taken:
         raise SettingsError(f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column")
-    texts = joined_text(table, text_names(table, text))
+    texts = texts_of(table, source, text)
     scores = model.scores(texts)
     empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(texts, ""))), 0).to_numpy()
     chosen = scores.chosen & ~empty[:, None]

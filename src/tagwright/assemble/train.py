@@ -135,7 +135,13 @@ def train_network(
 ) -> None:
     """Train to the end, from the run's checkpoint where there is one; the network ends with its best weights."""
     choice, course = settings.fit, _course(rows, settings.fit)
-    optimiser = build_optimiser(network, learning_rate=choice.learning_rate, weight_decay=choice.weight_decay)
+    optimiser = build_optimiser(
+        network,
+        learning_rate=choice.learning_rate,
+        weight_decay=choice.weight_decay,
+        batch=choice.batch,
+        sparse=getattr(network.encoder, "sparse", False),
+    )
     training = Training(network=network, optimiser=optimiser, history=history)
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
@@ -157,9 +163,7 @@ def train_network(
         network.load_state_dict(training.best)
 
 
-def _steps(
-    training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings
-) -> Iterator[Step]:
+def _steps(training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings) -> Iterator[Step]:
     choice, device = settings.fit, device_of(settings)
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
 
@@ -195,9 +199,15 @@ def device_of(settings: Settings) -> torch.device:
 
 
 def _network(prepared: Prepared, settings: Settings) -> Network:
-    facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "vectors": prepared.vectors}
-    count = prepared.tables["train"].num_rows
-    return build_network(settings, {"main": prepared.space}, row_count=count, **facts).to(device_of(settings))
+    network = build_network(
+        settings,
+        {"main": prepared.space},
+        sizes=prepared.tokeniser.sizes,
+        learned=prepared.learned,
+        vectors=prepared.vectors,
+        row_count=prepared.tables["train"].num_rows,
+    )
+    return network.to(device_of(settings))
 
 
 def _course(rows: Rows, choice: FitSettings) -> Course:

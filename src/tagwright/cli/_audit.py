@@ -13,19 +13,26 @@ TASKS = {"one": "one label a text", "many": "several labels a text", "tokens": "
 def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) -> None:
     """The splits, the most and least common labels, pairs, and what a person should look at."""
     say(f"{found['source']}: {len(found['labels'])} labels, {TASKS[found['task']]}")
-    _table("rows", ("split", "rows", "empty", "unlabelled", "no label", "labels a text", "words, median", "most"), _parts(found))
+    _table(
+        "rows",
+        ("split", "rows", "empty", "unlabelled", "no label", "labels a text", "words, median", "most"),
+        _parts(found),
+    )
     rows = [(label["name"], *(str(count) for count in label["rows"].values())) for label in found["labels"]]
     splits = list(found["labels"][0]["rows"]) if rows else []
     shown = rows if len(rows) <= labels else [*rows[: labels // 2], ("…", *("" for _ in splits)), *rows[-labels // 2 :]]
     _table("labels", ("label", *splits), shown)
     tail = found["tail"]
-    say(f"half of all marks are on {tail['head']} labels; {tail['rare']} labels have fewer than 10 rows; gini {tail['gini']:.2f}")
+    say(f"half of all marks on {tail['head']} labels; {tail['rare']} have fewer than 10 rows; gini {tail['gini']:.2f}")
     together = [(p["left"], p["right"], str(p["rows"]), f"{p['lift']:.1f}") for p in found["together"][:pairs]]
     _table("labels that stand together", ("label", "label", "rows", "times chance"), together)
-    alike = [(p["left"], p["right"], f"{p['similarity']:.2f}", f"{p['together']:.0%}") for p in found["look_alikes"][:pairs]]
+    alike = [
+        (p["left"], p["right"], f"{p['similarity']:.2f}", f"{p['together']:.0%}") for p in found["look_alikes"][:pairs]
+    ]
     _table("labels that look alike", ("label", "label", "cosine", "on the same rows"), alike)
     if found["groups"]:
-        say(f"groups by {found['separator']!r}: {', '.join(f'{k} ({len(v)})' for k, v in list(found['groups'].items())[:10])}")
+        sizes = [f"{name} ({len(members)})" for name, members in found["groups"].items()]
+        say(f"groups by {found['separator']!r}: {', '.join(sizes[:10])}{' …' if len(sizes) > 10 else ''}")
     for warning in found["warnings"]:
         say(f"! {warning}", style="yellow")
     if not found["warnings"]:

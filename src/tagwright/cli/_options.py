@@ -5,11 +5,20 @@ from typing import Annotated, Any
 
 import typer
 
-Data = Annotated[str, typer.Argument(help="A CSV, TSV, JSONL, Parquet or CoNLL file, a folder of train/dev/test files, or `shop`.")]
+Data = Annotated[
+    str, typer.Argument(help="A CSV, TSV, JSONL, Parquet or CoNLL file, a folder of train/dev/test files, or `shop`.")
+]
 ModelFolder = Annotated[Path, typer.Argument(help="A model folder, as `fit` writes it.")]
-Text = Annotated[str | None, typer.Option(help="Text column; several with commas. Found if left out.", show_default=False)]
-Labels = Annotated[str | None, typer.Option(help="Label column, or several 0/1 columns with commas. Found if left out.", show_default=False)]
-Task = Annotated[str | None, typer.Option(help="one (label a text), many, or tokens. Found if left out.", show_default=False)]
+Text = Annotated[
+    str | None, typer.Option(help="Text column; several with commas. Found if left out.", show_default=False)
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(help="Label column, or several 0/1 columns with commas. Found if left out.", show_default=False),
+]
+Task = Annotated[
+    str | None, typer.Option(help="one (label a text), many, or tokens. Found if left out.", show_default=False)
+]
 Separator = Annotated[str, typer.Option(help="What separates labels in a cell: auto, none, or the character.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout, all else to stderr.")]
 Encoder = Annotated[str | None, typer.Option(help="bow, cnn, lstm, …: `tagwright parts encoders`.", show_default="cnn")]
@@ -18,8 +27,12 @@ Batch = Annotated[int | None, typer.Option(help="Texts a step.", show_default="t
 Rate = Annotated[float | None, typer.Option(help="Peak learning rate.", show_default="the encoder's")]
 SplitSeed = Annotated[int | None, typer.Option(help="Seed of the split; --seed never moves it.", show_default="0")]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="auto")]
-Set = Annotated[list[str] | None, typer.Option("--set", help="Any setting as section.key=value; repeatable.", show_default=False)]
-SettingsFile = Annotated[Path | None, typer.Option("--settings", help="A TOML file of settings; options override it.", show_default=False)]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="Any setting as section.key=value; repeatable.", show_default=False)
+]
+SettingsFile = Annotated[
+    Path | None, typer.Option("--settings", help="A TOML file of settings; options override it.", show_default=False)
+]
 
 
 def given(settings: Path | None, assignments: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:

@@ -99,7 +99,8 @@ def counting(title: str) -> Iterator[Callable[[int], None]]:
 def _training_lines(stream: Iterator[Any], title: str, total: int) -> Iterator[Any]:
     for step in stream:
         if step.score is not None:
-            say(f"{title}: step {step.number}/{total}, epoch {step.epoch:.2f}, loss {step.loss:.4f}, score {step.score:.4f}")
+            place = f"{title}: step {step.number}/{total}, epoch {step.epoch:.2f}"
+            say(f"{place}, loss {step.loss:.4f}, score {step.score:.4f}")
         yield step
 
 
@@ -108,6 +109,6 @@ def _finite(value: Any) -> Any:
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
-    if isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
+    if (isinstance(value, float) and value != value) or value in (float("inf"), float("-inf")):
         return None
     return value

@@ -13,8 +13,16 @@ def compare(
     objectives: Annotated[str, typer.Option(help="Losses or presets, with commas; the first is the baseline.")],
     out: Annotated[Path, typer.Option(help="A folder for the results and the report.")],
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each objective.")] = 5,
-    metric: Annotated[str | None, typer.Option(help="The primary metric, named beforehand.", show_default="accuracy for one label, else macro_f1")] = None,
-    split: Annotated[str | None, typer.Option(help="What the runs are measured on; thresholds come from dev.", show_default="test, else dev")] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="The primary metric, named beforehand.", show_default="accuracy for one label, else macro_f1"
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="What the runs are measured on; thresholds come from dev.", show_default="test, else dev"),
+    ] = None,
     text: o.Text = None,
     labels: o.Labels = None,
     task: o.Task = None,

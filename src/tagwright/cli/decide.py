@@ -11,7 +11,10 @@ def decide(
     model: o.ModelFolder,
     dev: Annotated[str | None, typer.Argument(help="Labelled data to fit thresholds on.", show_default=False)] = None,
     rule: Annotated[str, typer.Option(help="threshold (fitted on DEV), argmax, zero, fixed or topk.")] = "threshold",
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A setting of the rule, as key=value: probability=0.3, k=2.", show_default=False)] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of the rule, as key=value: probability=0.3, k=2.", show_default=False),
+    ] = None,
     text: o.Text = None,
     labels: o.Labels = None,
     separator: o.Separator = "auto",

@@ -31,26 +31,51 @@ def fit(
     task: o.Task = None,
     separator: o.Separator = "auto",
     encoder: o.Encoder = None,
-    objective: Annotated[str | None, typer.Option(help="A loss or preset: `tagwright parts`.", show_default="bce, or cross_entropy for one label")] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(help="A loss or preset: `tagwright parts`.", show_default="bce, or cross_entropy for one label"),
+    ] = None,
     loss: Annotated[str | None, typer.Option(help="Another loss than the objective's.", show_default=False)] = None,
     targets: Annotated[str | None, typer.Option(help="Other targets than the objective's.", show_default=False)] = None,
     mask: Annotated[str | None, typer.Option(help="Another mask than the objective's.", show_default=False)] = None,
-    label_weights: Annotated[str | None, typer.Option(help="Other label weights than the objective's.", show_default=False)] = None,
-    decide: Annotated[str | None, typer.Option(help="argmax, zero, fixed, topk or threshold.", show_default="argmax for one label, else threshold")] = None,
-    metric: Annotated[str | None, typer.Option(help="What the best model is chosen by on dev.", show_default="accuracy for one label, else lrap")] = None,
+    label_weights: Annotated[
+        str | None, typer.Option(help="Other label weights than the objective's.", show_default=False)
+    ] = None,
+    decide: Annotated[
+        str | None,
+        typer.Option(
+            help="argmax, zero, fixed, topk or threshold.", show_default="argmax for one label, else threshold"
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="What the best model is chosen by on dev.", show_default="accuracy for one label, else lrap"),
+    ] = None,
     epochs: o.Epochs = None,
     batch: o.Batch = None,
     learning_rate: o.Rate = None,
-    refit: Annotated[bool | None, typer.Option("--refit/--no-refit", help="Train on train + dev once the choices are made.", show_default="only for bow")] = None,
-    vectors: Annotated[Path | None, typer.Option(help="Word vectors to start from: GloVe text, or .npy with .words beside.", show_default=False)] = None,
+    refit: Annotated[
+        bool | None,
+        typer.Option(
+            "--refit/--no-refit", help="Train on train + dev once the choices are made.", show_default="only for bow"
+        ),
+    ] = None,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="Word vectors to start from: GloVe text, or .npy with .words beside.", show_default=False),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of weights, order and dropout.", show_default="0")] = None,
     split_seed: o.SplitSeed = None,
     device: o.Device = None,
-    deterministic: Annotated[bool | None, typer.Option("--deterministic", help="Same bits on a GPU too, at some cost.", show_default=False)] = None,
+    deterministic: Annotated[
+        bool | None, typer.Option("--deterministic", help="Same bits on a GPU too, at some cost.", show_default=False)
+    ] = None,
     set_: o.Set = None,
     settings: o.SettingsFile = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model or unfinished run of that name.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a model or unfinished run of that name.")
+    ] = False,
     json: o.Json = False,
 ) -> None:
     """Train a tagger."""

@@ -31,7 +31,10 @@ def parts(
         raise SettingsError(unknown("kind of part", kind, kinds))
     found = {k: [registry.find(k, n) for n in registry.names(k)] for k in registry.KINDS if kind in (None, k)}
     if json:
-        listed = {k: {p.name: {"summary": p.summary, "settings": registry.options(p.factory)} for p in v} for k, v in found.items()}
+        listed = {
+            k: {p.name: {"summary": p.summary, "settings": registry.options(p.factory)} for p in v}
+            for k, v in found.items()
+        }
         _show.emit({**listed, **({"objectives": list(presets.names())} if kind in (None, "objectives") else {})})
         return
     for name, members in found.items():
@@ -39,7 +42,9 @@ def parts(
         for column in ("name", "what", "settings"):
             table.add_column(column, overflow="fold")
         for part in members:
-            table.add_row(part.name, part.summary, " ".join(f"{k}={v}" for k, v in registry.options(part.factory).items()))
+            table.add_row(
+                part.name, part.summary, " ".join(f"{k}={v}" for k, v in registry.options(part.factory).items())
+            )
         _show.show(table)
     if kind in (None, "objectives"):
         _show.say(f"objectives: {', '.join(presets.names())}")

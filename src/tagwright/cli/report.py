@@ -12,7 +12,9 @@ def report(
     model: o.ModelFolder,
     data: o.Data,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")],
-    split: Annotated[str | None, typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows")
+    ] = None,
     text: o.Text = None,
     labels: o.Labels = None,
     separator: o.Separator = "auto",

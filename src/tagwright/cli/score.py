@@ -10,9 +10,15 @@ from tagwright.cli import _options as o
 def score(
     model: o.ModelFolder,
     data: o.Data,
-    split: Annotated[str | None, typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows")] = None,
-    convention: Annotated[str, typer.Option(help="sklearn, or paper (ZLPR's) for rows and labels without examples.")] = "sklearn",
-    unseen: Annotated[str, typer.Option(help="Labels the model does not know: drop them, or count each as a miss.")] = "drop",
+    split: Annotated[
+        str | None, typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows")
+    ] = None,
+    convention: Annotated[
+        str, typer.Option(help="sklearn, or paper (ZLPR's) for rows and labels without examples.")
+    ] = "sklearn",
+    unseen: Annotated[
+        str, typer.Option(help="Labels the model does not know: drop them, or count each as a miss.")
+    ] = "drop",
     pairs: Annotated[int, typer.Option(help="How many confused pairs to show.")] = 5,
     text: o.Text = None,
     labels: o.Labels = None,

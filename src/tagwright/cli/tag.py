@@ -16,7 +16,11 @@ def tag(
     column: Annotated[str, typer.Option(help="Name of the new column; its scores go to NAME_scores.")] = "tags",
     separator: Annotated[str, typer.Option(help="Between tags in a CSV cell.")] = ";",
     inert: Annotated[
-        bool, typer.Option("--inert", help="Put a ' before CSV cells that start with = + - @, which a spreadsheet would run. Off: cells stay as they are.")
+        bool,
+        typer.Option(
+            "--inert",
+            help="Put a ' before CSV cells that start with = + - @ (a spreadsheet runs them). Default: as they are.",
+        ),
     ] = False,
     device: o.Device = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
@@ -52,4 +56,6 @@ def tag(
         _show.emit({"out": str(out), **done._asdict()})
     _show.say(f"{done.rows} rows to {out}; {done.without} without a tag, {done.empty} of them without text")
     if done.rows and done.without == done.rows:
-        _show.say("No row got a tag: is it the right text column (--text), or a stricter decision than meant?", style="yellow")
+        _show.say(
+            "No row got a tag: is it the right text column (--text), or a stricter decision than meant?", style="yellow"
+        )

@@ -47,7 +47,9 @@ def load_last(folder: Path, *, fingerprint: str) -> Checkpoint | None:
         return None
     manifest = verified(found[-1])
     if manifest["fingerprint"] != fingerprint:
-        raise ModelError(f"{found[-1]} belongs to a run with other data or settings; give those, or start over with --overwrite")
+        raise ModelError(
+            f"{found[-1]} belongs to a run with other data or settings; give those, or start over with --overwrite"
+        )
     state = json.loads((found[-1] / "state.json").read_text(encoding="utf-8"))
     optimiser = _unflatten(state["optimiser"], load_file(found[-1] / "optimiser.safetensors"))
     weights, best = (load_file(found[-1] / f"{name}.safetensors") for name in ("weights", "best"))

@@ -65,11 +65,9 @@ def steps(
         value = 0.0
         for part in np.array_split(rows, min(accumulate, len(rows))):
             loss = loss_of(part, generator) / len(rows)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             value += loss.item()
         if clip > 0:
             nn.utils.clip_grad_norm_([p for p in network.parameters() if p.grad is not None], clip)
         optimiser.step()
-        yield Step(
-            number=number + 1, epoch=(number + 1) / course.per_epoch, loss=value, rate=rates[0] * factor(number)
-        )
+        yield Step(number=number + 1, epoch=(number + 1) / course.per_epoch, loss=value, rate=rates[0] * factor(number))

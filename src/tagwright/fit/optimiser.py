@@ -1,12 +1,20 @@
-"""The optimiser: AdamW, without decay on biases and norms; rows of sparse gradients have their own."""
+"""The optimiser: AdamW, without decay on biases and norms; row Adagrad where the gradients are sparse rows."""
 
 import torch
 from torch import nn
 
+from tagwright.fit._row_adagrad import RowAdagrad
 
-def build_optimiser(network: nn.Module, *, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
-    """AdamW over the network's parameters."""
-    decayed = [p for p in network.parameters() if p.requires_grad and p.ndim > 1]
-    plain = [p for p in network.parameters() if p.requires_grad and p.ndim <= 1]
-    groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
-    return torch.optim.AdamW([g for g in groups if g["params"]], lr=learning_rate)
+
+def build_optimiser(
+    network: nn.Module, *, learning_rate: float, weight_decay: float, batch: int, sparse: bool = False
+) -> torch.optim.Optimizer:
+    """The optimiser of a network's parameters; `sparse` where its head has row-sparse gradients, means over `batch`."""
+    trained = [p for p in network.parameters() if p.requires_grad]
+    if sparse:
+        return RowAdagrad(trained, lr=learning_rate, floor=1 / batch)
+    groups = [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW([g for g in groups if g["params"]], lr=learning_rate, fused=True)

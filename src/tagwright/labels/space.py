@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -44,14 +44,17 @@ class LabelSpace:
     exclusive: bool = False
 
     @classmethod
-    def of(cls, labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]", *, exclusive: bool = False) -> "LabelSpace":
+    def of(
+        cls, labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]", *, exclusive: bool = False
+    ) -> "LabelSpace":
         """Learn the space from train's label lists. Rows that are null (unlabelled) do not count."""
-        flat = pc.list_flatten(_lists(labels))
-        table = pc.value_counts(flat.combine_chunks() if isinstance(flat, pa.ChunkedArray) else flat)
-        pairs = sorted(zip(table.field("values").to_pylist(), table.field("counts").to_pylist()))
-        if len(pairs) < 2:
-            raise DataError(f"a tagger needs at least two labels, found {[name for name, _ in pairs]}; check the label column")
-        return cls(names=tuple(n for n, _ in pairs), counts=tuple(c for _, c in pairs), exclusive=exclusive)
+        lists = _lists(labels)
+        names = sorted(pc.unique(pc.list_flatten(lists)).drop_null().to_pylist())
+        if len(names) < 2:
+            raise DataError(f"a tagger needs at least two labels, found {names}; check the label column")
+        space = cls(names=tuple(names), counts=(0,) * len(names), exclusive=exclusive)
+        counts = np.bincount(space.encode(lists).ids, minlength=len(names))  # a label twice on a row counts once
+        return replace(space, counts=tuple(counts.tolist()))
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -98,4 +101,4 @@ class LabelSpace:
 def _lists(labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]") -> "pa.ChunkedArray | pa.Array":
     if isinstance(labels, pa.ChunkedArray | pa.Array):
         return labels
-    return pa.array([list(row) for row in labels], pa.list_(pa.string()))
+    return pa.array([None if row is None else list(row) for row in labels], pa.list_(pa.string()))

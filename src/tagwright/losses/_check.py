@@ -15,12 +15,18 @@ def checked(logits: Tensor, target: Tensor, mask: Tensor | None = None) -> tuple
         raise ShapeError(f"logits must be a floating tensor (B, L), got {logits.dtype} {tuple(logits.shape)}")
     if target.shape != logits.shape:
         raise ShapeError(
-            f"target must match logits {tuple(logits.shape)}, got {tuple(target.shape)}; make it multi-hot with LabelSpace.encode"
+            f"target must match logits {tuple(logits.shape)}, got {tuple(target.shape)}; "
+            "make it multi-hot with LabelSpace.encode"
         )
     if not (target.is_floating_point() or target.dtype == torch.bool):
-        raise ShapeError(f"target must be a float or bool tensor, got {target.dtype}; class numbers must become one-hot first")
+        raise ShapeError(
+            f"target must be a float or bool tensor, got {target.dtype}; class numbers must become one-hot first"
+        )
     if mask is not None and (mask.dtype != torch.bool or mask.shape != logits.shape):
-        raise ShapeError(f"mask must be bool {tuple(logits.shape)}, True where a term takes part, got {mask.dtype} {tuple(mask.shape)}")
+        raise ShapeError(
+            f"mask must be bool {tuple(logits.shape)}, True where a term takes part, "
+            f"got {mask.dtype} {tuple(mask.shape)}"
+        )
     dtype = torch.promote_types(logits.dtype, torch.float32)
     logits, target = logits.to(dtype), target.to(dtype)
     if logits.device.type == "cpu" and not torch.compiler.is_compiling() and not _transformed(logits):

@@ -19,8 +19,8 @@ def cross_entropy(
     """Minus the sum over labels of target times log softmax.
 
     Shapes: logits and target (B, L) -> (B,). A masked label leaves the softmax, and the target mass that remains is
-    rescaled to its old sum. `positive_weight` multiplies a label's own term; `negative_weight` stands inside the softmax
-    as s + log w where the label is not gold. No target mass: 0.
+    rescaled to its old sum. `positive_weight` multiplies a label's own term; `negative_weight` stands inside the
+    softmax as s + log w where the label is not gold. No target mass: 0.
 
     >>> cross_entropy(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])

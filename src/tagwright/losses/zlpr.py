@@ -1,4 +1,4 @@
-"""Zero-bounded log-sum-exp pairwise loss, eqs. 1, 6 and 31 of ZLPR (arxiv.org/abs/2208.02955). Its prediction is s > threshold."""
+"""Zero-bounded log-sum-exp pairwise loss, eqs. 1, 6, 31 of ZLPR (arxiv.org/abs/2208.02955): predicts s > threshold."""
 
 from typing import Literal
 

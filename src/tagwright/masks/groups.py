@@ -10,8 +10,8 @@ from tagwright.errors import SettingsError
 class GroupMask:
     """Excuses every non-gold label that shares a group with a gold one.
 
-    `group_ids` (L,), -1 for a label without a group. With probability `plain_share` (the paper's alpha) nothing is excused;
-    the draw is made once a step, or for each example with `draw="example"`.
+    `group_ids` (L,), -1 for a label without a group. With probability `plain_share` (the paper's alpha) nothing is
+    excused; the draw is made once a step, or for each example with `draw="example"`.
     """
 
     def __init__(self, group_ids: np.ndarray, *, plain_share: float = 0.5, draw: str = "step") -> None:

@@ -29,8 +29,8 @@ TASKS: dict[Task, str] = {"one": "one label a text", "many": "several labels a t
 
 def canonical(
     table: pa.Table, origin: Origin, *, text: Names, labels: Names, task: Task | None, separator: str
-) -> tuple[pa.Table, Task, tuple[str, ...]]:
-    """The table with canonical columns (see `Data`), the task, and a sentence for each thing that was found.
+) -> tuple[pa.Table, Task, list[str], tuple[str, ...]]:
+    """The table with canonical columns (see `Data`), the task, the text columns, and a sentence for each finding.
 
     What is set is taken; the rest is found by name, then by content. An empty or missing text stays in place, as "".
     """
@@ -55,7 +55,12 @@ def canonical(
     columns = {name: column for name, column in columns.items() if column is not None} | _kept(table, origin)
     form = f"labels: {_column(label_names)}, {made.form + ', ' if made.form else ''}"
     count = count_labels(made.lists, origin, label_names)
-    return pa.table(columns), task, (f"text: {_column(text_names)}", f"{form}{count} labels", f"task: {TASKS[task]}")
+    return (
+        pa.table(columns),
+        task,
+        text_names,
+        (f"text: {_column(text_names)}", f"{form}{count} labels", f"task: {TASKS[task]}"),
+    )
 
 
 def settle_task(made: Labels, origin: Origin, task: Task | None) -> tuple[Labels, Task]:
@@ -128,7 +133,7 @@ def _token_pair(
 
 def _tagged(
     table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str
-) -> tuple[pa.Table, Task, tuple[str, ...]]:
+) -> tuple[pa.Table, Task, list[str], tuple[str, ...]]:
     columns = token_columns(whole(table[tokens]), whole(table[tags]), origin)
     if {"text", "starts"} <= set(table.column_names):
         columns |= {"text": plain(table["text"]), "starts": whole(table["starts"]).cast(pa.list_(pa.int32()))}
@@ -137,7 +142,7 @@ def _tagged(
     nothing = pa.nulls(table.num_rows, pa.list_(pa.string()))  # nobody judged the text as a whole
     columns["labels"] = from_column(whole(table[beside[0]]), separator).lists if beside else nothing
     found = (f"tokens: {_column([tokens])}", f"tags: {_column([tags])}, {count} tags", f"task: {TASKS['tokens']}")
-    return pa.table(columns | _kept(table, origin)), "tokens", found
+    return pa.table(columns | _kept(table, origin)), "tokens", [], found
 
 
 def _kept(table: pa.Table, origin: Origin) -> dict[str, pa.ChunkedArray]:

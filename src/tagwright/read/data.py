@@ -16,13 +16,14 @@ class Data:
 
     Every table has `text` (string) and `labels` (list<string>; null = unlabelled, [] = none). Optional columns:
     `values` (list<float>, beside `labels`: soft labels), `unknown` (list<string>: labels nobody judged),
-    `id`, `group`, `weight`. Token tasks carry `tokens`, `tags` (list<string>) and `starts` (list<int32>: offsets into `text`).
-    `tables` has "train" and perhaps "dev" and "test", or "all" where the source does not say.
+    `id`, `group`, `weight`. Token tasks carry `tokens`, `tags` (list<string>) and `starts` (list<int32>: offsets into
+    `text`). `tables` has "train" and perhaps "dev" and "test", or "all" where the source does not say.
     """
 
     tables: Mapping[str, pa.Table]
     task: Task
     source: str
+    text_columns: tuple[str, ...] = ()  # where `text` came from, so that a model can find it again
     found: tuple[str, ...] = ()  # one sentence each: what was taken for text, labels, separator, task
 
     @property

@@ -125,7 +125,7 @@ def _stratify(counts: csr_array, held_out: Sequence[float], rng: np.random.Gener
             rescued = counts[carriers[:1]].toarray()[0]
             desire[parts[carriers[0]]] += rescued
             desire[0] -= rescued
-            pass
+            parts[carriers[0]] = 0
     return parts
 
 

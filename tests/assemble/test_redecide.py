@@ -1,0 +1,101 @@
+"""Another decision for a trained model."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from tagwright import bundle
+from tagwright.assemble.redecide import redecide
+from tagwright.errors import DataError, SettingsError
+
+
+@pytest.fixture
+def model(trained, tmp_path):
+    return shutil.copytree(trained, tmp_path / "model")
+
+
+@pytest.fixture(scope="module")
+def dev(tmp_path_factory, rows_of, write_csv):
+    return write_csv(tmp_path_factory.mktemp("dev") / "new.csv", rows_of(60, seed=8))
+
+
+def tree(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def changed(folder, source, rule="threshold", assignments=(), split=None):
+    return redecide(folder, source and str(source), rule=rule, assignments=list(assignments), split=split)
+
+
+def test_thresholds_are_fitted_anew_and_the_weights_stay(model, dev):
+    before = tree(model)
+    done = changed(model, dev)
+    after = tree(model)
+    moved = {name for name in before if before[name] != after[name]}
+    assert "heads/main/decision.json" in moved
+    assert "model.safetensors" not in moved
+    assert done["rule"] == "threshold"
+    assert 0 <= done["metrics"]["macro_f1"] <= 1
+
+
+def test_a_fixed_rule_needs_no_data_and_decides_from_then_on(model):
+    changed(model, None, "fixed", ["probability=0.3"])
+    loaded = bundle.load(model)
+    scores = loaded.scores(["paris hammer", "plum"])
+    assert (scores.chosen == (scores.probabilities > 0.3)).all()
+    assert json.loads((model / "heads/main/metrics.json").read_text())["metrics"] == {}
+
+
+def test_figures_of_a_fixed_rule_on_data_are_those_of_scikit_learn(model, dev, rows_of):
+    done = changed(model, dev, "topk", ["k=2"])
+    loaded = bundle.load(model)
+    rows = rows_of(60, seed=8)
+    truth = np.array([[n in row[2].split(";") for n in loaded.heads["main"].space.names] for row in rows])
+    chosen = loaded.scores([row[1] for row in rows]).chosen
+    assert done["metrics"]["micro_f1"] == pytest.approx(f1_score(truth, chosen, average="micro"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "assignments", "error"),
+    [
+        ("treshold", [], SettingsError),
+        ("fixed", ["probabilty=0.3"], SettingsError),
+        ("fixed", ["probability=3"], SettingsError),
+        ("fixed", ["probability"], SettingsError),
+        ("threshold", [], SettingsError),
+    ],
+)
+def test_a_mistake_leaves_the_model_as_it_was(model, rule, assignments, error):
+    before = tree(model)
+    with pytest.raises(error):
+        changed(model, None, rule, assignments)
+    assert tree(model) == before
+
+
+def test_data_without_a_known_label_column_leave_the_model_as_it_was(model, tmp_path):
+    before = tree(model)
+    with pytest.raises(DataError):
+        changed(model, tmp_path / "nowhere.csv")
+    assert tree(model) == before
+
+
+def test_the_card_tells_the_new_rule_and_no_old_figures(model):
+    old = (model / "README.md").read_text()
+    changed(model, None, "fixed", ["probability=0.3"])
+    card = (model / "README.md").read_text()
+    assert "fitted on dev" in old
+    assert "fitted on dev" not in card
+
+
+def test_the_rule_survives_a_second_change(model, dev):
+    changed(model, None, "zero")
+    changed(model, dev, "threshold", ["shrink=5"])
+    assert bundle.load(model).heads["main"].rule == "threshold"
+
+
+def test_a_split_can_be_named(model, split_source):
+    assert changed(model, split_source)["split"] == "dev"
+    assert changed(model, split_source, split="train")["split"] == "train"
