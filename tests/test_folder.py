@@ -16,11 +16,13 @@ def names_in(folder):
     return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*"))
 
 
-def fill(folder, text="one", *, overwrite=False):
+def fill(folder, text="one", *, overwrite=False, error=None):
     with written(folder, about={"format": 1}, overwrite=overwrite) as aside:
         (aside / "a.txt").write_text(text)
         (aside / "deep" / "er").mkdir(parents=True)
         (aside / "deep" / "er" / "b.bin").write_bytes(b"\0\1")
+        if error is not None:
+            raise error
 
 
 def test_a_written_folder_holds_the_files_and_their_digests(tmp_path):
@@ -41,9 +43,8 @@ def test_parents_are_made(tmp_path):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_a_failure_inside_leaves_nothing(tmp_path, error):
-    with pytest.raises(error), written(tmp_path / "m", about={}) as aside:
-        (aside / "a.txt").write_text("half")
-        raise error
+    with pytest.raises(error):
+        fill(tmp_path / "m", "half", error=error)
     assert names_in(tmp_path) == []
 
 
@@ -57,9 +58,8 @@ def test_an_existing_folder_is_refused_and_unchanged(tmp_path):
 
 def test_a_failed_overwrite_leaves_the_old_one(tmp_path):
     fill(tmp_path / "m")
-    with pytest.raises(RuntimeError), written(tmp_path / "m", about={}, overwrite=True) as aside:
-        (aside / "a.txt").write_text("two")
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        fill(tmp_path / "m", "two", overwrite=True, error=RuntimeError)
     assert verified(tmp_path / "m")
     assert (tmp_path / "m" / "a.txt").read_text() == "one"
     assert [p.name for p in tmp_path.iterdir()] == ["m"]

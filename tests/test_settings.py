@@ -110,7 +110,7 @@ def test_an_option_alone_keeps_the_part_of_the_preset():
 @pytest.mark.parametrize("encoder", parts.names("encoders"))
 @pytest.mark.parametrize("objective", ["bce", "zlpr", "maskloss-label"])
 def test_resolved_settings_read_back_as_themselves(encoder, objective):
-    first = resolve({"encoder": encoder, "objective": objective, "fit": {"epochs": 0.3}, "data": {"separator": "\t|\""}})
+    first = resolve({"encoder": encoder, "objective": objective, "fit": {"epochs": 0.3}, "data": {"separator": '\t|"'}})
     again = resolve(tomllib.loads(first.to_toml()))
     assert again.as_dict() == first.as_dict()
     assert again.fit == first.fit

@@ -102,3 +102,33 @@ def trained(tmp_path_factory, source):
     out = tmp_path_factory.mktemp("models") / "model"
     fit_folder(str(source), tiny_settings(fit={"epochs": 12}), out=out)
     return out
+
+
+@pytest.fixture(scope="session")
+def model(trained):
+    """The same, loaded."""
+    from tagwright import bundle
+
+    return bundle.load(trained)
+
+
+@pytest.fixture(scope="session")
+def rows(rows_of):
+    """103 rows with odd cells; every tenth without text."""
+    made = [(f"{n:03d}", text, f'a "{n}",\nb') for n, (_, text, _) in enumerate(rows_of(103, seed=5))]
+    return [(n, "" if int(n) % 10 == 3 else text, note) for n, text, note in made]
+
+
+@pytest.fixture
+def pages(tmp_path, rows, write_csv):
+    """Those rows as a CSV."""
+    return write_csv(tmp_path / "pages.csv", rows, header=("number", "text", "note"))
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    """Seven batches of 16 rows, two a shard."""
+    from tagwright.assemble import tag as module
+
+    monkeypatch.setattr(module, "BATCH", 16)
+    monkeypatch.setattr(module, "SHARD", 2)

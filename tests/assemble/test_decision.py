@@ -44,7 +44,9 @@ def test_a_text_has_no_say_in_its_own_decision():
 
 def test_options_of_the_rule_are_used():
     logits, truth = drawn()
-    strong, weak = (decide_on(logits, truth, resolve({"decide": {"name": "threshold", "shrink": s}}), MANY)[0] for s in (1e9, 0.0))
+    strong, weak = (
+        decide_on(logits, truth, resolve({"decide": {"name": "threshold", "shrink": s}}), MANY)[0] for s in (1e9, 0.0)
+    )
     assert not np.allclose(strong.decision.thresholds, weak.decision.thresholds)
 
 

@@ -207,7 +207,9 @@ def test_empty_texts_are_dropped_with_a_count(rows_of, write_csv, tiny, tmp_path
     rows = rows_of(60)
     rows[3:6] = [(i, "  ", labels) for i, _, labels in rows[3:6]]
     said = []
-    outcome = fit_folder(str(write_csv(tmp_path / "a.csv", rows)), tiny(fit={"epochs": 1}), out=tmp_path / "m", say=said.append)
+    outcome = fit_folder(
+        str(write_csv(tmp_path / "a.csv", rows)), tiny(fit={"epochs": 1}), out=tmp_path / "m", say=said.append
+    )
     assert any("3 rows with empty text" in sentence for sentence in said)
     assert outcome.rows < 60
 

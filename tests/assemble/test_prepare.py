@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tagwright.assemble.prepare import prepare
 from tagwright.assemble.network import build_network
+from tagwright.assemble.prepare import prepare
 from tagwright.errors import DataError
 from tagwright.read import Data, read_data
 from tagwright.settings import resolve
@@ -25,7 +25,9 @@ def table_of(texts, labels, **extra):
 
 def small(**extra):
     """Train and dev given, so that nothing is drawn."""
-    train = table_of(["red tent", "", None, "blue kite", "  \n", "red kite"], [["a"], ["a"], ["b"], ["b"], ["b"], None], **extra)
+    train = table_of(
+        ["red tent", "", None, "blue kite", "  \n", "red kite"], [["a"], ["a"], ["b"], ["b"], ["b"], None], **extra
+    )
     dev = table_of(["blue tent", "red", ""], [["a"], ["b", "strange", "odd"], ["strange"]])
     return Data(tables={"train": train, "dev": dev}, task="many", source="here")
 
@@ -116,7 +118,9 @@ def test_the_fingerprint_is_the_same_for_the_same_data_and_settings(data, source
     assert fingerprint(data) == fingerprint(read_data(source))
 
 
-@pytest.mark.parametrize("change", [{"fit": {"seed": 1}}, {"fit": {"epochs": 1}}, {"encoder": "lstm"}, {"objective": "zlpr"}])
+@pytest.mark.parametrize(
+    "change", [{"fit": {"seed": 1}}, {"fit": {"epochs": 1}}, {"encoder": "lstm"}, {"objective": "zlpr"}]
+)
 def test_another_setting_is_another_fingerprint(data, change):
     assert fingerprint(data, **change) != fingerprint(data)
 

@@ -52,7 +52,9 @@ def test_the_size_of_the_chunks_changes_nothing(model, held_out, monkeypatch, ch
 
 def strange_source(tmp_path, write_csv, rows_of):
     rows = rows_of(20, seed=4)
-    return write_csv(tmp_path / "s.csv", [(i, t, f"{labels};planet" if int(i) % 4 == 0 else labels) for i, t, labels in rows])
+    return write_csv(
+        tmp_path / "s.csv", [(i, t, f"{labels};planet" if int(i) % 4 == 0 else labels) for i, t, labels in rows]
+    )
 
 
 def test_labels_the_model_does_not_know_are_dropped_and_counted(model, tmp_path, write_csv, rows_of):

@@ -2,45 +2,17 @@
 
 import csv
 import json
-import os
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
-from tagwright import bundle
 from tagwright.assemble import tag as module
 from tagwright.assemble.tag import Tagged, tag, tag_file
 from tagwright.errors import DataError, SettingsError, TagwrightError
 
 HEADER = ("number", "text", "note")
-
-
-@pytest.fixture(scope="module")
-def model(trained):
-    return bundle.load(trained)
-
-
-@pytest.fixture(scope="module")
-def rows(rows_of):
-    """103 rows with odd cells; every tenth without text."""
-    made = [(f"{n:03d}", text, f'a "{n}",\nb') for n, (_, text, _) in enumerate(rows_of(103, seed=5))]
-    return [(n, "" if int(n) % 10 == 3 else text, note) for n, text, note in made]
-
-
-@pytest.fixture
-def pages(tmp_path, rows, write_csv):
-    return write_csv(tmp_path / "pages.csv", rows, header=HEADER)
-
-
-@pytest.fixture
-def small_shards(monkeypatch):
-    """Seven batches of 16 rows, two a shard."""
-    monkeypatch.setattr(module, "BATCH", 16)
-    monkeypatch.setattr(module, "SHARD", 2)
 
 
 def read_csv(path):
@@ -112,68 +84,6 @@ def test_shards_leave_no_trace_in_the_bytes(model, pages, tmp_path, monkeypatch)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cut.csv", "pages.csv", "whole.csv"]
 
 
-def stopping_after(calls):
-    left = iter(range(calls))
-
-    def progress(rows):
-        if rows and next(left, None) is None:
-            raise KeyboardInterrupt
-
-    return progress
-
-
-@pytest.mark.parametrize("batches", [0, 1, 2, 3, 6])
-def test_stopped_anywhere_it_goes_on_to_the_same_bytes(model, pages, tmp_path, small_shards, batches):
-    tag(model, pages, tmp_path / "whole.csv")
-    out = tmp_path / "out.csv"
-    with pytest.raises(KeyboardInterrupt):
-        tag(model, pages, out, progress=stopping_after(batches))
-    assert not out.exists()
-    done = tag(model, pages, out, resume=True)
-    assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
-    assert done.rows == 103
-
-
-def test_finished_shards_are_not_tagged_again(model, pages, tmp_path, small_shards):
-    with pytest.raises(KeyboardInterrupt):
-        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(5))
-    counted = []
-    tag(model, pages, tmp_path / "out.csv", resume=True, progress=counted.append)
-    assert counted[0] == 64
-    assert sum(counted) == 103
-
-
-def test_a_process_killed_goes_on_to_the_same_bytes(trained, model, pages, tmp_path, small_shards):
-    tag(model, pages, tmp_path / "whole.csv")
-    out = tmp_path / "out.csv"
-    code = f"""
-        import time
-        from pathlib import Path
-        from tagwright.assemble import tag as module
-        module.BATCH, module.SHARD = 16, 2
-        slowly = lambda rows: time.sleep(0.05)
-        module.tag_file(Path({str(trained)!r}), Path({str(pages)!r}), Path({str(out)!r}), progress=slowly)
-    """
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], env={**os.environ, "OMP_NUM_THREADS": "1"})
-    while process.poll() is None and not list(tmp_path.glob(".out.csv.shards/shard-*.json")):
-        time.sleep(0.005)
-    process.kill()
-    assert process.wait() == -signal.SIGKILL
-    assert not out.exists()
-    tag_file(trained, pages, out, resume=True)
-    assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
-
-
-def test_a_count_cut_short_by_a_kill_is_written_again(model, pages, tmp_path, small_shards):
-    tag(model, pages, tmp_path / "whole.csv")
-    with pytest.raises(KeyboardInterrupt):
-        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(5))
-    last = sorted(tmp_path.glob(".out.csv.shards/shard-*.json"))[-1]
-    last.write_text("")
-    tag(model, pages, tmp_path / "out.csv", resume=True)
-    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
-
-
 def test_an_existing_file_is_refused_and_unchanged(model, pages, tmp_path):
     out = tmp_path / "out.csv"
     out.write_text("precious")
@@ -182,49 +92,6 @@ def test_an_existing_file_is_refused_and_unchanged(model, pages, tmp_path):
     assert out.read_text() == "precious"
     tag(model, pages, out, overwrite=True)
     assert len(read_csv(out)) == 104
-
-
-def test_an_unfinished_run_is_not_started_over_by_accident(model, pages, tmp_path, small_shards):
-    with pytest.raises(KeyboardInterrupt):
-        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
-    with pytest.raises(SettingsError, match=r"--resume.*--overwrite"):
-        tag(model, pages, tmp_path / "out.csv")
-
-
-def test_going_on_with_another_input_is_refused(model, pages, tmp_path, small_shards):
-    with pytest.raises(KeyboardInterrupt):
-        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
-    pages.write_text(pages.read_text() + "1,new,row\n")
-    with pytest.raises(DataError, match="another input or model"):
-        tag(model, pages, tmp_path / "out.csv", resume=True)
-
-
-def test_going_on_with_another_input_of_the_same_size_is_refused(model, pages, tmp_path, small_shards):
-    with pytest.raises(KeyboardInterrupt):
-        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
-    pages.write_text(pages.read_text().replace("paris", "PARIS"))
-    with pytest.raises(DataError, match="another input or model"):
-        tag(model, pages, tmp_path / "out.csv", resume=True)
-
-
-def test_going_on_with_other_weights_or_thresholds_is_refused(model, pages, tmp_path, small_shards):
-    import copy
-    from dataclasses import replace
-
-    import torch
-
-    network = copy.deepcopy(model.network)
-    with torch.no_grad():
-        next(network.parameters()).add_(1)
-    head = model.heads["main"]
-    decision = copy.copy(head.decision)
-    decision.thresholds = decision.thresholds + 1
-    others = [replace(model, network=network), replace(model, heads={"main": replace(head, decision=decision)})]
-    with pytest.raises(KeyboardInterrupt):
-        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
-    for other in others:
-        with pytest.raises(DataError, match="another input or model"):
-            tag(other, pages, tmp_path / "out.csv", resume=True)
 
 
 @pytest.mark.parametrize("column", ["note", "number"])
@@ -266,7 +133,10 @@ def test_inert_cells_on_request_and_by_default_as_they_are(model, tmp_path, writ
     tag(model, path, tmp_path / "plain.csv")
     tag(model, path, tmp_path / "inert.csv", inert=True)
     assert [row[:3] for row in read_csv(tmp_path / "plain.csv")[1:]] == [["=1+1", "paris", "+x"], ["a", "@rome", "b"]]
-    assert [row[:3] for row in read_csv(tmp_path / "inert.csv")[1:]] == [["'=1+1", "paris", "'+x"], ["a", "'@rome", "b"]]
+    assert [row[:3] for row in read_csv(tmp_path / "inert.csv")[1:]] == [
+        ["'=1+1", "paris", "'+x"],
+        ["a", "'@rome", "b"],
+    ]
 
 
 def test_making_cells_inert_does_not_change_the_tags(model, tmp_path, write_csv):

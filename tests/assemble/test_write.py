@@ -27,7 +27,15 @@ def joined(tmp_path, name):
 def test_shards_of_csv_join_to_one_file_with_one_header(tmp_path, name, delimiter):
     with joined(tmp_path, name).open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter=delimiter))
-    assert rows == [["a", "n"], ['x,"y"', "1"], ["line\nbreak", "2"], ["", "3"], ["ü", "4"], ["", "5"], ["tab\there", "6"]]
+    assert rows == [
+        ["a", "n"],
+        ['x,"y"', "1"],
+        ["line\nbreak", "2"],
+        ["", "3"],
+        ["ü", "4"],
+        ["", "5"],
+        ["tab\there", "6"],
+    ]
 
 
 def test_shards_of_json_lines_join(tmp_path):

@@ -115,7 +115,7 @@ def test_a_snapshot_does_not_move_with_the_network():
 
 
 def test_weights_that_are_not_contiguous_are_saved(tmp_path):
-    network, optimiser = trained(1)
+    _, optimiser = trained(1)
     weights = {"w": torch.arange(6.0).view(2, 3).T}
     save(Checkpoint(1, weights, {}, optimiser.state_dict(), HISTORY, "mine"), tmp_path)
     assert torch.equal(load_last(tmp_path, fingerprint="mine").weights["w"], weights["w"])

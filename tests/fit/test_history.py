@@ -37,7 +37,10 @@ def test_lower_is_better_with_the_other_sign():
 
 def test_add_says_whether_the_score_is_the_best_so_far():
     history = History()
-    answers = [history.add(Step(number=n, epoch=n, loss=0.0, rate=0.1, score=s)) for n, s in [(1, 0.5), (2, None), (3, 0.5), (4, 0.6)]]
+    answers = [
+        history.add(Step(number=n, epoch=n, loss=0.0, rate=0.1, score=s))
+        for n, s in [(1, 0.5), (2, None), (3, 0.5), (4, 0.6)]
+    ]
     assert answers == [True, False, False, True]
 
 

@@ -24,7 +24,9 @@ def test_without_gradients_only_matrices_shrink_and_by_rate_times_decay():
 
 def test_every_parameter_is_in_exactly_one_group():
     made = network()
-    grouped = [id(p) for g in build_optimiser(made, learning_rate=0.1, weight_decay=0.5).param_groups for p in g["params"]]
+    grouped = [
+        id(p) for g in build_optimiser(made, learning_rate=0.1, weight_decay=0.5).param_groups for p in g["params"]
+    ]
     assert sorted(grouped) == sorted(id(p) for p in made.parameters())
 
 

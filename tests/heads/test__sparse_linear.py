@@ -5,8 +5,9 @@ import pytest
 import torch
 from scipy.sparse import csr_array, random_array
 
+from tagwright.batches.sparse import SparseRows
 from tagwright.errors import ShapeError
-from tagwright.heads._sparse_linear import SparseLinear, SparseRows
+from tagwright.heads._sparse_linear import SparseLinear
 
 
 def matrix(rows: int = 17, width: int = 41, *, seed: int = 0) -> csr_array:

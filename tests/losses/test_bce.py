@@ -56,9 +56,12 @@ def test_random_cases_agree_with_the_loops():
         target = rng.random((rows, labels)) if seed % 2 else (rng.random((rows, labels)) < 0.3) * 1.0
         mask = rng.random((rows, labels)) < 0.7
         positive, negative = rng.exponential(size=(2, rows, labels))
+        weights = {"positive_weight": torch.as_tensor(positive), "negative_weight": torch.as_tensor(negative)}
+        for left_out in ([], ["positive_weight"], ["negative_weight"])[seed % 3]:
+            weights.pop(left_out).fill_(1)  # for the reference too: they share memory
         expected = [reference(*row) for row in zip(logits, target, mask, positive, negative)]
-        scores, truth, part, gain, cost = map(torch.as_tensor, (logits, target, mask, positive, negative))
-        values = bce(scores, truth, mask=part, positive_weight=gain, negative_weight=cost)
+        scores, truth, part = map(torch.as_tensor, (logits, target, mask))
+        values = bce(scores, truth, mask=part, **weights)
         np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10, err_msg=f"seed {seed}")
 
 
@@ -93,3 +96,9 @@ def test_confident_right_answer_keeps_its_last_digits():
     """softplus must not round e^-30 away beside 1."""
     value = bce(torch.tensor([[30.0, -35.0]], dtype=torch.float64), torch.tensor([[1.0, 0.0]], dtype=torch.float64))
     assert value.item() == pytest.approx(float(Decimal(-30).exp() + Decimal(-35).exp()), rel=1e-10)
+
+
+def test_takes_soft_targets_of_any_task():
+    assert BinaryCrossEntropyLoss.soft
+    assert BinaryCrossEntropyLoss.link == "sigmoid"
+    assert set(BinaryCrossEntropyLoss.tasks) == {"one", "many", "tokens"}

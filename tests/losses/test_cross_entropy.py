@@ -34,9 +34,12 @@ def test_one_hot_rows_agree_with_the_loops():
         target = np.eye(labels)[rng.integers(labels, size=rows)]
         mask = (rng.random((rows, labels)) < 0.7) | (target > 0)
         positive, negative = rng.exponential(size=(2, rows, labels))
+        weights = {"positive_weight": torch.as_tensor(positive), "negative_weight": torch.as_tensor(negative)}
+        for left_out in ([], ["positive_weight"], ["negative_weight"])[seed % 3]:
+            weights.pop(left_out).fill_(1)  # for the reference too: they share memory
         expected = [reference(*row) for row in zip(logits, target, mask, positive, negative)]
-        scores, truth, part, gain, cost = map(torch.as_tensor, (logits, target, mask, positive, negative))
-        values = cross_entropy(scores, truth, mask=part, positive_weight=gain, negative_weight=cost)
+        scores, truth, part = map(torch.as_tensor, (logits, target, mask))
+        values = cross_entropy(scores, truth, mask=part, **weights)
         np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10, err_msg=f"seed {seed}")
 
 
@@ -108,3 +111,9 @@ def test_mean_divides_by_examples_not_by_label_weights():
     weight = torch.tensor([3.0, 1.0], dtype=torch.float64)
     value = CrossEntropyLoss()(torch.zeros(2, 2).double(), torch.eye(2).double(), positive_weight=weight)
     assert value.item() == pytest.approx((3 * log(2) + log(2)) / 2, rel=1e-10)
+
+
+def test_is_for_labels_that_exclude_each_other():
+    assert CrossEntropyLoss.soft
+    assert CrossEntropyLoss.link == "softmax"
+    assert set(CrossEntropyLoss.tasks) == {"one", "tokens"}

@@ -89,10 +89,13 @@ def test_random_cases_agree_with_the_loops():
         target = rng.random((rows, labels)) if seed % 2 else (rng.random((rows, labels)) < 0.3) * 1.0
         mask = rng.random((rows, labels)) < 0.7
         positive, negative = rng.exponential(size=(2, rows, labels))
+        weights = {"positive_weight": torch.as_tensor(positive), "negative_weight": torch.as_tensor(negative)}
+        for left_out in ([], ["positive_weight"], ["negative_weight"])[seed % 3]:
+            weights.pop(left_out).fill_(1)  # for the reference too: they share memory
         threshold = float(rng.choice([0, -1.5, 0.7]))
         expected = [reference(*row, threshold) for row in zip(logits, target, mask, positive, negative)]
-        scores, truth, part, gain, cost = map(torch.as_tensor, (logits, target, mask, positive, negative))
-        values = zlpr(scores, truth, threshold=threshold, mask=part, positive_weight=gain, negative_weight=cost)
+        scores, truth, part = map(torch.as_tensor, (logits, target, mask))
+        values = zlpr(scores, truth, threshold=threshold, mask=part, **weights)
         np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10, err_msg=f"seed {seed}")
 
 
@@ -139,3 +142,9 @@ def test_weight_of_zero_takes_the_term_out_of_its_sum_only():
     target = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
     value = zlpr(logits, target, positive_weight=torch.zeros(2).double())
     assert value.item() == pytest.approx(np.log1p(np.exp(2)), rel=1e-10)
+
+
+def test_takes_soft_targets_and_predicts_with_twice_the_score():
+    assert ZLPRLoss.soft
+    assert ZLPRLoss.link == "sigmoid2"
+    assert not {"one", "many"} - set(ZLPRLoss.tasks)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tagwright import metrics, stats
-from tagwright.assemble.fit import read_for
+from tagwright.assemble.fit import can_report, read_for
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.score import score
 from tagwright.assemble.train import Progress, Run, fit, silent
@@ -18,7 +18,7 @@ from tagwright.bundle import versions
 from tagwright.errors import ModelError, SettingsError
 from tagwright.read import Data
 from tagwright.read.split import split as split_data
-from tagwright.report.facts import CompareFacts
+from tagwright.report import CompareFacts, compare_report
 from tagwright.settings import Settings, resolve
 
 
@@ -146,14 +146,8 @@ def _sd(values: np.ndarray) -> float:
 
 def _write(facts: CompareFacts, out: Path) -> Path | None:
     (out / "results.json").write_text(json.dumps(Comparison(facts=facts, report=None).as_dict()), encoding="utf-8")
-    try:
-        from tagwright.report import compare_report
-
-        page = compare_report(facts)
-    except ModuleNotFoundError as error:
-        if error.name not in ("altair", "vl_convert", "jinja2"):
-            raise
+    if not can_report():
         return None
     path = out / "report.html"
-    path.write_text(page, encoding="utf-8")
+    path.write_text(compare_report(facts), encoding="utf-8")
     return path

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.train import Fitted, Progress, Run, fit, silent
 from tagwright.errors import ModelError, SettingsError
 from tagwright.read import Data, read_data
-from tagwright.report.card import model_card
+from tagwright.report import fit_report, model_card
 from tagwright.settings import Settings, resolve
 
 
@@ -93,17 +94,16 @@ def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
 
 def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
     """The HTML report of a run; None where the plotting libraries are not installed."""
-    try:
-        from tagwright.report import fit_report
-
-        page = fit_report(fit_facts(prepared, fitted))
-    except ModuleNotFoundError as error:
-        if error.name not in ("altair", "vl_convert", "jinja2"):
-            raise
+    if not can_report():
         return None
     path = folder / "report.html"
-    path.write_text(page, encoding="utf-8")
+    path.write_text(fit_report(fit_facts(prepared, fitted)), encoding="utf-8")
     return path
+
+
+def can_report() -> bool:
+    """Whether the plotting libraries are installed; training does without."""
+    return all(find_spec(name) is not None for name in ("altair", "vl_convert", "jinja2"))
 
 
 def _refuse_existing(out: Path, folder: Path, *, resume: bool, overwrite: bool) -> None:

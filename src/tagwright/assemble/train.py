@@ -1,7 +1,9 @@
 """Training: from prepared data to a model with its decision, resumable at every step."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -156,7 +158,7 @@ def train_network(
         stream = evaluated(stream, score, every=course.per_epoch / choice.evaluations, total=course.total)
     stream = stopped(recorded(stream, history, training.keep), history, patience=choice.patience if score else 0)
     stream = interruptible(saved(stream, save, seconds=choice.save_seconds), run.asked, save)
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(), _deterministic(choice.deterministic):
         for _ in run.progress(stream, phase, training.step, course.total):
             pass
     if training.best:
@@ -187,6 +189,19 @@ def _steps(training: Training, course: Course, objective: Objective, rows: Rows,
         seed=choice.seed,
         device=device,
     )
+
+
+@contextmanager
+def _deterministic(wanted: bool) -> Iterator[None]:
+    """Same bits on a GPU, inside the block; cuBLAS reads its setting when it starts."""
+    before = torch.are_deterministic_algorithms_enabled()
+    if wanted:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
 
 
 def device_of(settings: Settings) -> torch.device:

@@ -1,0 +1,118 @@
+"""Tagging that was stopped or killed goes on to the same bytes, and only with the same input and model."""
+
+import copy
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tagwright.assemble.tag import tag, tag_file
+from tagwright.errors import DataError, SettingsError
+
+
+def stopping_after(calls):
+    left = iter(range(calls))
+
+    def progress(rows):
+        if rows and next(left, None) is None:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.mark.parametrize("batches", [0, 1, 2, 3, 6])
+def test_stopped_anywhere_it_goes_on_to_the_same_bytes(model, pages, tmp_path, small_shards, batches):
+    tag(model, pages, tmp_path / "whole.csv")
+    out = tmp_path / "out.csv"
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, out, progress=stopping_after(batches))
+    assert not out.exists()
+    done = tag(model, pages, out, resume=True)
+    assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert done.rows == 103
+
+
+def test_finished_shards_are_not_tagged_again(model, pages, tmp_path, small_shards):
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(5))
+    counted = []
+    tag(model, pages, tmp_path / "out.csv", resume=True, progress=counted.append)
+    assert counted[0] == 64
+    assert sum(counted) == 103
+
+
+def test_a_process_killed_goes_on_to_the_same_bytes(trained, model, pages, tmp_path, small_shards):
+    tag(model, pages, tmp_path / "whole.csv")
+    out = tmp_path / "out.csv"
+    code = f"""
+        import time
+        from pathlib import Path
+        from tagwright.assemble import tag as module
+        module.BATCH, module.SHARD = 16, 2
+        slowly = lambda rows: time.sleep(0.05)
+        module.tag_file(Path({str(trained)!r}), Path({str(pages)!r}), Path({str(out)!r}), progress=slowly)
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    while process.poll() is None and not list(tmp_path.glob(".out.csv.shards/shard-*.json")):
+        time.sleep(0.005)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert not out.exists()
+    tag_file(trained, pages, out, resume=True)
+    assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_a_count_cut_short_by_a_kill_is_written_again(model, pages, tmp_path, small_shards):
+    tag(model, pages, tmp_path / "whole.csv")
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(5))
+    last = sorted(tmp_path.glob(".out.csv.shards/shard-*.json"))[-1]
+    last.write_text("")
+    tag(model, pages, tmp_path / "out.csv", resume=True)
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_an_unfinished_run_is_not_started_over_by_accident(model, pages, tmp_path, small_shards):
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
+    with pytest.raises(SettingsError, match=r"--resume.*--overwrite"):
+        tag(model, pages, tmp_path / "out.csv")
+
+
+def test_going_on_with_another_input_is_refused(model, pages, tmp_path, small_shards):
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
+    pages.write_text(pages.read_text() + "1,new,row\n")
+    with pytest.raises(DataError, match="another input or model"):
+        tag(model, pages, tmp_path / "out.csv", resume=True)
+
+
+def test_going_on_with_another_input_of_the_same_size_is_refused(model, pages, tmp_path, small_shards):
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
+    pages.write_text(pages.read_text().replace("paris", "PARIS"))
+    with pytest.raises(DataError, match="another input or model"):
+        tag(model, pages, tmp_path / "out.csv", resume=True)
+
+
+def test_going_on_with_other_weights_or_thresholds_is_refused(model, pages, tmp_path, small_shards):
+    network = copy.deepcopy(model.network)
+    with torch.no_grad():
+        next(network.parameters()).add_(1)
+    head = model.heads["main"]
+    decision = copy.copy(head.decision)
+    decision.thresholds = decision.thresholds + 1
+    others = [replace(model, network=network), replace(model, heads={"main": replace(head, decision=decision)})]
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
+    for other in others:
+        with pytest.raises(DataError, match="another input or model"):
+            tag(other, pages, tmp_path / "out.csv", resume=True)

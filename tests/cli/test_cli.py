@@ -1,0 +1,103 @@
+"""What every command has in common: help with an example, exit codes, one line for a mistake, JSON alone on stdout."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tagwright import __version__
+from tagwright.cli import COMMANDS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example(call, name):
+    done = call(name, "--help")
+    assert done.code == 0
+    assert "Example" in done.out
+    assert f"tagwright {name} " in done.out or name == "parts"
+    assert done.err == ""
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"report", "demo"}))
+def test_every_command_that_has_something_to_say_takes_json(call, name):
+    assert "--json" in call(name, "--help").out
+
+
+def test_the_version_is_one_line(call):
+    assert call("--version").out == f"{__version__}\n"
+
+
+def test_without_a_command_there_is_help(call):
+    done = call()
+    assert "Usage" in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["fitt"], ["fit"], ["fit", "x.csv", "--nonsense"], ["fit", "x.csv", "--out", "m", "--epochs", "three"]],
+)
+def test_a_wrong_call_exits_with_2_and_prints_nothing(call, arguments):
+    done = call(*arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err
+
+
+MISTAKES = {
+    "check": ["check", "{missing}"],
+    "fit": ["fit", "{missing}", "--out", "{tmp}/m"],
+    "fit-settings": ["fit", "{texts}", "--out", "{tmp}/m", "--encoder", "cnnn"],
+    "fit-set": ["fit", "{texts}", "--out", "{tmp}/m", "--set", "nonsense"],
+    "fit-settings-file": ["fit", "{texts}", "--out", "{tmp}/m", "--settings", "{tmp}/nowhere.toml"],
+    "compare": ["compare", "{texts}", "--objectives", "bce", "--out", "{tmp}/c"],
+    "compare-empty": ["compare", "{texts}", "--objectives", ",", "--out", "{tmp}/c"],
+    "score": ["score", "{tmp}/nowhere", "{texts}"],
+    "score-choice": ["score", "{model}", "{texts}", "--unseen", "mis"],
+    "tag": ["tag", "{model}", "{missing}", "--out", "{tmp}/o.csv"],
+    "tag-suffix": ["tag", "{model}", "{texts}", "--out", "{tmp}/o.xlsx"],
+    "decide": ["decide", "{tmp}/nowhere"],
+    "decide-rule": ["decide", "{model}", "--rule", "treshold"],
+    "parts": ["parts", "looses"],
+    "report": ["report", "{model}", "{missing}", "--out", "{tmp}/r.html"],
+    "demo": ["demo", "--out", "{tmp}"],
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(call, name, tmp_path, texts, model):
+    """The paths of a test are long, so a line that wraps shows."""
+    folder = tmp_path / "a-folder-with-a-rather-long-name-so-that-the-message-is-longer-than-a-terminal"
+    folder.mkdir()
+    names = {"missing": folder / "nowhere.csv", "tmp": folder, "texts": texts, "model": model}
+    done = call(*(argument.format(**names) for argument in MISTAKES[name]))
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("error: ")
+    assert len(done.err.strip().splitlines()) == 1, done.err
+    assert "Traceback" not in done.err
+    assert list(folder.iterdir()) == []
+
+
+def test_all_faults_of_the_settings_are_listed(call, texts, tmp_path):
+    done = call(
+        "fit", texts, "--out", tmp_path / "m", "--encoder", "cnnn", "--set", "fit.epoch=1", "--set", "decide.name=x"
+    )
+    assert done.code == 2
+    for word in ("cnnn", "epoch", "unknown decide"):
+        assert word in done.err
+
+
+def test_markup_in_a_message_is_shown_as_it_is(call, tmp_path):
+    assert "[bold]x[/]" in call("check", "[bold]x[/].csv").err.replace("\n", "")
+
+
+def test_a_closed_pipe_is_no_traceback():
+    done = subprocess.run(
+        f"{sys.executable} -m tagwright parts --json | head -c 10",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr

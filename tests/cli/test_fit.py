@@ -1,0 +1,76 @@
+"""`tagwright fit`."""
+
+import tomllib
+
+
+def test_json_is_one_object_with_the_metrics_of_dev(call, texts, quick, tmp_path):
+    done = call("fit", texts, "--out", tmp_path / "m", *quick, "--json")
+    assert done.code == 0
+    assert done.json["split"] == "dev"
+    assert 0 <= done.json["metrics"]["macro_f1"] <= 1
+    assert done.json["model"] == str(tmp_path / "m")
+
+
+def test_options_file_and_set_come_one_over_the_other(call, texts, tmp_path):
+    given = tmp_path / "s.toml"
+    given.write_text(
+        'objective = "zlpr"\n[fit]\nepochs = 9.0\nbatch = 7\nseed = 3\n[encoder]\nname = "cnn"\nwidth = 8\nfilters = 4\n'
+    )
+    done = call(
+        "fit", texts, "--out", tmp_path / "m", "--settings", given, "--epochs", 1, "--seed", 5, "--set", "fit.seed=6"
+    )
+    assert done.code == 0, done.err
+    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    assert made["objective"] == "zlpr"
+    assert (made["fit"]["epochs"], made["fit"]["batch"], made["fit"]["seed"]) == (1.0, 7, 6)
+    assert made["encoder"]["width"] == 8
+
+
+def test_written_settings_are_a_settings_file(call, texts, model, tmp_path):
+    done = call("fit", texts, "--out", tmp_path / "m", "--settings", model / "settings.toml")
+    assert done.code == 0, done.err
+    assert (tmp_path / "m" / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
+
+
+def test_part_options_reach_the_settings(call, texts, quick, tmp_path):
+    more = [
+        "--loss",
+        "zlpr",
+        "--label-weights",
+        "inverse",
+        "--decide",
+        "zero",
+        "--metric",
+        "macro_f1",
+        "--split-seed",
+        2,
+    ]
+    assert call("fit", texts, "--out", tmp_path / "m", *quick, *more).code == 0
+    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    assert (made["loss"]["name"], made["weights"]["name"], made["decide"]["name"]) == ("zlpr", "inverse", "zero")
+    assert (made["fit"]["metric"], made["split"]["seed"]) == ("macro_f1", 2)
+
+
+def test_when_not_a_terminal_evaluations_are_plain_lines(call, texts, quick, tmp_path):
+    done = call("fit", texts, "--out", tmp_path / "m", *quick)
+    assert done.out == ""
+    assert done.err.count("fit: step") == 2
+    assert "\x1b[" not in done.err
+
+
+def test_an_existing_model_exits_with_2_and_stays(call, texts, quick, model):
+    before = (model / "manifest.json").read_bytes()
+    done = call("fit", texts, "--out", model, *quick)
+    assert done.code == 2
+    assert "--overwrite" in done.err
+    assert (model / "manifest.json").read_bytes() == before
+
+
+def test_a_decision_by_threshold_of_single_labels_is_no_crash(call, tmp_path, quick):
+    path = tmp_path / "one.csv"
+    path.write_text(
+        "text,label\n"
+        + "".join(f"{'paris' if n % 2 else 'apple'} x{n},{'city' if n % 2 else 'fruit'}\n" for n in range(60))
+    )
+    done = call("fit", path, "--out", tmp_path / "m", *quick, "--decide", "threshold")
+    assert done.code in (0, 2)

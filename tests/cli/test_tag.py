@@ -1,0 +1,43 @@
+"""`tagwright tag`."""
+
+import csv
+
+
+def test_json_is_one_object_with_the_counts(call, model, texts, tmp_path):
+    done = call("tag", model, texts, "--out", tmp_path / "o.csv", "--json")
+    assert done.code == 0, done.err
+    assert done.json["rows"] == 90
+    assert done.json["out"] == str(tmp_path / "o.csv")
+
+
+def test_the_file_has_every_row_and_the_tags(call, model, texts, tmp_path):
+    done = call("tag", model, texts, "--out", tmp_path / "o.csv", "--column", "topics")
+    assert done.code == 0, done.err
+    assert done.out == ""
+    with (tmp_path / "o.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == [str(n) for n in range(90)]
+    assert any(row["topics"] for row in rows)
+
+
+def test_a_text_column_that_is_not_there_is_a_mistake(call, model, texts, tmp_path):
+    done = call("tag", model, texts, "--out", tmp_path / "o.csv", "--text", "body")
+    assert done.code == 2
+    assert "body" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_help_says_what_happens_to_cells_that_a_spreadsheet_would_run(call):
+    assert "--inert" in call("tag", "--help").out
+
+
+def test_an_altered_model_is_refused(call, model, texts, tmp_path):
+    import shutil
+
+    copy = shutil.copytree(model, tmp_path / "m")
+    with (copy / "model.safetensors").open("r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"\x55")
+    done = call("tag", copy, texts, "--out", tmp_path / "o.csv")
+    assert done.code == 2
+    assert "model.safetensors" in done.err.replace("\n", "")

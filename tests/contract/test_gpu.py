@@ -1,0 +1,67 @@
+"""What holds on a CPU holds on a GPU: every loss and encoder, and a run that was stopped and resumed."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+import torch
+
+from tagwright import parts
+from tagwright.assemble.network import build_network
+from tagwright.assemble.prepare import prepare
+from tagwright.assemble.train import Run, fit
+from tagwright.fit.evaluate import logits_of
+from tagwright.fit.pipes import Interrupted
+from tagwright.model import inputs_of
+from tagwright.read.shop import shop
+from tagwright.settings import resolve
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="GPU tests want a CUDA device"),
+]
+
+
+@pytest.mark.parametrize("name", parts.names("losses"))
+def test_loss_and_gradient_agree_with_the_cpu(name):
+    torch.manual_seed(0)
+    logits, target = torch.randn(41, 37), (torch.rand(41, 37) < 0.1).float()
+    target[:, 0] = 1 - target[:, 1:].amax(1)
+    loss = parts.find("losses", name).factory()
+    found = {}
+    for device in ("cpu", "cuda"):
+        moved = logits.to(device, copy=True).requires_grad_()
+        value = loss.to(device)(moved, target.to(device))
+        value.backward()
+        found[device] = (value.detach().cpu(), moved.grad.cpu())
+    torch.testing.assert_close(found["cuda"], found["cpu"], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", parts.names("encoders"))
+def test_network_agrees_with_the_cpu(name):
+    settings = resolve({"encoder": name})
+    prepared = prepare(shop(pages=200), settings)
+    facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned}
+    network = build_network(settings, {"main": prepared.space}, **facts)
+    inputs = inputs_of(network, prepared.tokens["dev"], limit=512)
+    torch.nn.init.normal_(network.heads["main"].linear.weight)
+    on_cpu = logits_of(network, inputs)
+    on_gpu = logits_of(network.cuda(), inputs)
+    torch.testing.assert_close(torch.tensor(on_gpu), torch.tensor(on_cpu), rtol=1e-3, atol=1e-3)
+
+
+def digest(tensors: dict[str, torch.Tensor]) -> str:
+    return hashlib.sha256(b"".join(t.cpu().numpy().tobytes() for t in tensors.values())).hexdigest()
+
+
+@pytest.mark.parametrize("name", parts.names("encoders"))
+def test_stopped_and_resumed_equals_never_stopped(name, tmp_path: Path):
+    fixed = {"epochs": 2, "deterministic": True, "device": "cuda", "save_seconds": 0.0}
+    settings = resolve({"objective": "zlpr", "encoder": name, "fit": fixed})
+    prepared = prepare(shop(pages=400), settings)
+    whole = fit(prepared, settings)
+    asked = iter([False, False, True])
+    with pytest.raises(Interrupted):
+        fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(asked, True)))
+    resumed = fit(prepared, settings, Run(folder=tmp_path))
+    assert digest(resumed.model.network.state_dict()) == digest(whole.model.network.state_dict())
