@@ -1,7 +1,11 @@
 """Links: how a loss's logits become probabilities."""
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, softmax
+
+from tagwright.errors import SettingsError, unknown
+
+SCALES = {"sigmoid": 1, "sigmoid2": 2, "none": 1}  # ZLPR eq. 35: sigmoid(2s); "none" promises only an order
 
 
 def probabilities(logits: np.ndarray, link: str, *, exclusive: bool = False) -> np.ndarray:
@@ -12,7 +16,8 @@ def probabilities(logits: np.ndarray, link: str, *, exclusive: bool = False) -> 
     """
     if link == "softmax":
         return softmax(logits, axis=-1)
-    values = expit(2 * logits if link == "sigmoid2" else logits)
-    if not exclusive:
-        return values
-    return values / np.maximum(values.sum(-1, keepdims=True), np.finfo(values.dtype).tiny)
+    if link not in SCALES:
+        raise SettingsError(unknown("link", link, ("softmax", *SCALES)))
+    logits = SCALES[link] * logits
+    # in log space, where a row of tiny probabilities still has a sum
+    return softmax(log_expit(logits), axis=-1) if exclusive else expit(logits)

@@ -116,3 +116,11 @@ def test_going_on_with_other_weights_or_thresholds_is_refused(model, pages, tmp_
     for other in others:
         with pytest.raises(DataError, match="another input or model"):
             tag(other, pages, tmp_path / "out.csv", resume=True)
+
+
+@pytest.mark.parametrize("options", [{"separator": "|"}, {"inert": True}, {"column": "topics"}, {"text": "note"}])
+def test_going_on_with_other_options_is_refused(model, pages, tmp_path, small_shards, options):
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
+    with pytest.raises((DataError, SettingsError), match="another"):
+        tag(model, pages, tmp_path / "out.csv", resume=True, **options)

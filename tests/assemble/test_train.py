@@ -79,6 +79,18 @@ def test_a_killed_run_ends_in_the_same_bits(make, tmp_path, kills, save_seconds)
     assert np.array_equal(resumed.dev.logits, whole.dev.logits)
 
 
+@pytest.mark.parametrize("encoder", ["bow", "lstm"])
+def test_with_every_encoder_a_killed_run_ends_in_the_same_bits(data, tmp_path, encoder):
+    choice = {"epochs": 2, "batch": 16, "save_seconds": 0.0, "refit": True}
+    settings = resolve({"encoder": encoder, "fit": choice})
+    prepared = prepare(data, settings)
+    whole = fit(prepared, settings)
+    resumed = run_with_kills(prepared, settings, tmp_path, ("fit", 3), ("fit", 5), ("refit", 2))
+    assert same_bits(weights_of(whole), weights_of(resumed))
+    assert np.array_equal(resumed.dev.logits, whole.dev.logits)
+    assert np.array_equal(resumed.dev.chosen, whole.dev.chosen)
+
+
 def test_a_run_killed_while_refitting_ends_in_the_same_bits(make, tmp_path):
     prepared, settings = make(fit={"save_seconds": 0.0, "refit": True})
     whole = fit(prepared, settings)

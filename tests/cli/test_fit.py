@@ -13,9 +13,8 @@ def test_json_is_one_object_with_the_metrics_of_dev(call, texts, quick, tmp_path
 
 def test_options_file_and_set_come_one_over_the_other(call, texts, tmp_path):
     given = tmp_path / "s.toml"
-    given.write_text(
-        'objective = "zlpr"\n[fit]\nepochs = 9.0\nbatch = 7\nseed = 3\n[encoder]\nname = "cnn"\nwidth = 8\nfilters = 4\n'
-    )
+    sections = "[fit]\nepochs = 9.0\nbatch = 7\nseed = 3\n[encoder]\nwidth = 8\nfilters = 4\n"
+    given.write_text(f'objective = "zlpr"\n{sections}')
     done = call(
         "fit", texts, "--out", tmp_path / "m", "--settings", given, "--epochs", 1, "--seed", 5, "--set", "fit.seed=6"
     )

@@ -3,10 +3,14 @@
 import torch
 from torch import Tensor
 
-from tagwright.errors import ShapeError
+from tagwright.errors import SettingsError, ShapeError
+
+REDUCTIONS = ("mean", "sum", "none")
 
 
-def checked(logits: Tensor, target: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def checked(
+    logits: Tensor, target: Tensor, mask: Tensor | None = None, **weights: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """Logits and target as floating tensors of one dtype, at least float32; a masked logit becomes 0.
 
     Values are looked at in eager mode on a CPU only: elsewhere it would wait for the device or break a compiled graph.
@@ -27,6 +31,11 @@ def checked(logits: Tensor, target: Tensor, mask: Tensor | None = None) -> tuple
             f"mask must be bool {tuple(logits.shape)}, True where a term takes part, "
             f"got {mask.dtype} {tuple(mask.shape)}"
         )
+    for name, weight in weights.items():
+        if weight is not None and not _broadcasts(weight, logits):
+            raise ShapeError(
+                f"{name} must broadcast to {tuple(logits.shape)}: (L,), (B, 1) or (B, L), got {tuple(weight.shape)}"
+            )
     dtype = torch.promote_types(logits.dtype, torch.float32)
     logits, target = logits.to(dtype), target.to(dtype)
     if logits.device.type == "cpu" and not torch.compiler.is_compiling() and not _transformed(logits):
@@ -43,6 +52,19 @@ def _check_values(logits: Tensor, target: Tensor, mask: Tensor | None) -> None:
         seen = logits if mask is None else logits.masked_fill(~mask, 0.0)
         if not torch.isfinite(seen.sum()) and torch.isnan(seen).any():
             raise ShapeError("logits hold NaN; look at the learning rate or the input before the loss")
+
+
+def _broadcasts(weight: Tensor, logits: Tensor) -> bool:
+    if weight.ndim > 2:
+        return False
+    return all(mine in (1, whole) for mine, whole in zip(reversed(weight.shape), reversed(logits.shape)))
+
+
+def chosen(name: str, value: str, choices: tuple[str, ...]) -> str:
+    """The value, if it is one of the choices."""
+    if value not in choices:
+        raise SettingsError(f"{name} must be {', '.join(choices[:-1])} or {choices[-1]}, got {value!r}")
+    return value
 
 
 def _transformed(tensor: Tensor) -> bool:
@@ -65,7 +87,5 @@ def reduced(values: Tensor, example_weight: Tensor | None, reduction: str) -> Te
         return values
     if reduction == "sum":
         return values.sum()
-    if reduction != "mean":
-        raise ShapeError(f"reduction must be mean, sum or none, got {reduction!r}")
     total = values.new_tensor(float(values.numel())) if example_weight is None else example_weight.sum()
     return values.sum() / total.clamp_min(torch.finfo(values.dtype).tiny)

@@ -5,7 +5,7 @@ from typing import Literal
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tagwright.losses._check import checked, reduced, taking_part
+from tagwright.losses._check import REDUCTIONS, checked, chosen, reduced, taking_part
 
 
 def bce(
@@ -25,7 +25,7 @@ def bce(
     >>> bce(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([1.3863])
     """
-    logits, target = checked(logits, target, mask)
+    logits, target = checked(logits, target, mask, positive_weight=positive_weight, negative_weight=negative_weight)
     if positive_weight is None and negative_weight is None:
         terms = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
     else:
@@ -48,7 +48,8 @@ class BinaryCrossEntropyLoss(nn.Module):
         self, *, labels: Literal["sum", "mean"] = "sum", reduction: Literal["mean", "sum", "none"] = "mean"
     ) -> None:
         super().__init__()
-        self.labels, self.reduction = labels, reduction
+        self.labels = chosen("labels", labels, ("sum", "mean"))
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
 
     def forward(
         self,

@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from tagwright.losses._check import checked, reduced
+from tagwright.losses._check import REDUCTIONS, checked, chosen, reduced
 
 
 def cross_entropy(
@@ -20,12 +20,12 @@ def cross_entropy(
 
     Shapes: logits and target (B, L) -> (B,). A masked label leaves the softmax, and the target mass that remains is
     rescaled to its old sum. `positive_weight` multiplies a label's own term; `negative_weight` stands inside the
-    softmax as s + log w where the label is not gold. No target mass: 0.
+    softmax, whose sum is over (t + (1 - t) w) e^s, t the target. No target mass: 0.
 
     >>> cross_entropy(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])
     """
-    logits, target = checked(logits, target, mask)
+    logits, target = checked(logits, target, mask, positive_weight=positive_weight, negative_weight=negative_weight)
     if mask is not None:
         logits = logits.masked_fill(~mask, -torch.inf)
         target = _kept_mass(target, mask)
@@ -56,7 +56,7 @@ class CrossEntropyLoss(nn.Module):
 
     def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
         super().__init__()
-        self.reduction = reduction
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
 
     def forward(
         self,

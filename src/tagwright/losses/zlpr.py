@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tagwright.losses._check import checked, reduced
+from tagwright.losses._check import REDUCTIONS, checked, chosen, reduced
 
 
 def zlpr(
@@ -26,7 +26,7 @@ def zlpr(
     >>> zlpr(torch.zeros(1, 1_000_000), torch.zeros(1, 1_000_000)).exp().round()
     tensor([1000001.])
     """
-    logits, target = checked(logits, target, mask)
+    logits, target = checked(logits, target, mask, positive_weight=positive_weight, negative_weight=negative_weight)
     share = 1 - target
     if mask is not None:
         target, share = target.masked_fill(~mask, 0.0), share.masked_fill(~mask, 0.0)
@@ -50,7 +50,8 @@ class ZLPRLoss(nn.Module):
 
     def __init__(self, *, threshold: float = 0.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
         super().__init__()
-        self.threshold, self.reduction = threshold, reduction
+        self.threshold = threshold
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
 
     def forward(
         self,

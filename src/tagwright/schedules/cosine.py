@@ -15,7 +15,7 @@ def cosine(step_count: int, *, warmup: float = 0.1) -> Callable[[int], float]:
     def factor(step: int) -> float:
         if rising and step + 1 < rising:
             return (step + 1) / rising
-        share = (step - rising) / max(step_count - rising, 1)
+        share = (step - rising) / (step_count - rising) if step_count > rising else 0.0
         return 0.5 * (1 + math.cos(math.pi * min(max(share, 0.0), 1.0)))
 
     return factor

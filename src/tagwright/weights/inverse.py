@@ -20,6 +20,6 @@ def inverse(label_counts: np.ndarray, *, power: float = 1.0) -> LabelWeights:
     >>> inverse(np.array([1, 3])).positive
     array([2.        , 0.66666667])
     """
-    counts = np.maximum(np.asarray(label_counts, np.float64), 1)
-    weight = counts**-power
+    counts = np.asarray(label_counts, np.float64)
+    weight = np.maximum(counts, 1) ** -power
     return LabelWeights(weight * counts.sum() / (weight * counts).sum(), None)
