@@ -27,6 +27,7 @@ def tree(folder):
 
 def command(source, out, *more):
     options = ["--set", "encoder.width=8", "--set", "encoder.filters=4", "--batch", "3", "--epochs", "2"]
+    options += ["--set", "fit.evaluations=6", "--set", "fit.patience=0"]
     return [sys.executable, "-m", "tagwright", "fit", str(source), "--out", str(out), *options, *more]
 
 
@@ -35,7 +36,10 @@ def start(arguments):
     return subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-SAME = {"encoder": {"name": "cnn", "width": 8, "filters": 4}, "fit": {"batch": 3, "epochs": 2.0}}
+SAME = {
+    "encoder": {"name": "cnn", "width": 8, "filters": 4},
+    "fit": {"batch": 3, "epochs": 2.0, "evaluations": 6.0, "patience": 0},
+}
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +77,7 @@ def test_a_process_killed_twice_in_one_epoch_ends_in_the_same_bits(source, undis
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_step_saves_and_exits_with_130(source, undisturbed, tmp_path, number):
     out = tmp_path / "model"
-    process = start(command(source, out, "--set", "fit.evaluations=6", "--set", "fit.patience=0"))
+    process = start(command(source, out))
     for line in process.stderr:
         if line.startswith("fit: step"):
             break
@@ -84,10 +88,8 @@ def test_a_signal_ends_the_step_saves_and_exits_with_130(source, undisturbed, tm
     assert "--resume" in said
     assert not out.exists()
     assert len(list((run_folder(out) / "fit").glob("step-*"))) == 1
-    again = {**SAME, "fit": {**SAME["fit"], "evaluations": 6.0, "patience": 0}}
-    fit_folder(str(source), again, out=out, resume=True)
-    fit_folder(str(source), again, out=tmp_path / "whole")
-    assert bytes_of(out) == bytes_of(tmp_path / "whole")
+    fit_folder(str(source), SAME, out=out, resume=True)
+    assert bytes_of(out) == bytes_of(undisturbed)
 
 
 def test_the_model_folder_and_the_run_folder_hold_what_the_design_says(undisturbed):

@@ -98,7 +98,7 @@ def test_going_on_with_another_input_is_refused(model, pages, tmp_path, small_sh
 def test_going_on_with_another_input_of_the_same_size_is_refused(model, pages, tmp_path, small_shards):
     with pytest.raises(KeyboardInterrupt):
         tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
-    pages.write_text(pages.read_text().replace("paris", "PARIS"))
+    pages.write_bytes(pages.read_bytes().replace(b"paris", b"PARIS"))
     with pytest.raises(DataError, match="another input or model"):
         tag(model, pages, tmp_path / "out.csv", resume=True)
 

@@ -237,3 +237,17 @@ def test_metrics_of_dev_are_those_of_the_scores(make):
     found = fitted.model.heads["main"].metrics["metrics"]
     assert found["micro_f1"] == pytest.approx(f1_score(truth, fitted.dev.logits > 0, average="micro"))
     assert found["lrap"] == pytest.approx(label_ranking_average_precision_score(truth, fitted.dev.logits))
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_deterministic_holds_while_training_and_not_after(make, wanted):
+    seen = []
+
+    def watching(stream, title, start, total):
+        for step in stream:
+            seen.append(torch.are_deterministic_algorithms_enabled())
+            yield step
+
+    fit(*make(fit={"epochs": 0.2, "deterministic": wanted}), Run(progress=watching))
+    assert set(seen) == {wanted}
+    assert not torch.are_deterministic_algorithms_enabled()

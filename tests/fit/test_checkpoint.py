@@ -14,7 +14,7 @@ HISTORY = {"rows": [{"step": 1, "score": 0.1}], "loss": 0.1 + 0.2, "steps": 3}
 def trained(steps=3):
     torch.manual_seed(0)
     network = nn.Sequential(nn.Linear(3, 5), nn.Linear(5, 2))
-    optimiser = build_optimiser(network, learning_rate=0.01, weight_decay=0.1)
+    optimiser = build_optimiser(network, learning_rate=0.01, weight_decay=0.1, batch=2)
     for _ in range(steps):
         step_once(network, optimiser)
     return network, optimiser

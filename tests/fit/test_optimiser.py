@@ -14,7 +14,7 @@ def network():
 def test_without_gradients_only_matrices_shrink_and_by_rate_times_decay():
     made = network()
     before = [p.detach().clone() for p in made.parameters()]
-    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5)
+    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8)
     for parameter in made.parameters():
         parameter.grad = torch.zeros_like(parameter)
     optimiser.step()
@@ -25,7 +25,9 @@ def test_without_gradients_only_matrices_shrink_and_by_rate_times_decay():
 def test_every_parameter_is_in_exactly_one_group():
     made = network()
     grouped = [
-        id(p) for g in build_optimiser(made, learning_rate=0.1, weight_decay=0.5).param_groups for p in g["params"]
+        id(p)
+        for g in build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8).param_groups
+        for p in g["params"]
     ]
     assert sorted(grouped) == sorted(id(p) for p in made.parameters())
 
@@ -33,10 +35,20 @@ def test_every_parameter_is_in_exactly_one_group():
 def test_a_frozen_parameter_is_left_alone():
     made = network()
     made[0].weight.requires_grad_(False)
-    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5)
+    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8)
     assert all(p is not made[0].weight for g in optimiser.param_groups for p in g["params"])
 
 
 def test_a_network_with_matrices_alone_gets_an_optimiser():
     made = nn.Linear(3, 2, bias=False)
-    assert len(build_optimiser(made, learning_rate=0.1, weight_decay=0.0).param_groups) == 1
+    assert len(build_optimiser(made, learning_rate=0.1, weight_decay=0.0, batch=8).param_groups) == 1
+
+
+def test_sparse_rows_that_a_batch_does_not_touch_stay_where_they_are():
+    made = nn.Embedding(5, 3, sparse=True)
+    before = made.weight.detach().clone()
+    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8, sparse=True)
+    made(torch.tensor([1, 3])).sum().backward()
+    optimiser.step()
+    moved = (made.weight.detach() != before).any(1)
+    assert moved.tolist() == [False, True, False, True, False]
