@@ -4,9 +4,7 @@ import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
@@ -18,6 +16,7 @@ from tagwright.errors import ModelError
 from tagwright.folder import verified, written
 from tagwright.labels.space import LabelSpace
 from tagwright.model import Head, Model
+from tagwright.plain import plain
 from tagwright.settings import read_settings, resolve
 
 FORMAT = 1
@@ -25,7 +24,8 @@ FORMAT = 1
 
 def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> None:
     """Write a model folder that is whole or not there."""
-    with written(folder, about={"format": FORMAT, "versions": versions()}, overwrite=overwrite) as aside:
+    about = {"format": FORMAT, "versions": versions(), "heads": sorted(model.heads)}
+    with written(folder, about=about, overwrite=overwrite, free=("README.md",)) as aside:
         (aside / "settings.toml").write_text(model.settings.to_toml(), encoding="utf-8")
         (aside / "README.md").write_text(card, encoding="utf-8")
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.network.state_dict().items()}
@@ -40,15 +40,15 @@ def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> N
 
 def load(folder: Path) -> Model:
     """Read a model folder; an altered or missing file is an error."""
-    if not folder.is_dir():
+    if not folder.is_dir() and not folder.with_name(f".{folder.name}.old").is_dir():
         raise ModelError(f"no model folder {folder}; `tagwright fit DATA --out {folder}` makes one")
     manifest = verified(folder)
     if manifest.get("format") != FORMAT:
         raise ModelError(f"{folder} has format {manifest.get('format')}, this version reads {FORMAT}; update tagwright")
     settings = resolve(read_settings(folder / "settings.toml"))
-    learned = load_arrays(folder / "learned.safetensors") if (folder / "learned.safetensors").exists() else {}
+    learned = load_arrays(folder / "learned.safetensors") if "learned.safetensors" in manifest["sha256"] else {}
     tokeniser = load_tokeniser(folder / "tokenizer")
-    heads = {path.name: _load_head(path) for path in sorted((folder / "heads").iterdir())}
+    heads = {name: _load_head(folder / "heads" / name) for name in manifest["heads"]}
     network = build_network(settings, {n: h.space for n, h in heads.items()}, sizes=tokeniser.sizes, learned=learned)
     network.load_state_dict(load_file(folder / "model.safetensors"))
     return Model(settings=settings, tokeniser=tokeniser, network=network, heads=heads, learned=learned)
@@ -70,7 +70,7 @@ def _save_head(head: Head, folder: Path) -> None:
     head.space.save(folder / "labels.json")
     decision = {"rule": head.rule, "link": head.link, **decide.as_dict(head.decision, head.space.names)}
     for name, content in {"decision": decision, "metrics": head.metrics}.items():
-        text = json.dumps(_plain(content), indent=1, ensure_ascii=False)
+        text = json.dumps(plain(content), indent=1, ensure_ascii=False)
         (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
@@ -81,9 +81,3 @@ def _load_head(folder: Path) -> Head:
     options, arrays = decide.from_dict(content, space.names)
     decision = parts.build("decide", rule, options, **arrays)
     return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    return value.item() if isinstance(value, np.generic) else value

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,15 @@ MANIFEST = "manifest.json"
 
 
 @contextmanager
-def written(folder: Path, *, about: Mapping[str, Any], overwrite: bool = False) -> Iterator[Path]:
+def written(
+    folder: Path, *, about: Mapping[str, Any], overwrite: bool = False, free: Sequence[str] = ()
+) -> Iterator[Path]:
     """Gives a side folder to fill; leaving the block makes it `folder`, with a manifest of what it holds.
 
-    An existing folder is an error, unless `overwrite`: it is then moved away first and removed last.
+    An existing folder is an error, unless `overwrite`: it is then moved away first and removed last. Files in `free`
+    are not in the manifest: a person may change them.
     """
+    _recover(folder)
     if folder.exists() and not overwrite:
         raise ModelError(f"{folder} exists; choose another name or overwrite it")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +32,7 @@ def written(folder: Path, *, about: Mapping[str, Any], overwrite: bool = False) 
     aside.mkdir()
     try:
         yield aside
-        _seal(aside, about)
+        _seal(aside, about, free)
         _rename(aside, folder)
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
@@ -37,13 +41,16 @@ def written(folder: Path, *, about: Mapping[str, Any], overwrite: bool = False) 
 
 def verified(folder: Path) -> dict[str, Any]:
     """The manifest, after every file it names was found unaltered. Files it does not name are ignored."""
+    _recover(folder)
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{folder} has no {MANIFEST}; it is no folder of ours, or only part of one") from None
-    except ValueError as error:
-        raise ModelError(f"{folder / MANIFEST} cannot be read: {error}") from None
-    for name, digest in manifest["sha256"].items():
+        digests = dict(manifest["sha256"])
+    except (FileNotFoundError, NotADirectoryError):
+        what = f"has no {MANIFEST}; it is no folder of ours, or only part of one" if folder.exists() else "is not there"
+        raise ModelError(f"{folder} {what}") from None
+    except (ValueError, TypeError, KeyError) as error:
+        raise ModelError(f"{folder / MANIFEST} is no manifest of ours: {error}") from None
+    for name, digest in digests.items():
         path = folder / name
         if not path.is_file():
             raise ModelError(f"{path} is missing; it was there when the folder was written")
@@ -58,9 +65,10 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _seal(folder: Path, about: Mapping[str, Any]) -> None:
+def _seal(folder: Path, about: Mapping[str, Any], free: Sequence[str]) -> None:
     files = sorted(p for p in folder.rglob("*") if p.is_file())
-    digests = {p.relative_to(folder).as_posix(): sha256(p) for p in files}
+    names = {p.relative_to(folder).as_posix(): p for p in files}
+    digests = {name: sha256(p) for name, p in names.items() if name not in free}
     text = json.dumps({**about, "sha256": digests}, indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8")
     for path in [*files, folder / MANIFEST]:
@@ -68,6 +76,13 @@ def _seal(folder: Path, about: Mapping[str, Any]) -> None:
             os.fsync(file.fileno())
     for path in sorted({p.parent for p in files} | {folder}):
         _sync_folder(path)
+
+
+def _recover(folder: Path) -> None:
+    """Put the old folder back where a kill fell between the two renames of an overwrite."""
+    old = folder.with_name(f".{folder.name}.old")
+    if (old / MANIFEST).exists() and not folder.exists():
+        old.rename(folder)
 
 
 def _rename(aside: Path, folder: Path) -> None:

@@ -78,6 +78,19 @@ PART_SECTIONS = {
 }
 OPTIONAL = {"mask", "weights"}
 DEFAULTS = {"embed": "word", "encoder": "cnn", "head": "document", "schedule": "linear", "decide": "auto"}
+LEAST = {
+    "fit.epochs": 0.01,
+    "fit.batch": 1,
+    "fit.accumulate": 1,
+    "fit.evaluations": 0.01,
+    "fit.limit": 1,
+    "fit.patience": 0,
+    "fit.learning_rate": 0.0,
+    "fit.weight_decay": 0.0,
+    "fit.clip": 0.0,
+    "split.dev_share": 0.0,
+    "split.test_share": 0.0,
+}
 PLAIN_SECTIONS = {"data": DataSettings, "split": SplitSettings, "fit": FitSettings}
 
 
@@ -122,15 +135,17 @@ def resolve(given: Mapping[str, Any]) -> Settings:
     >>> resolve({"objective": "zlpr", "fit": {"epochs": 3}}).fit.epochs
     3.0
     """
-    faults = [unknown("section", k, [*PLAIN_SECTIONS, *PART_SECTIONS, "objective"]) for k in given if not _section(k)]
+    faults = _misplaced(given)
+    given = {key: value for key, value in given.items() if _section_kind(key, value)}
     objective = given.get("objective", "bce")
     chosen: dict[str, Any] = {}
+    base: dict[str, Any] = dict(DEFAULTS)
     try:
-        base = {**DEFAULTS, **preset(objective)}
+        base |= preset(objective)
     except SettingsError as error:
-        raise SettingsError("\n".join([*faults, str(error)])) from None
-    encoder = _choice("encoder", "encoders", given.get("encoder", {}), base["encoder"], faults)
-    own = getattr(parts.find("encoders", encoder.name).factory, "defaults", {}) if not faults else {}
+        faults.append(str(error))
+        base |= preset("bce")
+    own = _own_defaults(given.get("encoder", {}))
     for section, kind in PART_SECTIONS.items():
         default = _merged(base.get(section, "none"), own.get(section, {}))
         chosen[section] = _choice(section, kind, given.get(section, {}), default, faults)
@@ -147,7 +162,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SettingsError(f"no settings file {path}") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: {error}") from None
 
 
@@ -163,7 +178,8 @@ def assigned(given: Mapping[str, Any], assignment: str) -> dict[str, Any]:
         raise SettingsError(f"--set takes section.key=value, got {assignment!r}; for example fit.epochs=3")
     result = {k: dict(v) if isinstance(v, Mapping) else v for k, v in given.items()}
     if dot:
-        result.setdefault(section, {})[name] = _value(text.strip())
+        table = result.get(section, {})
+        result[section] = {**({"name": table} if isinstance(table, str) else table), name: _value(text.strip())}
     else:
         result[section] = _value(text.strip())
     return result
@@ -180,8 +196,36 @@ def _value(text: str) -> Any:
         return text
 
 
-def _section(name: str) -> bool:
-    return name in PLAIN_SECTIONS or name in PART_SECTIONS or name == "objective"
+def _section_kind(name: str, value: Any) -> bool:
+    """Whether the section exists and its value is of the right kind: a table, or for a part also its name."""
+    if name in PLAIN_SECTIONS:
+        return isinstance(value, Mapping)
+    return isinstance(value, str | Mapping) if name in PART_SECTIONS else name == "objective" and isinstance(value, str)
+
+
+def _misplaced(given: Mapping[str, Any]) -> list[str]:
+    sections = [*PLAIN_SECTIONS, *PART_SECTIONS, "objective"]
+    faults = [unknown("section", name, sections) for name in given if name not in sections]
+    for name, value in given.items():
+        if name in sections and not _section_kind(name, value):
+            kind = (
+                "a table of settings"
+                if name in PLAIN_SECTIONS
+                else "a name"
+                if name == "objective"
+                else "a name or a table"
+            )
+            faults.append(f"{name} must be {kind}, got {value!r}")
+    return faults
+
+
+def _own_defaults(encoder: Any) -> Mapping[str, Any]:
+    """What the encoder's class brings for other sections; nothing for an unknown one, whose fault comes later."""
+    name = encoder if isinstance(encoder, str) else encoder.get("name", DEFAULTS["encoder"])
+    if str(name) not in parts.names("encoders"):
+        return {}
+    found: Mapping[str, Any] = getattr(parts.find("encoders", name).factory, "defaults", {})
+    return found
 
 
 def _merged(*choices: Any) -> dict[str, Any]:
@@ -201,6 +245,7 @@ def _choice(section: str, kind: str, given: Any, default: Any, faults: list[str]
             faults.append(f"[{section}] is {name}, so it takes no settings; got {', '.join(given)}")
         return Choice(name=name)
     if name not in parts.names(kind):
+        name = str(name)
         faults.append(unknown(section, name, [*parts.names(kind), *(["none"] if section in OPTIONAL else [])]))
         return Choice(name=name)
     faults += parts.check(kind, name, given)
@@ -208,17 +253,25 @@ def _choice(section: str, kind: str, given: Any, default: Any, faults: list[str]
 
 
 def _plain(section: str, maker: type, given: Mapping[str, Any], faults: list[str]) -> Any:
-    known = {f.name: f for f in fields(maker)}
+    known: dict[str, Any] = {f.name: f.default for f in fields(maker)}
     values = {}
     for key, value in given.items():
         if key not in known:
             faults.append(unknown(f"setting of [{section}]", key, known))
             continue
-        wanted = str if known[key].default is None else type(known[key].default)
-        if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-            faults.append(f"{section}.{key} must be of type {wanted.__name__}, got {value!r}")
-            continue
-        values[key] = value
+        wanted: Any = str if known[key] is None else type(known[key])
+        fault = _fault(f"{section}.{key}", value, wanted)
+        if fault:
+            faults.append(fault)
+        else:
+            values[key] = wanted(value)
     return maker(**values)
+
+
+def _fault(name: str, value: Any, wanted: Any) -> str | None:
+    """What is wrong with a value: its type (a whole number serves as a float), or that it is too small."""
+    taken = (int, float) if wanted is float else wanted
+    if not isinstance(value, taken) or (isinstance(value, bool) and wanted is not bool):
+        return f"{name} must be of type {wanted.__name__}, got {value!r}"
+    least = LEAST.get(name)
+    return f"{name} must be at least {least}, got {value!r}" if least is not None and not value >= least else None

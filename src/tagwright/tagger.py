@@ -29,10 +29,11 @@ class Tagger(ClassifierMixin, BaseEstimator):
     for everything else, as in a settings file.
 
     >>> tagger = Tagger(encoder="bow", epochs=3)
-    >>> tagger.fit(["red tent", "blue tent", "sharp knife", "big knife"] * 5, ["out", "out", "kitchen", "kitchen"] * 5)
+    >>> texts = [f"{thing} number {i}" for i in range(20) for thing in ("tent", "knife")]
+    >>> tagger.fit(texts, ["outdoor", "kitchen"] * 20)
     Tagger(encoder='bow', epochs=3)
     >>> tagger.predict(["a tent"]).tolist()
-    ['out']
+    ['outdoor']
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
             raise DataError(f"texts and labels must be of one length, got {len(texts)} and {len(lists)}")
         columns = {"text": pa.array(texts, pa.string()), "labels": pa.array(lists, pa.list_(pa.string()))}
         if sample_weight is not None:
-            columns["weight"] = pa.array(np.asarray(sample_weight, np.float64))
+            columns["weight"] = pa.array(_weights(sample_weight, len(texts)))
         task = "one" if form == "single" else "many"
         data = Data(tables={"all": pa.table(columns)}, task=task, source="texts given in Python")  # type: ignore[arg-type]
         settings = resolve({"objective": "cross_entropy" if task == "one" else "bce", **self._given()})
@@ -74,12 +75,14 @@ class Tagger(ClassifierMixin, BaseEstimator):
 
     def predict(self, texts: Sequence[str]) -> Any:
         """Labels in the form they were learnt in: (n,) strings, lists of strings, or a multi-hot matrix (n, L)."""
-        chosen = self._scores(texts).chosen
-        if self.form_ == "single":
-            return self.classes_[chosen.argmax(1)]
+        scores = self._scores(texts)
+        if self.form_ == "single":  # always one label, whatever the decision would leave out
+            return self.classes_[self.columns_[scores.logits.argmax(1)]]
+        chosen = scores.chosen
         if self.form_ == "matrix":
             return self._in_columns(chosen).astype(np.int64)
-        return self.model_.heads["main"].space.decode(chosen)
+        names = self.classes_.tolist()
+        return [[names[self.columns_[label]] for label in np.flatnonzero(row)] for row in chosen]
 
     def predict_proba(self, texts: Sequence[str]) -> np.ndarray:
         """Probabilities (n, L) in the order of `classes_`; rows sum to 1 where labels exclude each other."""
@@ -125,15 +128,14 @@ class Tagger(ClassifierMixin, BaseEstimator):
         return self.model_.scores(_texts(texts))
 
     def _set_classes(self, names: Sequence[Any]) -> None:
-        """`classes_` as scikit-learn knows them: the labels, or the columns of the matrix."""
+        """`classes_`: the labels as given, in scikit-learn's order; `columns_`: where each logit stands there."""
         space = self.model_.heads["main"].space
-        self.columns_ = np.array([int(name) for name in space.names]) if self.form_ == "matrix" else None
-        self.classes_ = np.arange(len(names)) if self.form_ == "matrix" else np.array(_originals(space.names, names))
+        place = {str(name): number for number, name in enumerate(names)}
+        self.columns_ = np.array([place[name] for name in space.names])
+        self.classes_ = np.arange(len(names)) if self.form_ == "matrix" else _array(names)
 
     def _in_columns(self, values: np.ndarray) -> np.ndarray:
-        """Columns of the matrix that no training text had stay 0."""
-        if self.columns_ is None:
-            return values
+        """Columns of logits in the order of `classes_`; a class that no training text had stays 0."""
         result = np.zeros((len(values), len(self.classes_)), values.dtype)
         result[:, self.columns_] = values
         return result
@@ -163,18 +165,37 @@ def _label_lists(labels: Any) -> tuple[str, list[list[str]], list[Any]]:
         width = len(str(matrix.shape[1] - 1))  # leading zeros: alphabetical order is the order of the columns
         names = [f"{column:0{width}d}" for column in range(matrix.shape[1])]
         return "matrix", [[names[c] for c in np.flatnonzero(row)] for row in matrix], names
+    if isinstance(labels, str):
+        raise DataError("labels must be a list, got one string; give one label, or a list of labels, for each text")
     rows = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     if rows and all(isinstance(row, list | tuple | set | frozenset) for row in rows):
-        return "lists", [[str(label) for label in row] for row in rows], []
+        return "lists", [[str(label) for label in row] for row in rows], _sorted({x for row in rows for x in row})
     if any(isinstance(row, list | tuple | set | frozenset) for row in rows):
         raise DataError("labels must be all strings or all lists, got a mixture")
-    return "single", [[str(row)] for row in rows], sorted(set(rows), key=str)
+    missing = sum(row is None or row != row for row in rows)
+    if missing:
+        raise DataError(f"{missing} labels are missing (None or NaN); leave them out, or give lists ([] for none)")
+    return "single", [[str(row)] for row in rows], _sorted(set(rows))
 
 
-def _originals(names: Sequence[str], given: Sequence[Any]) -> list[Any]:
-    """Labels as they were given (numbers stay numbers), in the order of the space."""
-    by_name = {str(label): label for label in given}
-    return [by_name.get(name, name) for name in names]
+def _sorted(labels: set[Any]) -> list[Any]:
+    """Numbers by value, strings by letter, as scikit-learn orders classes."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        raise DataError("labels must be all strings or all numbers, got a mixture") from None
+
+
+def _array(names: Sequence[Any]) -> np.ndarray:
+    """Labels as an array whose items are what was given."""
+    return np.array(names) if not isinstance(names[0], str) else np.array(names, dtype=object)
+
+
+def _weights(weights: Sequence[float], count: int) -> np.ndarray:
+    values = np.asarray(weights, np.float64)
+    if values.shape != (count,) or not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        raise DataError(f"sample_weight must be {count} numbers, none negative and not all 0, got {values.shape}")
+    return values
 
 
 def _texts(texts: Any) -> list[str]:

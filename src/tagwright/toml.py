@@ -29,5 +29,6 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return json.dumps(value)  # a JSON string is a TOML basic string, but for DEL, which json leaves bare
+        # a JSON string is a TOML basic string, but for DEL, which json leaves bare
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)

@@ -16,7 +16,7 @@ AUTO: dict[str, Any] = {"text": None, "labels": None, "task": None, "separator":
 
 def read(columns: dict[str, Any], **options: Any) -> tuple[list[dict[str, Any]], str, tuple[str, ...]]:
     table = pa.table(columns)
-    made, task, _, found = canonical(table, Origin(("a.csv",), (table.num_rows,)), **AUTO | options)
+    made, task, found, *_ = canonical(table, Origin(("a.csv",), (table.num_rows,)), **AUTO | options)
     made.validate(full=True)
     assert made.schema.field("labels").type == pa.list_(pa.string())
     assert made.schema.field("text").type == pa.string()

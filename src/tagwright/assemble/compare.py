@@ -11,11 +11,12 @@ import numpy as np
 
 from tagwright import metrics, stats
 from tagwright.assemble.fit import can_report, read_for
-from tagwright.assemble.prepare import Prepared, prepare
-from tagwright.assemble.score import score
-from tagwright.assemble.train import Progress, Run, fit, silent
+from tagwright.assemble.prepare import Prepared, prepare, table_digest
+from tagwright.assemble.score import labelled_rows, score
+from tagwright.assemble.train import Progress, Run, check, fit, silent
 from tagwright.bundle import versions
 from tagwright.errors import ModelError, SettingsError
+from tagwright.plain import plain
 from tagwright.read import Data
 from tagwright.read.split import split as split_data
 from tagwright.report import CompareFacts, compare_report
@@ -60,27 +61,31 @@ def compare_folder(
     data, first = read_for(source, {**given, "objective": objectives[0]})
     primary = metric or ("accuracy" if data.task == "one" else "macro_f1")
     metrics.metric(primary)
+    choice = first.split
+    data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
+    on = split or ("test" if "test" in data.tables else "dev")
+    scored = table_digest(labelled_rows(data, on)[1])[:8]
+    prepared = prepare(data, first)
+    for name in objectives:
+        check(prepared, resolve({**given, "objective": name}))
     if overwrite and not resume:
         shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
-    choice = first.split
-    data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
-    prepared = prepare(data, first)
-    on = split or ("test" if "test" in data.tables else "dev")
     rows = []
     for number, (name, seed) in enumerate([(n, s) for s in range(seeds) for n in objectives], start=1):
         settings = resolve({**given, "objective": name, "fit": {**given.get("fit", {}), "seed": seed}})
         say(f"run {number} of {len(objectives) * seeds}: {name}, seed {seed}")
-        rows.append(_run(prepared, data, settings, on, out, progress))
+        rows.append(_run(prepared, data, settings, on, out / "runs", scored, progress))
     facts = summarise(rows, primary, split=on, title=f"{', '.join(objectives)} on {source}", settings=first.as_dict())
     return Comparison(facts=facts, report=_write(facts, out))
 
 
 def _run(
-    prepared: Prepared, data: Data, settings: Settings, split: str, out: Path, progress: Progress
+    prepared: Prepared, data: Data, settings: Settings, split: str, folder: Path, scored: str, progress: Progress
 ) -> dict[str, Any]:
     """One run's row; read back where the same settings on the same data have run already."""
-    path = out / "runs" / f"{settings.objective}-{settings.fit.seed}-{prepared.fingerprint(settings)[:12]}-{split}.json"
+    name = f"{settings.objective}-{settings.fit.seed}-{prepared.fingerprint(settings)[:12]}-{split}-{scored}"
+    path = folder / f"{name}.json"
     if path.exists():
         row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return row
@@ -89,7 +94,7 @@ def _run(
     if split != "dev":
         results = score(fitted.model, data, split=split).as_dict()["metrics"]
     row = {"objective": settings.objective, "seed": settings.fit.seed, "metrics": results, "seconds": fitted.seconds}
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_suffix(".part")
     aside.write_text(json.dumps(row), encoding="utf-8")
     aside.replace(path)
@@ -127,6 +132,8 @@ def summarise(
 
 def verdict(differences: Sequence[Mapping[str, Any]], baseline: str, primary: str) -> str:
     """One sentence; Holm's correction over the objectives, and "no difference" is a fair answer."""
+    if any(np.isinf(d["high"]) for d in differences):
+        return f"One seed shows no spread, so nothing can be said about {primary}; run more seeds."
     sign = 1 if metrics.metric(primary)[1] else -1
     adjusted = stats.holm(np.array([d["p_value"] for d in differences]))
     real = [(sign * d["mean"], d, p) for d, p in zip(differences, adjusted) if p < 0.05]
@@ -141,11 +148,13 @@ def verdict(differences: Sequence[Mapping[str, Any]], baseline: str, primary: st
 
 
 def _sd(values: np.ndarray) -> float:
-    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
 def _write(facts: CompareFacts, out: Path) -> Path | None:
-    (out / "results.json").write_text(json.dumps(Comparison(facts=facts, report=None).as_dict()), encoding="utf-8")
+    (out / "results.json").write_text(
+        json.dumps(plain(Comparison(facts=facts, report=None).as_dict())), encoding="utf-8"
+    )
     if not can_report():
         return None
     path = out / "report.html"

@@ -11,7 +11,7 @@ from tagwright.assemble.score import Scored
 from tagwright.assemble.train import Fitted
 from tagwright.bundle import versions
 from tagwright.links import probabilities
-from tagwright.metrics import Measures
+from tagwright.metrics import Measures, metric
 from tagwright.metrics.bands import band_masks
 from tagwright.model import Head, Model
 from tagwright.report.facts import Band, Calibration, CardFacts, Confused, FitFacts, PerLabel, ThresholdCurve
@@ -29,7 +29,8 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
     """Everything the report of a run shows, the example texts among it."""
     head = fitted.model.heads["main"]
     space = head.space
-    best = max(fitted.history, key=lambda row: row["score"], default=None)
+    sign = 1 if metric(fitted.metric)[1] else -1
+    best = max(fitted.history, key=lambda row: sign * row["score"], default=None)
     return FitFacts(
         title=f"{fitted.model.settings.encoder.name} with {fitted.model.settings.objective} on {prepared.source}",
         label_names=space.names,

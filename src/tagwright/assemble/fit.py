@@ -11,7 +11,7 @@ from typing import Any
 from tagwright import bundle
 from tagwright.assemble.facts import card_facts, fit_facts
 from tagwright.assemble.prepare import Prepared, prepare
-from tagwright.assemble.train import Fitted, Progress, Run, fit, silent
+from tagwright.assemble.train import Fitted, Progress, Run, check, fit, silent
 from tagwright.errors import ModelError, SettingsError
 from tagwright.read import Data, read_data
 from tagwright.report import fit_report, model_card
@@ -49,9 +49,6 @@ def fit_folder(
     """Train on a source and write `out`; state and report stand in `out`.run. A mistake writes nothing."""
     resolve(given)  # all faults of the settings, before a large file is read
     folder = run_folder(out)
-    if resume and out.exists() and (folder / "outcome.json").exists():
-        say(f"{out} is finished already")
-        return _finished(out, folder)
     _refuse_existing(out, folder, resume=resume, overwrite=overwrite)
     data, settings = read_for(source, given)
     for sentence in data.found:
@@ -59,6 +56,9 @@ def fit_folder(
     prepared = prepare(data, settings)
     for sentence in (*_dropped(prepared), *prepared.warnings):
         say(sentence)
+    check(prepared, settings)
+    if resume and out.exists() and (folder / "outcome.json").exists():
+        return _finished(out, folder, prepared.fingerprint(settings))
     if overwrite and not resume:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,8 @@ def fit_folder(
     outcome = Outcome(
         model=out, report=report, rows=len(fitted.dev.logits), seconds=fitted.seconds, metrics=_metrics(fitted)
     )
-    (folder / "outcome.json").write_text(json.dumps(outcome.as_dict()), encoding="utf-8")
+    done = {**outcome.as_dict(), "fingerprint": prepared.fingerprint(settings)}
+    (folder / "outcome.json").write_text(json.dumps(done), encoding="utf-8")
     for phase in ("fit", "refit"):  # the model stands; its checkpoints have served
         shutil.rmtree(folder / phase, ignore_errors=True)
     return outcome
@@ -89,7 +90,7 @@ def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
     settings = resolve({"objective": "cross_entropy" if data.task == "one" else "bce", **given})
     # what was found is kept with the model, so that `tag` and `score` look into the same columns
     columns = ",".join(data.text_columns) or settings.data.text
-    return data, replace(settings, data=replace(settings.data, text=columns))
+    return data, replace(settings, data=replace(settings.data, text=columns, separator=data.separator))
 
 
 def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
@@ -115,8 +116,10 @@ def _refuse_existing(out: Path, folder: Path, *, resume: bool, overwrite: bool) 
         raise ModelError(f"an unfinished run stands in {folder}; go on with --resume, or start over with --overwrite")
 
 
-def _finished(out: Path, folder: Path) -> Outcome:
+def _finished(out: Path, folder: Path, fingerprint: str) -> Outcome:
     content = json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
+    if content["fingerprint"] != fingerprint:
+        raise ModelError(f"{out} is finished, with other data or settings; choose another --out, or use --overwrite")
     report = Path(content["report"]) if content["report"] else None
     return Outcome(
         model=out, report=report, metrics=content["metrics"], rows=content["rows"], seconds=content["seconds"]

@@ -22,6 +22,8 @@ from tagwright.read import Data
 from tagwright.read.split import split
 from tagwright.settings import Settings
 
+LEARNT_FROM = {"text", "labels", "values", "unknown", "weight"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
@@ -46,7 +48,7 @@ class Prepared:
         if "unknown" in table.column_names:
             unknown = self.space.encode(table["unknown"]).matrix(len(self.space))
         if "weight" in table.column_names:
-            weight = table["weight"].to_numpy().astype(np.float32)
+            weight = pc.fill_null(table["weight"], 1.0).to_numpy().astype(np.float32)
             weight = weight / weight.mean()
         inputs = inputs_of(network, self.tokens[name], limit=settings.fit.limit)
         return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight)
@@ -57,14 +59,20 @@ class Prepared:
         plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
         digest = hashlib.sha256(repr(plain).encode())
         for name in sorted(self.tables):
-            digest.update(name.encode())
-            for column in ("text", "labels"):
-                sink = pa.BufferOutputStream()
-                part = self.tables[name].select([column]).combine_chunks()
-                with pa.ipc.new_stream(sink, part.schema) as writer:
-                    writer.write_table(part)
-                digest.update(sink.getvalue())
+            digest.update(f"{name} {table_digest(self.tables[name])}".encode())
         return digest.hexdigest()
+
+
+def table_digest(table: pa.Table) -> str:
+    """A digest of what is learnt from or scored by, in hexadecimal."""
+    digest = hashlib.sha256()
+    for column in sorted(set(table.column_names) & LEARNT_FROM):
+        sink = pa.BufferOutputStream()
+        part = table.select([column]).combine_chunks()
+        with pa.ipc.new_stream(sink, part.schema) as writer:
+            writer.write_table(part)
+        digest.update(sink.getvalue())
+    return digest.hexdigest()
 
 
 def prepare(data: Data, settings: Settings) -> Prepared:

@@ -6,11 +6,13 @@ from typing import Any
 
 from tagwright import bundle, parts
 from tagwright.assemble.decision import decide_on
+from tagwright.assemble.facts import DECISIONS
 from tagwright.assemble.score import labelled_rows, read_options
 from tagwright.errors import SettingsError
 from tagwright.metrics import measure
 from tagwright.model import Head, Model
 from tagwright.read import read_data
+from tagwright.report.card import recarded
 from tagwright.settings import Choice, assigned
 
 
@@ -27,7 +29,12 @@ def redecide(
         raise SettingsError("; ".join(faults))
     settings = replace(model.settings, decide=Choice(name=rule, options=options))
     model, found = _decided(replace(model, settings=settings), source, split, columns)
-    card = (folder / "README.md").read_text(encoding="utf-8")
+    card = recarded(
+        (folder / "README.md").read_text(encoding="utf-8"),
+        DECISIONS[rule],
+        found.get("metrics", {}),
+        found.get("split"),
+    )
     bundle.save(model, folder, card=card, overwrite=True)
     return {"rule": rule, **found}
 

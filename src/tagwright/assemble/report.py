@@ -19,4 +19,5 @@ def report_folder(folder: Path, source: str, out: Path, *, split: str | None, ov
     data = read_data(source, **read_options(model, columns))
     scored = score(model, data, split=split)
     texts = labelled_rows(data, split)[1]["text"]
+    out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(fit_report(score_facts(model, scored, texts, source)), encoding="utf-8")

@@ -1,8 +1,9 @@
 """Tagging any amount of text: a stream in, shards out, joined at the end; a killed run goes on at its last shard."""
 
+import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -16,8 +17,9 @@ from tagwright import bundle
 from tagwright.assemble import write
 from tagwright.assemble.train import device_of
 from tagwright.errors import DataError, SettingsError
+from tagwright.folder import MANIFEST, sha256
 from tagwright.model import Model, Scores
-from tagwright.read.stream import stream, texts_of
+from tagwright.read.stream import columns_of, stream, texts_of
 
 BATCH = 8192
 SHARD = 16  # batches
@@ -43,29 +45,37 @@ def tag(
     resume: bool = False,
     overwrite: bool = False,
     progress: Callable[[int], None] = lambda rows: None,
+    identity: str | None = None,
 ) -> Tagged:
     """Write every row of `source` with all its columns, its tags and their scores to `out`, in constant memory."""
     writer = write.writer(out)
-    shards = _open_shards(source, out, model, resume=resume, overwrite=overwrite)
-    done = sorted(shards.glob("shard-*.json"))
-    counts = [Tagged(**json.loads(path.read_text("utf-8"))) for path in done]
-    progress(sum(c.rows for c in counts))
-    batches = stream(source, batch_rows=BATCH, skip=sum(c.rows for c in counts))
-    for number, group in enumerate(_grouped(batches, SHARD), start=len(done)):
+    options = {"text": text, "column": column, "separator": separator if writer.flat else None, "inert": inert}
+    # a mistake shows before anything is written; a header without rows gives the same
+    first = next(stream(source, batch_rows=1), pa.RecordBatch.from_pylist([], schema=columns_of(source)))
+    _tagged(model, first, source, options)
+    about = {"source": str(source), "bytes": source.stat().st_size, "changed": source.stat().st_mtime_ns, **options}
+    shards = _open_shards(out, {**about, "model": identity or _identity(model)}, resume=resume, overwrite=overwrite)
+    counts = _finished(shards)
+    progress(sum(tally.rows for tally in counts))
+    batches = (
+        iter([first]) if not first.num_rows else stream(source, batch_rows=BATCH, skip=sum(c.rows for c in counts))
+    )
+    for number, group in enumerate(_grouped(batches, SHARD), start=len(counts)):
         tables, tally = [], Tagged(0, 0, 0)
         for batch in group:
-            table, part = _tagged(model, batch, source, text, column, separator if writer.flat else None)
-            tables.append(write.inert(table) if inert else table)
+            table, part = _tagged(model, batch, source, options)
+            tables.append(table)
             tally = Tagged(*(a + b for a, b in zip(tally, part)))
             progress(part.rows)
-        name = shards / f"shard-{number:06d}"
-        writer.write(pa.concat_tables(tables), name.with_suffix(".data"), header=number == 0)
-        # the count is written last: a shard without it is written again
-        name.with_suffix(".json").write_text(json.dumps(tally._asdict()), encoding="utf-8")
+        writer.write(pa.concat_tables(tables), shards / f"shard-{number:06d}.data", header=number == 0)
+        # the count comes last and whole: a shard without it is written again
+        aside = shards / f"shard-{number:06d}.part"
+        aside.write_text(json.dumps(tally._asdict()), encoding="utf-8")
+        aside.replace(shards / f"shard-{number:06d}.json")
         counts.append(tally)
-    writer.join(sorted(shards.glob("shard-*.data"))[: len(counts)], out)
+    writer.join([shards / f"shard-{number:06d}.data" for number in range(len(counts))], out)
     shutil.rmtree(shards)
-    return Tagged(*(sum(column) for column in zip(*counts))) if counts else Tagged(0, 0, 0)
+    return Tagged(*(sum(column) for column in zip(*counts)))
 
 
 def tag_file(folder: Path, source: Path, out: Path, *, device: str = "auto", **options: Any) -> Tagged:
@@ -75,21 +85,20 @@ def tag_file(folder: Path, source: Path, out: Path, *, device: str = "auto", **o
         raise DataError(f"no file {source}")
     options["text"] = options.get("text") or model.settings.data.text
     model.network.to(device_of(replace(model.settings, fit=replace(model.settings.fit, device=device))))
-    return tag(model, source, out, **options)
+    return tag(model, source, out, identity=sha256(folder / MANIFEST), **options)
 
 
-def _open_shards(source: Path, out: Path, model: Model, *, resume: bool, overwrite: bool) -> Path:
+def _open_shards(out: Path, about: dict[str, Any], *, resume: bool, overwrite: bool) -> Path:
     shards = out.with_name(f".{out.name}.shards")
     if out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
-    about = {"source": str(source), "size": source.stat().st_size, "model": _identity(model)}
-    if shards.exists() and resume:
+    if (shards / "about.json").exists() and resume:
         if json.loads((shards / "about.json").read_text("utf-8")) != about:
             raise DataError(
-                f"{shards} belongs to another input or model; remove it, or use --overwrite without --resume"
+                f"{shards} belongs to another input or model, or to other options; start over with --overwrite"
             )
         return shards
-    if shards.exists() and not overwrite:
+    if shards.exists() and not (overwrite or resume):
         raise SettingsError(f"an unfinished run stands in {shards}; go on with --resume or start over with --overwrite")
     shutil.rmtree(shards, ignore_errors=True)
     shards.mkdir(parents=True)
@@ -97,8 +106,23 @@ def _open_shards(source: Path, out: Path, model: Model, *, resume: bool, overwri
     return shards
 
 
-def _identity(model: Model) -> Any:
-    return {"settings": model.settings.as_dict(), "labels": list(model.heads["main"].space.names)}
+def _finished(shards: Path) -> list[Tagged]:
+    """The tallies of the shards that are whole, up to the first that is not."""
+    tallies = []
+    for path in sorted(shards.glob("shard-*.json")):
+        try:
+            tallies.append(Tagged(**json.loads(path.read_text("utf-8"))))
+        except ValueError:
+            break
+    return tallies
+
+
+def _identity(model: Model) -> str:
+    """A digest of the weights and the decision of a model that came from no folder."""
+    digest = hashlib.sha256(repr(vars(model.heads["main"].decision)).encode())
+    for name, tensor in model.network.state_dict().items():
+        digest.update(name.encode() + tensor.cpu().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _grouped(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.RecordBatch]]:
@@ -106,14 +130,12 @@ def _grouped(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.R
         yield group
 
 
-def _tagged(
-    model: Model, batch: pa.RecordBatch, source: Path, text: str | None, column: str, separator: str | None
-) -> tuple[pa.Table, Tagged]:
-    table = pa.Table.from_batches([batch])
+def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[str, Any]) -> tuple[pa.Table, Tagged]:
+    table, column, separator = pa.Table.from_batches([batch]), options["column"], options["separator"]
     taken = {column, f"{column}_scores"} & set(table.column_names)
     if taken:
         raise SettingsError(f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column")
-    texts = texts_of(table, source, text)
+    texts = texts_of(table, source, options["text"])
     scores = model.scores(texts)
     empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(texts, ""))), 0).to_numpy()
     chosen = scores.chosen & ~empty[:, None]
@@ -122,6 +144,7 @@ def _tagged(
         names = pc.binary_join(names, separator)
         values = pc.binary_join(values.cast(pa.list_(pa.string())), separator)
     table = table.append_column(column, names).append_column(f"{column}_scores", values)
+    table = write.inert(table) if options["inert"] else table
     return table, Tagged(len(chosen), int((~chosen.any(1)).sum()), int(empty.sum()))
 
 

@@ -18,6 +18,7 @@ from tagwright.assemble.network import build_network, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.batches.bucket import plan
 from tagwright.batches.rows import Rows
+from tagwright.errors import SettingsError
 from tagwright.fit import checkpoint
 from tagwright.fit.evaluate import logits_of
 from tagwright.fit.history import History
@@ -87,6 +88,13 @@ class Training:
             self.network.load_state_dict(found.weights)
             self.optimiser.load_state_dict(found.optimiser)
             self.history.restore(found.history)
+
+
+def check(prepared: Prepared, settings: Settings) -> None:
+    """Refuse what cannot be trained, before anything is written."""
+    build_objective(settings, prepared.space)
+    metrics.metric(_watched(settings, exclusive=prepared.space.exclusive))
+    device_of(settings)
 
 
 def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:
@@ -207,7 +215,13 @@ def _deterministic(wanted: bool) -> Iterator[None]:
 def device_of(settings: Settings) -> torch.device:
     """The device that the settings name; "auto" takes an accelerator where there is one."""
     if settings.fit.device != "auto":
-        return torch.device(settings.fit.device)
+        try:
+            return torch.empty(0, device=settings.fit.device).device
+        except (RuntimeError, AssertionError) as error:
+            reason = str(error).splitlines()[0]
+            raise SettingsError(
+                f"device {settings.fit.device!r} cannot be used ({reason}); take auto, cpu, cuda or mps"
+            ) from None
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
@@ -243,7 +257,7 @@ def _watched(settings: Settings, *, exclusive: bool) -> str:
     """Threshold-free by default: F1 at a fixed threshold stays 0 for long where labels are sparse."""
     if settings.fit.metric != "auto":
         return settings.fit.metric
-    return "accuracy" if exclusive else "lrap"
+    return "accuracy" if exclusive and settings.decide.name in ("auto", "argmax") else "lrap"
 
 
 def _scorer(
@@ -256,7 +270,10 @@ def _scorer(
         values = probabilities(logits, link, exclusive=space.exclusive)
         # ranking needs no decision, and fitting thresholds at every evaluation would cost
         chosen = logits > 0 if metric == "lrap" else decide_on(logits, truth, settings, space)[1]
-        return measure(values, truth, chosen, names=[metric]).results(label_counts=space.counts)[metric]
+        results = measure(values, truth, chosen, names=[metric]).results(label_counts=space.counts)
+        if metric not in results:
+            raise SettingsError(f"{metric} has no value for these labels and this decision; choose another fit.metric")
+        return results[metric]
 
     return score
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from tagwright.errors import SettingsError, unknown
+from tagwright.plain import plain
 
 
 class Writer(NamedTuple):
@@ -53,7 +54,7 @@ def _csv(delimiter: str) -> Callable[..., None]:
 
 def _jsonl(table: pa.Table, path: Path, *, header: bool) -> None:
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in table.to_pylist())
+        file.writelines(json.dumps(plain(row), ensure_ascii=False, default=str) + "\n" for row in table.to_pylist())
 
 
 def _parquet(table: pa.Table, path: Path, *, header: bool) -> None:

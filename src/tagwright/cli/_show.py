@@ -21,18 +21,20 @@ def fail(error: TagwrightError) -> NoReturn:
     from tagwright.fit.pipes import Interrupted
 
     console.print(f"[bold red]{'stopped' if isinstance(error, Interrupted) else 'error'}:[/] ", end="")
-    console.print(str(error), markup=False)
+    console.print(str(error), markup=False, soft_wrap=True)
     sys.exit(130 if isinstance(error, Interrupted) else 2)
 
 
 def say(text: str, *, style: str | None = None) -> None:
     """A line to stderr, as it is."""
-    console.print(text, markup=False, style=style)
+    console.print(text, markup=False, style=style, soft_wrap=True)
 
 
 def emit(content: Mapping[str, Any]) -> None:
     """One JSON object to stdout; a number that is not finite becomes null."""
-    sys.stdout.write(json.dumps(_finite(content), ensure_ascii=False, indent=1) + "\n")
+    from tagwright.plain import plain
+
+    sys.stdout.write(json.dumps(plain(content), ensure_ascii=False, indent=1) + "\n")
 
 
 def metric_table(title: str, results: Mapping[str, float]) -> Table:
@@ -102,13 +104,3 @@ def _training_lines(stream: Iterator[Any], title: str, total: int) -> Iterator[A
             place = f"{title}: step {step.number}/{total}, epoch {step.epoch:.2f}"
             say(f"{place}, loss {step.loss:.4f}, score {step.score:.4f}")
         yield step
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if (isinstance(value, float) and value != value) or value in (float("inf"), float("-inf")):
-        return None
-    return value

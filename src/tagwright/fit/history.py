@@ -1,5 +1,6 @@
 """What happened: every step's loss in short, every evaluation in full. Best and patience are derived from it."""
 
+import math
 from typing import Any
 
 from tagwright.fit.loop import Step
@@ -21,7 +22,7 @@ class History:
         self._loss, self._steps = self._loss + step.loss, self._steps + 1
         if step.score is None:
             return False
-        better = self.best is None or self.sign * step.score > self.sign * self.best["score"]
+        better = self.best is None or self._key(step.score) > self._key(self.best["score"])
         row = {"step": step.number, "epoch": step.epoch, "loss": self._loss / self._steps}
         self.rows.append({**row, "rate": step.rate, "score": step.score})
         self._loss, self._steps = 0.0, 0
@@ -30,7 +31,11 @@ class History:
     @property
     def best(self) -> dict[str, Any] | None:
         """The row with the best score, the first of equals."""
-        return max(self.rows, key=lambda row: self.sign * row["score"], default=None)
+        return max(self.rows, key=lambda row: self._key(row["score"]), default=None)
+
+    def _key(self, score: float) -> float:
+        """Higher is better; what is no number is worst."""
+        return -math.inf if math.isnan(score) else self.sign * score
 
     @property
     def stale(self) -> int:

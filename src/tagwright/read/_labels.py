@@ -24,6 +24,7 @@ class Labels(NamedTuple):
     values: pa.ListArray | None = None
     unknown: pa.ListArray | None = None
     form: str = ""  # how they were written, for a person
+    separator: str = "auto"  # how to read more of them the same way
 
 
 def from_column(column: pa.Array, separator: str) -> Labels:
@@ -47,9 +48,9 @@ def _from_cells(cells: pa.StringArray, separator: str) -> Labels:
         return _soft(_from_brackets(cells), "a list in brackets")
     mark = find_separator(cells) if separator == "auto" else separator
     if mark is not None and mark != "none":
-        return _soft(_split(cells, mark), f"split at {mark!r}")
+        return _soft(_split(cells, mark), f"split at {mark!r}")._replace(separator=mark)
     lists = pa.ListArray.from_arrays(pa.array(np.arange(len(cells) + 1, dtype=np.int32)), cells)
-    return _soft(rebuilt(lists, cells, null=pc.equal(cells, "")), "")
+    return _soft(rebuilt(lists, cells, null=pc.equal(cells, "")), "")._replace(separator="none")
 
 
 def find_separator(column: pa.Array) -> str | None:

@@ -1,5 +1,7 @@
 """From raw columns to canonical ones: which hold text, which labels, in which form, and what task that makes."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,10 +29,20 @@ from tagwright.read.data import Task
 TASKS: dict[Task, str] = {"one": "one label a text", "many": "several labels a text", "tokens": "a tag for each token"}
 
 
+class Canonical(NamedTuple):
+    """A table with canonical columns (see `Data`), and how it came about."""
+
+    table: pa.Table
+    task: Task
+    found: tuple[str, ...]  # a sentence for each finding
+    text_columns: tuple[str, ...] = ()
+    separator: str = "auto"
+
+
 def canonical(
     table: pa.Table, origin: Origin, *, text: Names, labels: Names, task: Task | None, separator: str
-) -> tuple[pa.Table, Task, list[str], tuple[str, ...]]:
-    """The table with canonical columns (see `Data`), the task, the text columns, and a sentence for each finding.
+) -> Canonical:
+    """Find text, labels and task, and bring them into canonical columns.
 
     What is set is taken; the rest is found by name, then by content. An empty or missing text stays in place, as "".
     """
@@ -55,12 +67,8 @@ def canonical(
     columns = {name: column for name, column in columns.items() if column is not None} | _kept(table, origin)
     form = f"labels: {_column(label_names)}, {made.form + ', ' if made.form else ''}"
     count = count_labels(made.lists, origin, label_names)
-    return (
-        pa.table(columns),
-        task,
-        text_names,
-        (f"text: {_column(text_names)}", f"{form}{count} labels", f"task: {TASKS[task]}"),
-    )
+    found = (f"text: {_column(text_names)}", f"{form}{count} labels", f"task: {TASKS[task]}")
+    return Canonical(pa.table(columns), task, found, tuple(text_names), made.separator)
 
 
 def settle_task(made: Labels, origin: Origin, task: Task | None) -> tuple[Labels, Task]:
@@ -131,9 +139,7 @@ def _token_pair(
     return both[0], both[1]
 
 
-def _tagged(
-    table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str
-) -> tuple[pa.Table, Task, list[str], tuple[str, ...]]:
+def _tagged(table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str) -> Canonical:
     columns = token_columns(whole(table[tokens]), whole(table[tags]), origin)
     if {"text", "starts"} <= set(table.column_names):
         columns |= {"text": plain(table["text"]), "starts": whole(table["starts"]).cast(pa.list_(pa.int32()))}
@@ -142,7 +148,7 @@ def _tagged(
     nothing = pa.nulls(table.num_rows, pa.list_(pa.string()))  # nobody judged the text as a whole
     columns["labels"] = from_column(whole(table[beside[0]]), separator).lists if beside else nothing
     found = (f"tokens: {_column([tokens])}", f"tags: {_column([tags])}, {count} tags", f"task: {TASKS['tokens']}")
-    return pa.table(columns | _kept(table, origin)), "tokens", [], found
+    return Canonical(pa.table(columns | _kept(table, origin)), "tokens", found)
 
 
 def _kept(table: pa.Table, origin: Origin) -> dict[str, pa.ChunkedArray]:

@@ -36,17 +36,20 @@ def read_data(
     tables = [_rows(file) for _, file in files]
     table = _concatenated(tables, [file for _, file in files])
     origin = Origin(tuple(file.name for _, file in files), tuple(part.num_rows for part in tables))
-    made, found_task, columns, found = canonical(
-        table, origin, text=text, labels=labels, task=task, separator=separator
-    )
+    made = canonical(table, origin, text=text, labels=labels, task=task, separator=separator)
     notes = {part.schema.metadata[b"found"].decode() for part in tables if b"found" in (part.schema.metadata or {})}
     if not path.is_dir() and "split" in table.column_names:
-        parts, said = _by_column(made, table["split"])
+        parts, said = _by_column(made.table, table["split"])
         notes.add(said)
     else:
-        parts = _by_file(made, [split for split, _ in files], origin)
+        parts = _by_file(made.table, [split for split, _ in files], origin)
     return Data(
-        tables=parts, task=found_task, source=str(source), text_columns=tuple(columns), found=(*sorted(notes), *found)
+        tables=parts,
+        task=made.task,
+        source=str(source),
+        text_columns=made.text_columns,
+        separator=made.separator,
+        found=(*sorted(notes), *made.found),
     )
 
 

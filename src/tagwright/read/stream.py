@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from tagwright.read._faults import Origin
 from tagwright.read._find import Names, find_text, named
-from tagwright.read._readers import read_batches
+from tagwright.read._readers import read_batches, read_file
 from tagwright.read.columns import joined_text
 from tagwright.read.source import locate
 
@@ -23,6 +23,12 @@ def stream(path: str | Path, *, batch_rows: int = 8192, skip: int = 0) -> Iterat
         skip -= passed
         for start in range(passed, batch.num_rows, batch_rows):
             yield batch.slice(start, batch_rows)
+
+
+def columns_of(path: Path) -> pa.Schema:
+    """The columns of a file that has a header but no rows."""
+    first = next(read_batches(path), None)
+    return read_file(path).schema if first is None else first.schema
 
 
 def texts_of(table: pa.Table, source: Path, names: Names = None) -> pa.ChunkedArray:

@@ -1,7 +1,7 @@
 """The model card: README.md of the model folder. It travels with the model, so it quotes no text of the data."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -28,6 +28,19 @@ def model_card(facts: CardFacts) -> str:
         ("## Results", _results(facts)),
     ]
     return "\n\n".join(f"{heading}\n\n{body}" for heading, body in sections if body) + "\n"
+
+
+def recarded(card: str, decision: str, metrics: Mapping[str, float], split: str | None) -> str:
+    """A card after its decision was changed: the new rule, and the figures that belong to it, if there are any."""
+    results = "Not measured since the decision rule was changed; `tagwright score` does."
+    if split is not None:
+        rows = [[metric_name(name), number(value)] for name, value in metrics.items()]
+        results = f"Measured on {_plain(split)}, by the decision rule above.\n\n{_table(['metric', 'value'], rows)}"
+    fresh = {"Decision rule": _plain(decision), "Results": results}
+    start, *sections = card.rstrip("\n").split("\n\n## ")
+    headings = [section.partition("\n")[0] for section in sections]
+    kept = [f"{h}\n\n{fresh[h]}" if h in fresh else section for h, section in zip(headings, sections)]
+    return "\n\n## ".join([start, *kept]) + "\n"
 
 
 def _what(facts: CardFacts) -> str:
