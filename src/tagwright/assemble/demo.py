@@ -1,4 +1,4 @@
-"""Pages for the demo to tag."""
+"""Pages for the demo to tag, and what came of it."""
 
 from pathlib import Path
 
@@ -12,3 +12,10 @@ def write_pages(folder: Path) -> Path:
     path = folder / "pages.csv"
     csv.write_csv(shop().tables["test"].select(["id", "text"]), path)
     return path
+
+
+def tagged_titles(path: Path, *, count: int = 5) -> list[tuple[str, str]]:
+    """Title and tags of the first pages."""
+    options = csv.ParseOptions(newlines_in_values=True)
+    rows = csv.read_csv(path, parse_options=options).slice(0, count).to_pylist()
+    return [(row["text"].partition("\n")[0], row["tags"]) for row in rows]

@@ -5,7 +5,7 @@ from rich.table import Table
 from tagwright.assemble.compare import Comparison
 from tagwright.cli import _show
 
-SHOWN = ("accuracy", "micro_f1", "macro_f1", "example_f1", "lrap")
+BESIDE = ("micro_f1", "macro_f1", "accuracy")  # the report has them all
 
 
 def show_comparison(done: Comparison) -> None:
@@ -13,10 +13,10 @@ def show_comparison(done: Comparison) -> None:
     facts = done.facts
     table = Table(title=f"{facts.title} ({facts.split})", title_justify="left", title_style="bold")
     table.add_column("objective")
-    shown = [name for name in dict.fromkeys((facts.metric, *SHOWN)) if name in facts.summary[0]["metrics"]]
+    shown = [name for name in dict.fromkeys((facts.metric, *BESIDE)) if name in facts.summary[0]["metrics"]][:2]
     for name in shown:
-        table.add_column(name, justify="right")
-    table.add_column(f"{facts.metric} − {facts.baseline}", justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(f"{facts.metric} − {facts.baseline}", justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")
     against = {d["objective"]: d for d in facts.differences if d["metric"] == facts.metric}
     for row in facts.summary:

@@ -13,7 +13,7 @@ from rich.table import Table
 from tagwright.errors import TagwrightError
 
 console = Console(stderr=True, highlight=False)
-METRICS = ("accuracy", "micro_f1", "macro_f1", "example_f1", "subset_accuracy", "lrap", "macro_average_precision")
+METRICS = ("accuracy", "micro_f1", "macro_f1", "example_f1", "subset_accuracy", "lrap")
 
 
 def fail(error: TagwrightError) -> NoReturn:

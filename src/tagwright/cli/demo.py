@@ -11,13 +11,13 @@ def demo(
     out: Annotated[Path, typer.Option(help="A folder for everything the demo makes.")] = Path("demo"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the folder.")] = False,
 ) -> None:
-    """Walk the whole road on made-up shop pages: check, compare two objectives, fit, score, tag. About two minutes.
+    """Walk the whole road on made-up shop pages: check, compare two objectives, fit, score, tag. About a minute.
 
     Example:
 
         tagwright demo --out demo
     """
-    from tagwright.assemble.demo import write_pages
+    from tagwright.assemble.demo import tagged_titles, write_pages
     from tagwright.cli import _show
     from tagwright.cli.check import check
     from tagwright.cli.compare import compare
@@ -47,6 +47,8 @@ def demo(
     score(model, "shop")
     step("5. Tag new pages", f"tag {model} {pages} --out {out}/tagged.csv")
     tag(model, pages, out=out / "tagged.csv")
+    for title, tags in tagged_titles(out / "tagged.csv"):
+        _show.say(f"  {title}  →  {tags or '(none)'}")
     _show.console.rule("What you have now", style="bold")
     for path, what in (
         ("model", "the model folder"),
