@@ -41,11 +41,14 @@ class Result(NamedTuple):
 
 
 def theirs(data: Data, on: str, *, has_dev: bool) -> Result:
-    """The method of linear.md, as a user would write it: trained on the whole train file, unless dev is what is scored."""
+    """The method of linear.md, as a user would write it, on the whole train file unless dev is scored."""
     train = data.tables["train"]
     texts, labels = train["text"].to_pylist(), train["labels"].to_pylist()
     if on == "test" and not has_dev:
-        texts, labels = texts + data.tables["dev"]["text"].to_pylist(), labels + data.tables["dev"]["labels"].to_pylist()
+        texts, labels = (
+            texts + data.tables["dev"]["text"].to_pylist(),
+            labels + data.tables["dev"]["labels"].to_pylist(),
+        )
     space, exclusive = LabelSpace.of(labels), data.task == "one"
     target = space.encode(labels).matrix(len(space)).toarray()
     started = time.perf_counter()
