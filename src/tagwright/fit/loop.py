@@ -35,6 +35,15 @@ class Course:
         return self.plan(epoch)[position]
 
 
+def _seed(device: torch.device, seed: int) -> None:
+    """Seed what dropout draws from. `torch.manual_seed` would queue a call for every absent GPU, with a stack trace."""
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
+    elif device.type == "mps":
+        torch.mps.manual_seed(seed)
+
+
 def steps(
     network: nn.Module,
     optimiser: torch.optim.Optimizer,
@@ -57,7 +66,7 @@ def steps(
     for number in range(start, course.total):
         rows = course.rows(number)
         generator = torch.Generator(device).manual_seed(seed_of(seed, "draw", number))
-        torch.manual_seed(seed_of(seed, "dropout", number))
+        _seed(torch.device(device), seed_of(seed, "dropout", number))
         for group, rate in zip(optimiser.param_groups, rates):
             group["lr"] = rate * factor(number)
         network.train()
