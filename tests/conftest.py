@@ -4,6 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# where a failure must be repeatable, the drawn examples are the same every time
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    settings.load_profile("repeatable")
 
 ALLOWED_SKIPS = ("GPU", "TAGWRIGHT_DATA", "TAGWRIGHT_ENCODERS")
 

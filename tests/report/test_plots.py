@@ -47,3 +47,13 @@ def test_counts_of_any_spread_are_drawn(read_page, values):
 
 def test_nothing_to_draw_is_an_empty_plot(read_page):
     assert read_page(plots.scatter([5, 6], [np.nan, np.nan], x_title="x", y_title="y")).faults == []
+
+
+def test_a_letter_beyond_the_basic_plane_is_never_cut_in_two(read_page):
+    names = ["000000000000@MM\x08𐀀0𐀀", "😀" * 40]
+    drawn = read_page(plots.bars(names, [3, 4], title="texts")).text("text")
+    assert "😀" in drawn
+
+
+def test_wide_letters_get_half_the_room():
+    assert plots.short_names(["手" * 30, "a" * 26])[0] == "手" * 6 + "…" + "手" * 6

@@ -23,7 +23,7 @@ class BagOfWords(nn.Module):
     defaults: ClassVar[Mapping[str, Any]] = {
         "embed": {"name": "word", "size": 500_000},
         "schedule": {"name": "linear", "warmup": 0.0},
-        "fit": {"epochs": 4, "batch": 256, "learning_rate": 3.0, "clip": 0.0, "patience": 0, "refit": True},
+        "fit": {"epochs": 8, "batch": 256, "learning_rate": 3.0, "clip": 0.0, "patience": 0, "refit": True},
     }
 
     def __init__(self, learned: Mapping[str, np.ndarray], *, longest: int = 2, minimum: int = 2) -> None:

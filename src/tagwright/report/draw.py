@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -56,14 +57,17 @@ def draw(chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT)
 def short_names(names: Sequence[str], *, limit: int = 26) -> list[str]:
     """Names cut in the middle, for paths differ at their ends; those that then look alike are numbered.
 
+    Vega's own limit is off: it counts in UTF-16 and may cut a letter in two, which ends the drawing with an error.
+
     >>> short_names(["home / garden / chairs", "home / garden / stairs"], limit=9)
     ['home…airs', 'home…airs (2)']
     """
-    half = (limit - 1) // 2
     seen: dict[str, int] = {}
     result = []
     for name in names:
-        short = name if len(name) <= limit else f"{name[:half]}…{name[-half:]}"
+        room = limit // 2 if any(east_asian_width(letter) in "WF" for letter in name) else limit
+        half = (room - 1) // 2
+        short = name if len(name) <= room else f"{name[:half]}…{name[-half:]}"
         seen[short] = seen.get(short, 0) + 1
         result.append(short if seen[short] == 1 else f"{short} ({seen[short]})")
     return result
@@ -80,7 +84,7 @@ def thin(count: int, limit: int) -> np.ndarray:
 
 def names_axis(alt: Any) -> Any:
     """The vertical axis of names, in the order they come; longer ones end in an ellipsis."""
-    return alt.Y("name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=150, labelOverlap=False))
+    return alt.Y("name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False))
 
 
 def colours(alt: Any, names: Sequence[str]) -> Any:

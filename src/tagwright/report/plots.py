@@ -135,7 +135,7 @@ def band_scores(bands: Sequence[Band]) -> str:
         for name, value in (("macro-F1", band["macro_f1"]), ("micro-F1", band["micro_f1"]))
         if band["labels"] and np.isfinite(value)
     ]
-    axis = alt.Axis(title=None, grid=False, labelLimit=200, labelExpr="split(datum.label, '\\n')")
+    axis = alt.Axis(title=None, grid=False, labelLimit=0, labelExpr="split(datum.label, '\\n')")
     base = chart_of_rows(alt).encode(
         y=alt.Y("band:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.35)),
         yOffset=alt.YOffset("name:N", sort=["macro-F1", "micro-F1"]),
