@@ -288,3 +288,9 @@ def test_a_single_label_is_always_one_of_those_chosen_or_the_likeliest():
     fitted = tagger(decide="zero", objective="bce", epochs=1).fit(TEXTS, SINGLE)
     likeliest = fitted.classes_[fitted.predict_proba(TEXTS).argmax(1)]
     assert (fitted.predict(TEXTS) == likeliest).all()
+
+
+def test_a_clone_of_a_loaded_tagger_trains_the_same_kind_of_model(tmp_path):
+    tagger(settings={"encoder": {"name": "cnn", "filters": 7, "width": 8}}).fit(TEXTS, SINGLE).save(tmp_path / "m")
+    again = clone(load(tmp_path / "m")).fit(TEXTS, SINGLE)
+    assert again.model_.settings.encoder.options["filters"] == 7

@@ -149,7 +149,9 @@ def load(folder: str | Path) -> Tagger:
 
 def of_model(model: Model, *, card: str) -> Tagger:
     """A tagger around a trained model."""
-    tagger = Tagger(encoder=model.settings.encoder.name, objective=model.settings.objective)
+    # its own settings, so that a clone trains the same kind of model
+    own = model.settings
+    tagger = Tagger(encoder=own.encoder.name, objective=own.objective, settings=own.as_dict())
     tagger.model_, tagger.card_ = model, card
     tagger.form_ = "single" if model.heads["main"].space.exclusive else "lists"
     tagger._set_classes(model.heads["main"].space.names)

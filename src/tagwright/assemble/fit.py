@@ -54,7 +54,7 @@ def fit_folder(
     for sentence in data.found:
         say(sentence)
     prepared = prepare(data, settings)
-    for sentence in (*_dropped(prepared), *prepared.warnings):
+    for sentence in (*prepared.found[len(data.found) :], *_dropped(prepared), *prepared.warnings):
         say(sentence)
     check(prepared, settings)
     if resume and out.exists() and (folder / "outcome.json").exists():

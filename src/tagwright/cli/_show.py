@@ -99,8 +99,11 @@ def counting(title: str) -> Iterator[Callable[[int], None]]:
 
 
 def _training_lines(stream: Iterator[Any], title: str, total: int) -> Iterator[Any]:
+    loss, steps = 0.0, 0
     for step in stream:
+        loss, steps = loss + step.loss, steps + 1
         if step.score is not None:
             place = f"{title}: step {step.number}/{total}, epoch {step.epoch:.2f}"
-            say(f"{place}, loss {step.loss:.4f}, score {step.score:.4f}")
+            say(f"{place}, loss {loss / steps:.4f}, score {step.score:.4f}")
+            loss, steps = 0.0, 0
         yield step

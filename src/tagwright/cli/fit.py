@@ -1,6 +1,8 @@
 """`tagwright fit`."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -105,34 +107,38 @@ def fit(
         "fit.device": device,
         "fit.deterministic": deterministic,
     }
-    asked = _ask_on_signals()
-    outcome = fit_folder(
-        data,
-        o.given(settings, set_, options),
-        out=out,
-        resume=resume,
-        overwrite=overwrite,
-        progress=_show.training_bar,
-        asked=lambda: bool(asked),
-        say=_show.say,
-    )
+    with _asked_by_signals() as asked:
+        outcome = fit_folder(
+            data,
+            o.given(settings, set_, options),
+            out=out,
+            resume=resume,
+            overwrite=overwrite,
+            progress=_show.training_bar,
+            asked=lambda: bool(asked),
+            say=_show.say,
+        )
     if json:
         _show.emit(outcome.as_dict())
     _show.show(_show.metric_table(f"dev, {outcome.rows} texts", outcome.metrics))
     _show.say(f"model:  {outcome.model}\nreport: {outcome.report or 'none: altair and vl-convert are not installed'}")
 
 
-def _ask_on_signals() -> list[int]:
-    """A list that gets the number of the first SIGINT or SIGTERM; the second one ends the program at once."""
+@contextmanager
+def _asked_by_signals() -> Iterator[list[int]]:
+    """A list that gets the number of the first SIGINT or SIGTERM; a second one ends the program at once."""
     asked: list[int] = []
 
     def ask(number: int, frame: object) -> None:
         asked.append(number)
         signal.signal(number, signal.SIG_DFL)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, ask)
-    return asked
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 fit.__doc__ = EXAMPLES
