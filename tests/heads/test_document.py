@@ -1,0 +1,31 @@
+"""The document head is one linear map, dense or sparse, that starts at the given bias."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array
+
+from tagwright.batches.sparse import SparseRows
+from tagwright.encoders.hidden import Hidden
+from tagwright.heads.document import Document
+
+BIAS = torch.tensor([-2.0, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_logits_are_the_linear_map_of_the_pooled_vector(sparse):
+    torch.manual_seed(0)
+    head = Document(5, 3, sparse, BIAS)
+    torch.nn.init.normal_(head.linear.weight)
+    values = np.array([[1, 0, 2, 0, 0], [0, 0, 0, 0, 0]], np.float32)
+    pooled = SparseRows.of(csr_array(values), np.arange(2)) if sparse else torch.from_numpy(values)
+    weight = head.linear.weight if sparse else head.linear.weight.T
+    torch.testing.assert_close(head(Hidden(None, pooled)), torch.from_numpy(values) @ weight + BIAS)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_text_without_features_gets_the_bias(sparse):
+    head = Document(5, 3, sparse, BIAS)
+    nothing = np.zeros((1, 5), np.float32)
+    pooled = SparseRows.of(csr_array(nothing), np.arange(1)) if sparse else torch.from_numpy(nothing)
+    torch.testing.assert_close(head(Hidden(None, pooled)), BIAS[None])
