@@ -131,15 +131,6 @@ def test_channels_are_told_apart() -> None:
     torch.testing.assert_close(model(ids, lengths).pooled, expected, rtol=1e-10, atol=1e-12)
 
 
-def test_sparse_gradient_holds_each_word_once() -> None:
-    model = CNN((50,), width=4, filters=3, sparse=True)
-    model(*padded(TEXTS, 8)).pooled.sum().backward()
-    gradient = model.lookup.tables[0].grad
-    rows = gradient._indices()[0].tolist()
-    assert gradient.is_sparse
-    assert len(rows) == len(set(rows)) == len({i for text in TEXTS for i in text})
-
-
 def test_dropout_acts_in_training_only() -> None:
     model = CNN((23,), width=7, filters=50)
     batch = padded(TEXTS, 8)

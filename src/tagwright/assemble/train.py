@@ -93,6 +93,7 @@ class Training:
 def check(prepared: Prepared, settings: Settings) -> None:
     """Refuse what cannot be trained, before anything is written."""
     build_objective(settings, prepared.space)
+    _with_vector_width(settings, prepared.vectors)
     metrics.metric(_watched(settings, exclusive=prepared.space.exclusive))
     device_of(settings)
 
@@ -280,6 +281,9 @@ def _scorer(
 
 def _with_vector_width(settings: Settings, vectors: np.ndarray | None) -> Settings:
     if vectors is None:
+        # not in the encoder: a saved model is built without the file, its vectors come with the weights
+        if settings.encoder.options.get("freeze"):
+            raise SettingsError("freeze holds given vectors as they are, but there are none; give --vectors")
         return settings
     options = {**settings.encoder.options, "width": vectors.shape[1]}
     return replace(settings, encoder=Choice(name=settings.encoder.name, options=options))

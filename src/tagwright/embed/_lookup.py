@@ -14,8 +14,7 @@ class Lookup(nn.Module):
     """Look up ids (B, T), or (B, T, F) for F channels, and sum the channels: (B, T, width).
 
     `sizes` has the ids of each channel; id 0 is padding: its vector stays zero and gets no gradient. `vectors`
-    (sizes[0], width) starts a lone channel from given word vectors, which `freeze` holds as they are. With `sparse`
-    the gradient holds only the rows of the batch, for an optimiser that takes such gradients.
+    (sizes[0], width) starts a lone channel from given word vectors, which `freeze` holds as they are.
     """
 
     def __init__(
@@ -25,18 +24,12 @@ class Lookup(nn.Module):
         width: int = 128,
         vectors: np.ndarray | None = None,
         freeze: bool = False,
-        sparse: bool = False,
     ) -> None:
         super().__init__()
         self.sizes = sizes
-        self.sparse = sparse
         # the sum of F channels has variance 1 / width: a row's length is about 1 at any width
         scale = 1 / math.sqrt(width * len(sizes))
         self.tables = nn.ParameterList(torch.randn(size, width) * scale for size in sizes)
-        if freeze and vectors is None:
-            raise SettingsError(
-                "freeze holds given vectors as they are, but there are none; set vectors or freeze=False"
-            )
         if vectors is not None:
             self._start_from(vectors, width)
         for table in self.tables:
@@ -63,4 +56,4 @@ class Lookup(nn.Module):
         return vectors
 
     def _vectors(self, channels: Tensor, channel: int) -> Tensor:
-        return F.embedding(channels[..., channel], self.tables[channel], padding_idx=0, sparse=self.sparse)
+        return F.embedding(channels[..., channel], self.tables[channel], padding_idx=0)

@@ -35,7 +35,6 @@ class CNN(nn.Module):
         dropout: float = 0.5,
         vectors: np.ndarray | None = None,
         freeze: bool = False,
-        sparse: bool = False,
     ) -> None:
         super().__init__()
         if not windows or min(windows) < 1:
@@ -43,7 +42,7 @@ class CNN(nn.Module):
         self.windows = tuple(windows)
         self.filters = filters
         self.width_out = filters * len(self.windows)
-        self.lookup = Lookup(sizes, width=width, vectors=vectors, freeze=freeze, sparse=sparse)
+        self.lookup = Lookup(sizes, width=width, vectors=vectors, freeze=freeze)
         # columns: for each window, for each of its places, all filters
         self.kernel = nn.Parameter(torch.empty(width, sum(self.windows) * filters))
         self.bias = nn.Parameter(torch.zeros(self.width_out))

@@ -30,14 +30,13 @@ class LSTM(nn.Module):
         pooling: Literal["max", "mean"] = "max",
         vectors: np.ndarray | None = None,
         freeze: bool = False,
-        sparse: bool = False,
     ) -> None:
         super().__init__()
         if pooling not in ("max", "mean"):
             raise SettingsError(unknown("pooling", pooling, ["max", "mean"]))
         self.pooling = pooling
         self.width_out = 2 * hidden
-        self.lookup = Lookup(sizes, width=width, vectors=vectors, freeze=freeze, sparse=sparse)
+        self.lookup = Lookup(sizes, width=width, vectors=vectors, freeze=freeze)
         between = dropout if layers > 1 else 0.0  # torch warns where there is no between
         self.lstm = nn.LSTM(width, hidden, layers, batch_first=True, bidirectional=True, dropout=between)
         self.dropout = nn.Dropout(dropout)
