@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tagwright.errors import TagwrightError
-from tagwright.links import probabilities
+from tagwright.links import Calibration, calibrated, probabilities
 
 LOGITS = np.array([[0.3, -1.2, 2.0], [0.0, 0.0, 0.0], [-3.0, 4.5, 1.0]])
 
@@ -14,7 +14,7 @@ LOGITS = np.array([[0.3, -1.2, 2.0], [0.0, 0.0, 0.0], [-3.0, 4.5, 1.0]])
 def reference(link: str, exclusive: bool) -> list[list[float]]:
     rows = []
     for logits in LOGITS:
-        if link == "softmax":
+        if link == "softmax" or (link == "none" and exclusive):
             row = [exp(s) for s in logits]
         else:
             row = [1 / (1 + exp(-s * (2 if link == "sigmoid2" else 1))) for s in logits]
@@ -60,3 +60,27 @@ def test_empty_batch_gives_no_rows():
 def test_refuses_an_unknown_link():
     with pytest.raises(TagwrightError, match="sigmoyd"):
         probabilities(LOGITS, "sigmoyd")
+
+
+def test_calibration_finds_the_line_that_made_the_labels():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(0, 3, (4000, 3))
+    truth = rng.random(logits.shape) < 1 / (1 + np.exp(-(0.5 * logits - 1)))
+    np.testing.assert_allclose(calibrated(logits, truth), (0.5, -1.0), atol=0.05)
+    values = probabilities(logits, "none", calibration=Calibration(0.5, -1.0))
+    np.testing.assert_allclose(values, 1 / (1 + np.exp(-(0.5 * logits - 1))), rtol=1e-12)
+
+
+def test_calibration_of_exclusive_labels_is_a_temperature():
+    rng = np.random.default_rng(1)
+    logits = rng.normal(0, 1, (4000, 4))
+    weights = np.exp(3 * logits)
+    drawn = (weights.cumsum(1) / weights.sum(1, keepdims=True) < rng.random((4000, 1))).sum(1)
+    found = calibrated(logits, np.eye(4)[drawn] > 0, exclusive=True)
+    assert found.offset == 0
+    assert found.slope == pytest.approx(3, rel=0.05)
+
+
+@pytest.mark.parametrize("level", [0.0, 1e4])
+def test_calibration_of_constant_logits_is_finite(level: float):
+    assert np.isfinite(calibrated(np.full((5, 2), level), np.eye(5, 2) > 0)).all()

@@ -15,6 +15,7 @@ from tagwright.embed import load_tokeniser
 from tagwright.errors import ModelError
 from tagwright.folder import verified, written
 from tagwright.labels.space import LabelSpace
+from tagwright.links import Calibration
 from tagwright.model import Head, Model
 from tagwright.plain import plain
 from tagwright.settings import read_settings, resolve
@@ -68,7 +69,8 @@ def versions() -> dict[str, str]:
 def _save_head(head: Head, folder: Path) -> None:
     folder.mkdir(parents=True)
     head.space.save(folder / "labels.json")
-    decision = {"rule": head.rule, "link": head.link, **decide.as_dict(head.decision, head.space.names)}
+    line = {"calibration": list(head.calibration)} if head.link == "none" else {}
+    decision = {"rule": head.rule, "link": head.link, **line, **decide.as_dict(head.decision, head.space.names)}
     for name, content in {"decision": decision, "metrics": head.metrics}.items():
         text = json.dumps(plain(content), indent=1, ensure_ascii=False)
         (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
@@ -78,6 +80,7 @@ def _load_head(folder: Path) -> Head:
     space = LabelSpace.load(folder / "labels.json")
     content, metrics = (json.loads((folder / f"{n}.json").read_text("utf-8")) for n in ("decision", "metrics"))
     rule, link = content.pop("rule"), content.pop("link")
+    line = Calibration(*content.pop("calibration", ()))
     options, arrays = decide.from_dict(content, space.names)
     decision = parts.build("decide", rule, options, **arrays)
-    return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics)
+    return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics, calibration=line)

@@ -1,23 +1,62 @@
 """Links: how a loss's logits become probabilities."""
 
+from typing import NamedTuple
+
 import numpy as np
-from scipy.special import expit, log_expit, softmax
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, log_softmax, softmax
 
 from tagwright.errors import SettingsError, unknown
 
-SCALES = {"sigmoid": 1, "sigmoid2": 2, "none": 1}  # ZLPR eq. 35: sigmoid(2s); "none" promises only an order
+SCALES = {"sigmoid": 1, "sigmoid2": 2, "threshold_class": 1, "none": 1}  # ZLPR eq. 35: sigmoid(2s)
 
 
-def probabilities(logits: np.ndarray, link: str, *, exclusive: bool = False) -> np.ndarray:
+class Calibration(NamedTuple):
+    """slope * s + offset is a logit. The link "none" promises only an order, so its line is fitted on dev."""
+
+    slope: float = 1.0
+    offset: float = 0.0
+
+
+IDENTITY = Calibration()
+
+
+def probabilities(
+    logits: np.ndarray, link: str, *, exclusive: bool = False, calibration: Calibration = IDENTITY
+) -> np.ndarray:
     """Probabilities (n, L) of logits (n, L). Where labels exclude each other, rows sum to 1.
 
     >>> probabilities(np.array([[0.0, 0.0]]), "softmax")
     array([[0.5, 0.5]])
     """
+    if link not in ("softmax", *SCALES):
+        raise SettingsError(unknown("link", link, ("softmax", *SCALES)))
     if link == "softmax":
         return softmax(logits, axis=-1)
-    if link not in SCALES:
-        raise SettingsError(unknown("link", link, ("softmax", *SCALES)))
+    if link == "none":
+        logits = calibration.slope * logits + calibration.offset
+        return softmax(logits, axis=-1) if exclusive else expit(logits)
     logits = SCALES[link] * logits
     # in log space, where a row of tiny probabilities still has a sum
     return softmax(log_expit(logits), axis=-1) if exclusive else expit(logits)
+
+
+def calibrated(logits: np.ndarray, truth: np.ndarray, *, exclusive: bool = False) -> Calibration:
+    """The line that makes `truth` (n, L), bool, likeliest (Platt 1999); a slope alone where labels exclude each other.
+
+    >>> truth = np.array([[True], [True], [False], [False]])
+    >>> calibrated(np.array([[8.0], [-1.0], [1.0], [-8.0]]), truth).slope < 1
+    True
+    """
+    logits = logits.astype(np.float64)
+    signs = np.where(truth, 1.0, -1.0)
+
+    def cost(line: np.ndarray) -> float:
+        slope = np.exp(line[0])  # positive: a calibration never turns the order
+        if exclusive:
+            return -float((log_softmax(slope * logits, axis=-1) * truth).sum(-1).mean())
+        return -float(log_expit(signs * (slope * logits + line[1])).mean())
+
+    start = np.array([-np.log(max(float(logits.std()), 1e-6)), 0.0])
+    found = minimize(cost, start[: 1 if exclusive else 2], method="L-BFGS-B", bounds=[(-20, 20)] * (2 - exclusive))
+    return Calibration(float(np.exp(found.x[0])), 0.0 if exclusive else float(found.x[1]))

@@ -12,7 +12,7 @@ from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.fit.evaluate import logits_of
 from tagwright.labels.space import LabelSpace
-from tagwright.links import probabilities
+from tagwright.links import IDENTITY, Calibration, probabilities
 from tagwright.network import Network
 from tagwright.settings import Settings
 
@@ -34,10 +34,15 @@ class Head:
     rule: str
     decision: Any
     metrics: dict[str, Any] = field(default_factory=dict)
+    calibration: Calibration = IDENTITY
+
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """Logits (n, L) -> probabilities (n, L)."""
+        return probabilities(logits, self.link, exclusive=self.space.exclusive, calibration=self.calibration)
 
     def scores(self, logits: np.ndarray) -> Scores:
         """Logits (n, L) -> all three."""
-        values = probabilities(logits, self.link, exclusive=self.space.exclusive)
+        values = self.probabilities(logits)
         return Scores(logits, values, self.decision.choose(logits, values))
 
 

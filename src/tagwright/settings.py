@@ -36,11 +36,12 @@ class SplitSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class FitSettings:
-    """The run. An encoder class may bring its own values for any section in `defaults`."""
+    """The run. An encoder class may bring its own values for any section: `defaults(task, objective)`."""
 
     epochs: float = 20.0
     batch: int = 32
     accumulate: int = 1
+    optimiser: str = "auto"  # adamw, row Adagrad for sparse features; or sgd
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
     clip: float = 1.0
@@ -91,6 +92,7 @@ LEAST = {
     "split.dev_share": 0.0,
     "split.test_share": 0.0,
 }
+OPTIMISERS = ("auto", "sgd")
 PLAIN_SECTIONS = {"data": DataSettings, "split": SplitSettings, "fit": FitSettings}
 
 
@@ -129,15 +131,16 @@ class Settings:
         return toml.dumps(self.as_dict())
 
 
-def resolve(given: Mapping[str, Any]) -> Settings:
-    """Settings from nested plain values; every fault is reported at once.
+def resolve(given: Mapping[str, Any], task: str = "many") -> Settings:
+    """Settings from nested plain values; every fault is reported at once. Some defaults depend on the task.
 
     >>> resolve({"objective": "zlpr", "fit": {"epochs": 3}}).fit.epochs
     3.0
     """
     faults = _misplaced(given)
     given = {key: value for key, value in given.items() if _section_kind(key, value)}
-    objective = given.get("objective", "bce")
+    own = _own_defaults(given.get("encoder", {}), task, given.get("objective"))
+    objective = given.get("objective", own.get("objective", "cross_entropy" if task == "one" else "bce"))
     chosen: dict[str, Any] = {}
     base: dict[str, Any] = dict(DEFAULTS)
     try:
@@ -145,12 +148,13 @@ def resolve(given: Mapping[str, Any]) -> Settings:
     except SettingsError as error:
         faults.append(str(error))
         base |= preset("bce")
-    own = _own_defaults(given.get("encoder", {}))
     for section, kind in PART_SECTIONS.items():
         default = _merged(base.get(section, "none"), own.get(section, {}))
         chosen[section] = _choice(section, kind, given.get(section, {}), default, faults)
     for section, maker in PLAIN_SECTIONS.items():
         chosen[section] = _plain(section, maker, {**own.get(section, {}), **given.get(section, {})}, faults)
+    if chosen["fit"].optimiser not in OPTIMISERS:
+        faults.append(unknown("optimiser", chosen["fit"].optimiser, OPTIMISERS))
     if faults:
         raise SettingsError("\n".join(faults))
     return Settings(objective=objective, **chosen)
@@ -219,12 +223,13 @@ def _misplaced(given: Mapping[str, Any]) -> list[str]:
     return faults
 
 
-def _own_defaults(encoder: Any) -> Mapping[str, Any]:
+def _own_defaults(encoder: Any, task: str, objective: str | None) -> Mapping[str, Any]:
     """What the encoder's class brings for other sections; nothing for an unknown one, whose fault comes later."""
     name = encoder if isinstance(encoder, str) else encoder.get("name", DEFAULTS["encoder"])
     if str(name) not in parts.names("encoders"):
         return {}
-    found: Mapping[str, Any] = getattr(parts.find("encoders", name).factory, "defaults", {})
+    made = getattr(parts.find("encoders", name).factory, "defaults", None)
+    found: Mapping[str, Any] = {} if made is None else made(task, objective)
     return found
 
 

@@ -25,7 +25,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
     """A text tagger with scikit-learn's manners.
 
     `labels` may be one string a text, a list of strings a text, or a multi-hot matrix (n, L); `predict` answers in the
-    same form. `objective=None` takes cross_entropy for one label a text and bce otherwise. `settings` are nested values
+    same form. `objective=None` takes bce; for one label a text cross_entropy, with bow squared_hinge. `settings` are nested values
     for everything else, as in a settings file.
 
     >>> tagger = Tagger(encoder="bow", epochs=3)
@@ -65,7 +65,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
             columns["weight"] = pa.array(_weights(sample_weight, len(texts)))
         task = "one" if form == "single" else "many"
         data = Data(tables={"all": pa.table(columns)}, task=task, source="texts given in Python")  # type: ignore[arg-type]
-        settings = resolve({"objective": "cross_entropy" if task == "one" else "bce", **self._given()})
+        settings = resolve(self._given(), task)
         prepared = prepare(data, settings)
         fitted = fit(prepared, settings)
         self.model_, self.form_ = fitted.model, form

@@ -67,13 +67,14 @@ def compare_folder(
     scored = table_digest(labelled_rows(data, on)[1])[:8]
     prepared = prepare(data, first)
     for name in objectives:
-        check(prepared, resolve({**given, "objective": name}))
+        check(prepared, resolve({**given, "objective": name}, data.task))
     if overwrite and not resume:
         shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
     rows = []
     for number, (name, seed) in enumerate([(n, s) for s in range(seeds) for n in objectives], start=1):
-        settings = resolve({**given, "objective": name, "fit": {**given.get("fit", {}), "seed": seed}})
+        own = {"objective": name, "fit": {**given.get("fit", {}), "seed": seed}}
+        settings = resolve({**given, **own}, data.task)
         say(f"run {number} of {len(objectives) * seeds}: {name}, seed {seed}")
         rows.append(_run(prepared, data, settings, on, out / "runs", scored, progress))
     facts = summarise(rows, primary, split=on, title=f"{', '.join(objectives)} on {source}", settings=first.as_dict())

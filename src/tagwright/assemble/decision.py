@@ -6,7 +6,7 @@ from tagwright import parts
 from tagwright.assemble.network import link_of
 from tagwright.decide.threshold import cross_fitted, fit_thresholds
 from tagwright.labels.space import LabelSpace
-from tagwright.links import probabilities
+from tagwright.links import IDENTITY, calibrated, probabilities
 from tagwright.model import Head
 from tagwright.settings import Choice, Settings
 
@@ -14,6 +14,7 @@ from tagwright.settings import Choice, Settings
 def decide_on(logits: np.ndarray, truth: np.ndarray, settings: Settings, space: LabelSpace) -> tuple[Head, np.ndarray]:
     """The head with its decision fitted, and its choices there, bool (n, L): no text had a say in its own."""
     link, choice = link_of(settings), settings.decide
+    line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else IDENTITY
     if choice.name == "auto":
         choice = Choice(name="argmax" if space.exclusive else "threshold")
     if choice.name == "threshold":
@@ -22,5 +23,5 @@ def decide_on(logits: np.ndarray, truth: np.ndarray, settings: Settings, space: 
         chosen = cross_fitted(logits, truth, seed=settings.split.seed, **choice.options)
     else:
         decision = parts.build("decide", choice.name, choice.options)
-        chosen = decision.choose(logits, probabilities(logits, link, exclusive=space.exclusive))
-    return Head(space=space, link=link, rule=choice.name, decision=decision), chosen
+        chosen = decision.choose(logits, probabilities(logits, link, exclusive=space.exclusive, calibration=line))
+    return Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line), chosen

@@ -102,7 +102,7 @@ def per_label(measures: Measures, head: Head) -> PerLabel:
     result: dict[str, Any] = measures.states["counts"].per_label()
     thresholds = getattr(head.decision, "thresholds", None)
     if thresholds is not None:
-        result["threshold"] = probabilities(np.asarray(thresholds)[None], head.link)[0]
+        result["threshold"] = probabilities(np.asarray(thresholds)[None], head.link, calibration=head.calibration)[0]
     return result  # type: ignore[return-value]
 
 

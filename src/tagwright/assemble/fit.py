@@ -81,13 +81,13 @@ def run_folder(out: Path) -> Path:
 
 
 def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
-    """The data and the resolved settings; the default objective is cross_entropy for one label, else bce."""
+    """The data and the resolved settings, whose defaults depend on the task."""
     data = read_data(source, **given.get("data", {}))
     if data.task == "tokens":
         raise SettingsError(
             f"{source} tags tokens; this version trains on labels of whole texts (set --task, --text, --labels)"
         )
-    settings = resolve({"objective": "cross_entropy" if data.task == "one" else "bce", **given})
+    settings = resolve(given, data.task)
     # what was found is kept with the model, so that `tag` and `score` look into the same columns
     columns = ",".join(data.text_columns) or settings.data.text
     return data, replace(settings, data=replace(settings.data, text=columns, separator=data.separator))

@@ -54,7 +54,7 @@ def link_of(settings: Settings) -> str:
 
 def starting_bias(space: LabelSpace, row_count: int, link: str) -> Tensor:
     """Logits (L,) whose probabilities are the labels' shares in train, so that training need not learn them first."""
-    if row_count == 0:
+    if row_count == 0 or link == "none":  # such logits are an order, and say nothing of shares
         return torch.zeros(len(space))
     share = (torch.tensor(space.counts, dtype=torch.float32) / row_count).clamp(1e-4, 1 - 1e-4)
     if link == "softmax":

@@ -118,7 +118,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
         network = _network(prepared, settings)
         both = train + dev
         train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
-    values = probabilities(logits, head.link, exclusive=space.exclusive)
+    values = head.probabilities(logits)
     measures = measure(values, truth, chosen, rows=np.arange(len(truth)))
     found = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=space.counts)}
     model = Model(
@@ -148,6 +148,7 @@ def train_network(
     choice, course = settings.fit, _course(rows, settings.fit)
     optimiser = build_optimiser(
         network,
+        name=choice.optimiser,
         learning_rate=choice.learning_rate,
         weight_decay=choice.weight_decay,
         batch=choice.batch,

@@ -42,7 +42,7 @@ class Hashed:
         """Ids (N, 4) of every text; a null or empty text has none."""
         ids, lengths = [np.empty((0, 4), np.int32)], [np.zeros(1, np.int64)]
         for part in slices(texts):
-            words, counts = _words(part)
+            words, counts = cut(part)
             distinct = words.dictionary_encode()
             lengths.append(counts)
             ids.append(self._features(distinct.dictionary)[distinct.indices.to_numpy()])
@@ -67,7 +67,7 @@ class Hashed:
         (folder / "kind.json").write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
-def _words(texts: list[str]) -> tuple[pa.Array, np.ndarray]:
+def cut(texts: list[str]) -> tuple[pa.Array, np.ndarray]:
     """All words of the texts, cut as embed/word.py cuts them, and how many each text has."""
     strings = pa.array([unicodedata.normalize("NFC", text) for text in texts], pa.string())
     spaced = pc.utf8_trim_whitespace(pc.replace_substring_regex(strings, _APART, r" \1 "))

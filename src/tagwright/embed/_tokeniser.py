@@ -12,6 +12,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, tr
 
 from tagwright.batches.tokens import Tokens
 from tagwright.embed._hashed import Hashed
+from tagwright.embed._spelling import Spelling
 from tagwright.embed._texts import UNKNOWN, Texts, slices
 from tagwright.errors import ModelError
 
@@ -106,6 +107,8 @@ def load_tokeniser(folder: Path) -> Tokeniser:
         kind = json.loads((folder / "kind.json").read_text(encoding="utf-8"))
         if kind["kind"] == "hashed":
             return Hashed(**kind["settings"])
+        if kind["kind"] == "spelled":
+            return Spelling(**{**kind["settings"], "lexicon": tuple(kind["settings"]["lexicon"])})
         return Trained(Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{folder} must hold a tokeniser that was saved by save(folder): {error}") from error

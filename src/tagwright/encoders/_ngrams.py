@@ -27,12 +27,19 @@ class NGrams:
     keys: tuple[np.ndarray, ...]  # one int64 array an order, ascending: prefix index * base + last word
     idf: np.ndarray  # float32 (d,)
     base: int  # words are 0 .. base - 1; later ones are unknown
+    shortest: int = 1  # shorter grams are only prefixes of others, and no columns
 
     @classmethod
     def learn(
-        cls, tokens: Tokens, *, longest: int = 2, min_documents: int = 2, ignore: tuple[int, ...] = ()
+        cls,
+        tokens: Tokens,
+        *,
+        shortest: int = 1,
+        longest: int = 2,
+        min_documents: int = 2,
+        ignore: tuple[int, ...] = (),
     ) -> "NGrams":
-        """Keep the grams of 1 .. `longest` words that `min_documents` texts hold; the words in `ignore` break grams."""
+        """Keep the grams of up to `longest` words in at least `min_documents` texts; words in `ignore` break grams."""
         _require_flat(tokens)
         base = int(tokens.ids.max(initial=-1)) + 1
         words = np.where(np.isin(tokens.ids, ignore), -1, tokens.ids.astype(np.int64))
@@ -45,9 +52,9 @@ class NGrams:
             keys.append(found[kept])
             counts.append(held[kept])
             prefix = np.where(kept, np.cumsum(kept) - 1, -1)[where]
-        documents = np.concatenate(counts)
+        documents = np.concatenate([np.empty(0, np.int64), *counts[shortest - 1 :]])
         idf = np.log((1 + len(tokens)) / (1 + documents)) + 1  # scikit-learn's smooth idf
-        return cls(keys=tuple(keys), idf=idf.astype(np.float32), base=base)
+        return cls(keys=tuple(keys), idf=idf.astype(np.float32), base=base, shortest=shortest)
 
     @property
     def width(self) -> int:
@@ -62,7 +69,8 @@ class NGrams:
         for order, keys in enumerate(self.keys):
             raw = _join(prefix, words, tokens.offsets, base=self.base, order=order)
             prefix = _find(keys, raw)
-            blocks.append(_counts(prefix, tokens.offsets, len(keys)))
+            if order + 1 >= self.shortest:
+                blocks.append(_counts(prefix, tokens.offsets, len(keys)))
         rows = hstack(blocks, format="csr")
         rows.data = (1 + np.log(rows.data)) * self.idf[rows.indices]
         lengths = np.sqrt(np.bincount(_owners(rows.indptr), np.square(rows.data), len(tokens)))
@@ -72,14 +80,14 @@ class NGrams:
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything as plain arrays, for a safetensors or npz file."""
         named = {f"keys_{order}": keys for order, keys in enumerate(self.keys, start=1)}
-        return {**named, "idf": self.idf, "base": np.array(self.base, np.int64)}
+        return {**named, "idf": self.idf, "base": np.array(self.base), "shortest": np.array(self.shortest)}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "NGrams":
         """The inverse of `arrays`."""
         longest = sum(name.startswith("keys_") for name in arrays)
         keys = tuple(arrays[f"keys_{order}"] for order in range(1, longest + 1))
-        return cls(keys=keys, idf=arrays["idf"], base=int(arrays["base"]))
+        return cls(keys=keys, idf=arrays["idf"], base=int(arrays["base"]), shortest=int(arrays["shortest"]))
 
 
 def _join(prefix: np.ndarray, words: np.ndarray, offsets: np.ndarray, *, base: int, order: int) -> np.ndarray:

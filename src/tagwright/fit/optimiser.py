@@ -1,16 +1,25 @@
-"""The optimiser: AdamW, without decay on biases and norms; row Adagrad where the gradients are sparse rows."""
+"""The optimiser: AdamW, or row Adagrad where the gradients are sparse rows; plain SGD. Biases and norms never decay."""
 
 import torch
 from torch import nn
 
 from tagwright.fit._row_adagrad import RowAdagrad
+from tagwright.fit._row_sgd import RowSGD
 
 
 def build_optimiser(
-    network: nn.Module, *, learning_rate: float, weight_decay: float, batch: int, sparse: bool = False
+    network: nn.Module,
+    *,
+    name: str = "auto",
+    learning_rate: float,
+    weight_decay: float,
+    batch: int,
+    sparse: bool = False,
 ) -> torch.optim.Optimizer:
     """The optimiser of a network's parameters; `sparse` where its head has row-sparse gradients, means over `batch`."""
     trained = [p for p in network.parameters() if p.requires_grad]
+    if name == "sgd":
+        return RowSGD(trained, lr=learning_rate, weight_decay=weight_decay)
     if sparse:
         return RowAdagrad(trained, lr=learning_rate, floor=1 / batch)
     groups = [

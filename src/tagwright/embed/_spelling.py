@@ -1,0 +1,109 @@
+"""The tokeniser of `spelled`: two channels, one of words and one of their letters."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tagwright.batches.tokens import Tokens
+from tagwright.embed._hashed import cut
+from tagwright.embed._texts import UNKNOWN, Texts, slices
+
+START = 2  # of a text in the word channel
+OPENS, CLOSES = 2, 3  # of a word in the letter channel
+FIRST_WORD, FIRST_LETTER = 3, 4
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A text is a row of letters, [start] (< a b >) (< a >) …: (0, letter), and (word, 1) before each word.
+
+    So either channel alone, without its zeros, reads as a text of words or of letters; the 1 keeps words apart.
+    """
+
+    lexicon: tuple[str, ...]
+    letters: str  # ascending
+    lowercase: bool
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Ids of the channels word and letter."""
+        return FIRST_WORD + len(self.lexicon), FIRST_LETTER + len(self.letters)
+
+    @property
+    def vocabulary(self) -> None:
+        """Two channels have no single list of words."""
+        return None
+
+    @cached_property
+    def _known(self) -> pa.Array:
+        return pa.array(self.lexicon, pa.string())
+
+    @cached_property
+    def _codes(self) -> np.ndarray:
+        return np.frombuffer(self.letters.encode("utf-32-le"), np.uint32)
+
+    def encode(self, texts: Texts) -> Tokens:
+        """Ids (N, 2) of every text; a null or empty text has none."""
+        ids, lengths = [np.empty((0, 2), np.int32)], [np.zeros(1, np.int64)]
+        for part in slices(texts):
+            words, counts = words_of(part, lowercase=self.lowercase)
+            distinct = words.dictionary_encode()
+            spelled, starts = self._spell(distinct.dictionary)
+            rows, row_lengths = _gathered(spelled, starts, distinct.indices.to_numpy().astype(np.int64))
+            ends = np.concatenate([[0], np.cumsum(row_lengths)])[np.concatenate([[0], np.cumsum(counts)])]
+            filled = np.flatnonzero(np.diff(ends))
+            ids.append(np.insert(rows, ends[filled], np.array([START, 1], np.int32), axis=0))
+            lengths.append(np.diff(ends) + (np.diff(ends) > 0))
+        return Tokens(np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
+
+    def _spell(self, words: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+        """The rows (M, 2) of all words one after the other, and where each word's begin, (n + 1,)."""
+        found = pc.fill_null(pc.index_in(words, value_set=self._known), -1).to_numpy().astype(np.int64)
+        word_ids = np.where(found >= 0, found + FIRST_WORD, 1)
+        letter_counts = pc.utf8_length(words).to_numpy().astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(letter_counts + 3)])
+        codes = np.frombuffer("".join(words.to_pylist()).encode("utf-32-le"), np.uint32)
+        letters = np.ones(starts[-1], np.int32)
+        letters[starts[:-1] + 1], letters[starts[1:] - 1] = OPENS, CLOSES
+        inside = np.ones(starts[-1], bool)
+        inside[starts[:-1]] = inside[starts[:-1] + 1] = inside[starts[1:] - 1] = False
+        letters[inside] = self._letter_ids(codes)
+        channel = np.zeros(starts[-1], np.int32)
+        channel[starts[:-1]] = word_ids
+        return np.stack([channel, letters], axis=1), starts
+
+    def _letter_ids(self, codes: np.ndarray) -> np.ndarray:
+        if not len(self._codes):
+            return np.ones(len(codes), np.int32)
+        place = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
+        return np.where(self._codes[place] == codes, place + FIRST_LETTER, 1).astype(np.int32)
+
+    def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+        """The word of each id; of (n, 2) ids the word channel, "" inside a word."""
+        names = ("", UNKNOWN, "[START]", *self.lexicon)
+        return [names[int(row)] for row in np.asarray(ids).reshape(len(ids), -1)[:, 0]]
+
+    def save(self, folder: Path) -> None:
+        """Write kind.json, which holds everything."""
+        folder.mkdir(parents=True, exist_ok=True)
+        content = {"kind": "spelled", "settings": asdict(self)}
+        (folder / "kind.json").write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def words_of(texts: Sequence[str], *, lowercase: bool) -> tuple[pa.Array, np.ndarray]:
+    """All words of the texts, cut as embed/word.py cuts them, and how many each text has."""
+    words, counts = cut(list(texts))
+    return (pc.utf8_lower(words) if lowercase else words), counts
+
+
+def _gathered(rows: np.ndarray, starts: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the words `which`, in that order, and how many each has."""
+    lengths = np.diff(starts)[which]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    return rows[np.arange(ends[-1]) + np.repeat(starts[which] - ends[:-1], lengths)], lengths

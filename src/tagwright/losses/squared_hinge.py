@@ -1,0 +1,67 @@
+"""Squared hinge of every label on its own, the loss of a linear support vector machine: no push beyond the margin."""
+
+from typing import Literal
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tagwright.losses._check import REDUCTIONS, checked, chosen, reduced, taking_part
+
+
+def squared_hinge(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    margin: float = 1.0,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """Sum over labels of max(0, margin - s)² for gold labels and max(0, margin + s)² for the others.
+
+    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
+    No labels: the sum has negative terms only.
+
+    >>> import torch
+    >>> squared_hinge(torch.tensor([[0.5, -2.0]]), torch.tensor([[1.0, 0.0]]))
+    tensor([0.2500])
+    """
+    logits, target = checked(logits, target, mask, positive_weight=positive_weight, negative_weight=negative_weight)
+    positive, negative = target * F.relu(margin - logits).square(), (1 - target) * F.relu(margin + logits).square()
+    positive = positive if positive_weight is None else positive * positive_weight
+    negative = negative if negative_weight is None else negative * negative_weight
+    return taking_part(positive + negative, mask).sum(-1)
+
+
+class SquaredHingeLoss(nn.Module):
+    """`squared_hinge` with a reduction."""
+
+    link = "none"
+    tasks = ("one", "many", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = False
+
+    def __init__(self, *, margin: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+        super().__init__()
+        self.margin = margin
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor,
+        *,
+        mask: Tensor | None = None,
+        positive_weight: Tensor | None = None,
+        negative_weight: Tensor | None = None,
+        example_weight: Tensor | None = None,
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
+        return reduced(
+            squared_hinge(logits, target, margin=self.margin, mask=mask, **weights), example_weight, self.reduction
+        )
+
+
+PART = SquaredHingeLoss
