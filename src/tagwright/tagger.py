@@ -25,8 +25,8 @@ class Tagger(ClassifierMixin, BaseEstimator):
     """A text tagger with scikit-learn's manners.
 
     `labels` may be one string a text, a list of strings a text, or a multi-hot matrix (n, L); `predict` answers in the
-    same form. `objective=None` takes bce; for one label a text cross_entropy, with bow squared_hinge. `settings` are nested values
-    for everything else, as in a settings file.
+    same form. `objective=None` takes bce; for one label a text cross_entropy, with bow squared_hinge. `settings` are
+    nested values for everything else, as in a settings file.
 
     >>> tagger = Tagger(encoder="bow", epochs=3)
     >>> texts = [f"{thing} number {i}" for i in range(20) for thing in ("tent", "knife")]

@@ -35,7 +35,10 @@ def fit(
     encoder: o.Encoder = None,
     objective: Annotated[
         str | None,
-        typer.Option(help="A loss or preset: `tagwright parts`.", show_default="bce; one label: cross_entropy, with bow squared_hinge"),
+        typer.Option(
+            help="A loss or preset: `tagwright parts`.",
+            show_default="bce; one label: cross_entropy, with bow squared_hinge",
+        ),
     ] = None,
     loss: Annotated[str | None, typer.Option(help="Another loss than the objective's.", show_default=False)] = None,
     targets: Annotated[str | None, typer.Option(help="Other targets than the objective's.", show_default=False)] = None,
