@@ -12,6 +12,7 @@ from tagwright.labels.space import LabelSpace
 from tagwright.losses import BinaryCrossEntropyLoss, CrossEntropyLoss, ZLPRLoss, bce, zlpr
 from tagwright.objective import Objective, build_objective
 from tagwright.settings import resolve
+from tagwright.weights._weights import LabelWeights
 
 NAMES = ("cs.AI", "cs.LG", "math.AG", "math.CO", "math.NT", "physics")
 SPACE = LabelSpace(names=NAMES, counts=(1, 4, 2, 8, 5, 20))
@@ -40,7 +41,9 @@ def close(actual: Tensor, expected: Tensor, tolerance: float = 1e-10) -> None:
 
 @pytest.mark.parametrize("name", ["bce", "zlpr", "maskloss-label"])
 def test_parts_of_a_batch_add_up_to_the_whole(name: str):
-    objective = build_objective(resolve({"objective": name, "mask": {"name": "groups", "plain_share": 0.0}}), SPACE)
+    objective = build_objective(
+        resolve({"objective": name, "mask": {"name": "groups", "plain_share": 0.0}}), SPACE, row_count=100
+    )
     logits, target = batch()
     weight = torch.linspace(0, 2, 9).double()
     whole = objective(logits, target, example_weight=weight)
@@ -50,19 +53,19 @@ def test_parts_of_a_batch_add_up_to_the_whole(name: str):
 
 
 def test_plain_objective_is_the_sum_of_its_loss():
-    close(build_objective(resolve({"objective": "zlpr"}), SPACE)(*batch()), zlpr(*batch()).sum())
-    close(build_objective(resolve({}), SPACE)(*batch()), bce(*batch()).sum())
+    close(build_objective(resolve({"objective": "zlpr"}), SPACE, row_count=100)(*batch()), zlpr(*batch()).sum())
+    close(build_objective(resolve({}), SPACE, row_count=100)(*batch()), bce(*batch()).sum())
 
 
 def test_settings_of_the_loss_arrive():
     given = {"objective": "zlpr", "loss": {"threshold": 0.7}}
-    close(build_objective(resolve(given), SPACE)(*batch()), zlpr(*batch(), threshold=0.7).sum())
+    close(build_objective(resolve(given), SPACE, row_count=100)(*batch()), zlpr(*batch(), threshold=0.7).sum())
 
 
 def test_examples_weigh_in_the_sum_and_are_not_divided_out():
     logits, target = batch()
     weight = torch.linspace(0, 2, 9).double()
-    value = build_objective(resolve({}), SPACE)(logits, target, example_weight=weight)
+    value = build_objective(resolve({}), SPACE, row_count=100)(logits, target, example_weight=weight)
     close(value, sum(w * v for w, v in zip(weight, bce(logits, target))))
 
 
@@ -70,7 +73,7 @@ def test_maskloss_divides_by_all_labels_and_drops_look_alikes():
     """Eq. 3 of MaskLoss with λ = 0: look-alikes by the names' prefix; physics has no group."""
     logits, target = batch()
     given = {"objective": "maskloss-label", "mask": {"plain_share": 0.0}}
-    value = build_objective(resolve(given), SPACE)(logits, target)
+    value = build_objective(resolve(given), SPACE, row_count=100)(logits, target)
     expected = 0.0
     for row in range(9):
         for label in range(6):
@@ -91,64 +94,67 @@ def test_term_takes_part_only_if_known_and_not_excused():
     logits, target = batch()
     known = torch.rand(9, 6, generator=torch.Generator().manual_seed(1)) < 0.6
     given = {"objective": "zlpr", "mask": {"name": "groups", "plain_share": 0.0}}
-    value = build_objective(resolve(given), SPACE)(logits, target, known=known)
+    value = build_objective(resolve(given), SPACE, row_count=100)(logits, target, known=known)
     close(value, zlpr(logits, target, mask=known & ~excused(target)).sum())
 
 
 def test_generator_decides_the_mask():
-    objective = build_objective(resolve({"objective": "maskloss-label", "mask": {"draw": "example"}}), SPACE)
+    objective = build_objective(
+        resolve({"objective": "maskloss-label", "mask": {"draw": "example"}}), SPACE, row_count=100
+    )
     values = [objective(*batch(), generator=torch.Generator().manual_seed(seed)).item() for seed in (3, 3, 4)]
     assert values[0] == values[1] != values[2]
 
 
 def test_plain_share_of_a_half_mixes_two_values():
-    objective = build_objective(resolve({"objective": "maskloss-label"}), SPACE)
+    objective = build_objective(resolve({"objective": "maskloss-label"}), SPACE, row_count=100)
     generator = torch.Generator().manual_seed(0)
     assert len({objective(*batch(), generator=generator).item() for _ in range(30)}) == 2
 
 
 def test_inverse_weights_come_from_the_counts_of_the_space():
     logits, target = batch()
-    value = build_objective(resolve({"weights": {"name": "inverse"}}), SPACE)(logits, target)
+    value = build_objective(resolve({"weights": {"name": "inverse"}}), SPACE, row_count=100)(logits, target)
     weight = torch.tensor([40 / 6 / count for count in SPACE.counts], dtype=torch.float64)
     close(value, bce(logits, target, positive_weight=weight).sum(), 1e-6)
 
 
 def test_given_weights_go_to_their_own_terms():
     logits, target = batch()
-    positive, negative = torch.linspace(1, 2, 6).double(), torch.linspace(0, 1, 6).double()
-    objective = Objective(BinaryCrossEntropyLoss(reduction="sum"), positive_weight=positive, negative_weight=negative)
+    positive, negative = torch.linspace(1, 2, 6), torch.linspace(0, 1, 6)
+    weights = LabelWeights(positive.numpy(), negative.numpy())
+    objective = Objective(BinaryCrossEntropyLoss(reduction="sum"), weights=weights)
     close(objective(logits, target), bce(logits, target, positive_weight=positive, negative_weight=negative).sum())
 
 
 def test_weights_follow_the_device_but_stay_out_of_the_checkpoint():
-    objective = build_objective(resolve({"weights": {"name": "inverse"}}), SPACE)
-    assert objective.to("meta").positive_weight.device.type == "meta"
+    objective = build_objective(resolve({"weights": {"name": "inverse"}}), SPACE, row_count=100)
+    assert objective.to("meta").positive.device.type == "meta"
     assert not objective.state_dict()
 
 
 def test_exclusive_labels_take_a_softmax_loss():
     logits, target = batch(7, 3)[0], torch.eye(3).double()[[0, 1, 2, 2, 1, 0, 2]]
-    value = build_objective(resolve({"objective": "cross_entropy"}), ALONE)(logits, target)
+    value = build_objective(resolve({"objective": "cross_entropy"}), ALONE, row_count=100)(logits, target)
     expected = sum(np.log(sum(np.exp(row))) - row @ gold for row, gold in zip(logits.numpy(), target.numpy()))
     assert value.item() == pytest.approx(expected, rel=1e-10)
 
 
 def test_loss_for_one_label_refuses_several_and_names_those_that_fit():
     with pytest.raises(SettingsError, match=r"cross_entropy does not fit .*any number of labels.*: .*bce.*zlpr"):
-        build_objective(resolve({"objective": "cross_entropy"}), SPACE)
+        build_objective(resolve({"objective": "cross_entropy"}), SPACE, row_count=100)
 
 
 def test_mask_without_groups_is_refused():
     with pytest.raises(SettingsError, match="a mask needs groups of labels"):
-        build_objective(resolve({"objective": "maskloss-label"}), ALONE)
+        build_objective(resolve({"objective": "maskloss-label"}), ALONE, row_count=100)
 
 
 def test_batchwise_loss_refuses_accumulation(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(BinaryCrossEntropyLoss, "batchwise", True)
     with pytest.raises(SettingsError, match=re.escape("fit.accumulate must be 1")):
-        build_objective(resolve({"fit": {"accumulate": 2}}), SPACE)
-    build_objective(resolve({}), SPACE)
+        build_objective(resolve({"fit": {"accumulate": 2}}), SPACE, row_count=100)
+    build_objective(resolve({}), SPACE, row_count=100)
 
 
 def test_batchwise_loss_weighs_as_much_as_its_batch_has_examples():

@@ -16,3 +16,7 @@ class Network(nn.Module):
         """What `Inputs.batch` gives -> {head: logits (B, L)}."""
         hidden = self.encoder(*inputs)
         return {name: head(hidden) for name, head in self.heads.items()}
+
+    def of_labels(self, *inputs: Tensor) -> dict[str, Tensor]:
+        """The same with the logits of labels alone, above a threshold class where a head has one."""
+        return {name: self.heads[name].of_labels(logits) for name, logits in self(*inputs).items()}  # type: ignore[operator]

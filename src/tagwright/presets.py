@@ -6,7 +6,13 @@ from tagwright.errors import SettingsError, unknown
 PLAIN = {"targets": "hard", "mask": "none", "weights": "none"}
 
 PRESETS: dict[str, dict[str, object]] = {
-    "maskloss-label": {"loss": {"name": "bce", "labels": "mean"}, "mask": "groups"},
+    "maskloss-label": {"loss": {"name": "bce", "labels": "mean"}, "mask": "groups"},  # MaskLoss eq. 3
+    "cecl-ee": {"loss": "cecl", "weights": "ee"},  # BAT eqs. 7, 8: the paper's CL
+    "cecl-standard": {"loss": "cecl", "weights": "standard"},
+    "cecl-array": {"loss": "cecl", "weights": "array"},  # the paper's CLA
+    "pbp-ee": {"loss": "pbp", "weights": "ee"},  # BAT eq. 9
+    "pbp-standard": {"loss": "pbp", "weights": "standard"},
+    "pbp-array": {"loss": "pbp", "weights": "array"},  # the paper's PBPA
 }
 
 

@@ -8,8 +8,11 @@ HEADER = "# made by `make stubs`; a test holds it current\n"
 
 
 def losses_stub() -> str:
-    """The text of losses/__init__.pyi: each loss's function and module."""
-    lines = []
+    """The text of losses/__init__.pyi: each loss's function and module, and what stands beside them."""
+    lines = [
+        "from tagwright.losses._divergence import kl as kl, symmetric_kl as symmetric_kl\n",
+        "from tagwright.losses._sparse import SparseMask as SparseMask, SparseTarget as SparseTarget\n",
+    ]
     for name in parts.names("losses"):
         module = parts.find("losses", name).factory.__name__
         lines.append(f"from tagwright.losses.{name} import {module} as {module}, {name} as {name}\n")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from torch import Tensor, nn
 import tagwright.losses
 from tagwright import parts
 from tagwright.errors import ShapeError
+from tagwright.losses import SparseMask, SparseTarget
 
 NAMES = parts.names("losses")
 ROWS, LABELS = 7, 11
@@ -28,10 +30,26 @@ class Loss:
     """The function and the module of one file, and examples that fit them."""
 
     def __init__(self, name: str, device: str = "cpu") -> None:
-        self.device = device
-        self.function: Callable[..., Tensor] = getattr(import_module(f"tagwright.losses.{name}"), name)
+        self.name, self.device = name, device
+        self.plain: Callable[..., Tensor] = getattr(import_module(f"tagwright.losses.{name}"), name)
         self.module: Any = parts.find("losses", name).factory
         self.exclusive = "many" not in self.module.tasks
+
+    def function(self, logits: Tensor, target: Tensor | SparseTarget, **extras: Any) -> Tensor:
+        """The loss's function, with the facts of the data that it asks for."""
+        return self.plain(logits, target, **self.facts(logits.shape[-1] - self.module.extra_logits), **extras)
+
+    def made(self, labels: int = LABELS, **settings: Any) -> nn.Module:
+        """The loss's module."""
+        wanted = inspect.signature(self.module).parameters
+        facts = {"label_counts": np.arange(1, labels + 1), "row_count": 2 * labels}
+        return self.module(**{k: v for k, v in facts.items() if k in wanted}, **settings).to(self.device)
+
+    def facts(self, labels: int) -> dict[str, Any]:
+        counts = torch.arange(1, labels + 1, device=self.device)
+        facts = {"label_counts": counts, "row_count": 2 * labels, "prior": counts.float() / counts.sum()}
+        wanted = inspect.signature(self.plain).parameters
+        return {k: v for k, v in facts.items() if k in wanted and wanted[k].default is inspect.Parameter.empty}
 
     def logits(self, rows: int = ROWS, labels: int = LABELS, *, seed: int = 0) -> Tensor:
         generator = torch.Generator().manual_seed(seed)
@@ -98,18 +116,20 @@ def test_loss_declares_what_it_is(loss: Loss):
 
 
 def test_function_and_module_share_their_signature(loss: Loss):
-    function, forward = (inspect.signature(f).parameters for f in (loss.function, loss.module.forward))
+    function, forward = (inspect.signature(f).parameters for f in (loss.plain, loss.module.forward))
     assert list(function)[:2] == list(forward)[1:3] == ["logits", "target"]
-    assert function.keys() >= SHARED < forward.keys() & {*SHARED, "example_weight"}
-    settings = {key: value for key, value in parts.options(loss.function).items() if key not in SHARED}
+    assert function.keys() >= {*SHARED, "validate"}
+    assert forward["example_weight"].default is None
+    own = {*SHARED, "validate", "example_weight"}
+    settings = {key: value for key, value in parts.options(loss.plain).items() if key not in own}
     assert settings.items() <= parts.options(loss.module).items()
 
 
 @pytest.mark.parametrize("rows", [0, 1, ROWS])
 def test_one_value_an_example_and_a_mean_of_none_is_zero(loss: Loss, rows: int):
     values = loss.function(loss.logits(rows), loss.target(rows))
-    assert values.shape == ((LABELS,) if loss.module.batchwise else (rows,))
-    assert rows or loss.module()(loss.logits(0), loss.target(0)) == 0
+    assert tuple(values.shape) in ({(LABELS,), (1,)} if loss.module.batchwise else {(rows,)})
+    assert rows or loss.module.batchwise or loss.made()(loss.logits(0), loss.target(0)) == 0
 
 
 def test_gradient_is_that_of_the_value(loss: Loss):
@@ -185,8 +205,9 @@ def test_order_of_the_labels_changes_nothing(loss: Loss):
     extras = loss.extras(target)
     expected = loss.function(logits, target, **extras)
     moved = {key: value[..., order] for key, value in extras.items()}
-    actual = loss.function(logits[:, columns], target[:, order], **moved)
-    same(actual, expected[order] if loss.module.batchwise else expected)
+    facts = {k: v[order] if isinstance(v, Tensor) else v for k, v in loss.facts(LABELS).items()}
+    actual = loss.plain(logits[:, columns], target[:, order], **moved, **facts)
+    same(actual, expected[order] if loss.module.batchwise and len(expected) > 1 else expected)
 
 
 @pytest.mark.parametrize("anything", [1e4, -1e4, float("nan")])
@@ -219,11 +240,11 @@ def test_module_reduces_what_the_function_returns(loss: Loss):
     inputs = loss.logits(), loss.target()
     extras = loss.extras(inputs[1])
     values = loss.function(*inputs, **extras)
-    same(loss.module(reduction="none")(*inputs, **extras), values)
-    same(loss.module(reduction="sum")(*inputs, **extras), sum(values))
-    same(loss.module()(*inputs, **extras), sum(values) / len(values))
+    same(loss.made(reduction="none")(*inputs, **extras), values)
+    same(loss.made(reduction="sum")(*inputs, **extras), sum(values))
+    same(loss.made()(*inputs, **extras), sum(values) / len(values))
     with pytest.raises(ValueError, match="reduction must be mean, sum or none, got 'average'"):
-        loss.module(reduction="average")(*inputs)
+        loss.made(reduction="average")(*inputs)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if not Loss(n).module.batchwise])
@@ -232,10 +253,21 @@ def test_examples_weigh_what_they_are_given(name: str, device: str):
     inputs = loss.logits(), loss.target()
     weight = torch.tensor([0.0, 2.0, 0.5, 1.0, 3.0, 0.25, 1.5], dtype=torch.float64, device=device)
     products = [w * v for w, v in zip(weight, loss.function(*inputs))]
-    same(loss.module(reduction="none")(*inputs, example_weight=weight), torch.stack(products))
-    same(loss.module(reduction="sum")(*inputs, example_weight=weight), sum(products))
-    same(loss.module()(*inputs, example_weight=weight), sum(products) / sum(weight))
-    assert loss.module()(*inputs, example_weight=0 * weight) == 0
+    same(loss.made(reduction="none")(*inputs, example_weight=weight), torch.stack(products))
+    same(loss.made(reduction="sum")(*inputs, example_weight=weight), sum(products))
+    same(loss.made()(*inputs, example_weight=weight), sum(products) / sum(weight))
+    assert loss.made()(*inputs, example_weight=0 * weight) == 0
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if Loss(n).module.batchwise])
+def test_example_of_a_batchwise_loss_counts_as_often_as_it_weighs(name: str, device: str):
+    loss = Loss(name, device)
+    logits, target = loss.logits(), loss.target()
+    times = torch.tensor([1, 2, 0, 1, 3, 1, 1], device=device)
+    if name == "two_way":  # its sums of a label have their own power: a weight is no repetition there
+        times = times.clamp(max=1)
+    repeated = [tensor.repeat_interleave(times, dim=0) for tensor in (logits, target)]
+    same(loss.made()(logits, target, example_weight=times.double()), loss.made()(*repeated))
 
 
 def test_refuses_what_is_no_target_and_no_mask(loss: Loss):
@@ -254,8 +286,8 @@ def test_refuses_what_is_no_target_and_no_mask(loss: Loss):
 
 def test_refuses_weights_that_do_not_fit(loss: Loss):
     logits, target = loss.logits(), loss.target()
-    with pytest.raises(ShapeError, match=r"example_weight must be \(7,\)"):
-        loss.module()(logits, target, example_weight=target[0])
+    with pytest.raises(ShapeError, match=r"example_weight must be|positive_weight must broadcast"):
+        loss.made()(logits, target, example_weight=target[0])
     for name in ("positive_weight", "negative_weight"):
         for weight in (target[0, 1:], target.expand(2, ROWS, LABELS)):  # the second would make the values (2, 7)
             with pytest.raises(ShapeError, match=name):
@@ -292,6 +324,99 @@ def test_compiles_into_one_graph(loss: Loss, backend: str):
     torch._dynamo.reset()
     leaf, target = loss.logits(3, 5).requires_grad_(), loss.target(3, 5)
     extras = loss.extras(target)
-    value = torch.compile(loss.module(reduction="sum"), fullgraph=True, backend=backend)(leaf, target, **extras)
+    value = torch.compile(loss.made(5, reduction="sum"), fullgraph=True, backend=backend)(leaf, target, **extras)
     same(value, loss.function(leaf, target, **extras).sum())
     same(torch.autograd.grad(value, leaf)[0], loss.slope(leaf, target, **extras))
+
+
+def cells(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Column numbers, offsets and values of the cells that are not 0."""
+    rows, ids = matrix.nonzero(as_tuple=True)
+    ends = torch.bincount(rows, minlength=len(matrix)).cumsum(0)
+    return ids, nn.functional.pad(ends, (1, 0)), matrix[rows, ids]
+
+
+SPARSE = [name for name in NAMES if getattr(Loss(name).module, "sparse", True)]
+
+
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("soft", [False, True])
+def test_sparse_target_and_mask_give_value_and_gradient_of_the_dense_ones(name: str, soft: bool, device: str):
+    loss = Loss(name, device)
+    if soft and not loss.module.soft:
+        return
+    logits, target = loss.logits(), loss.target()
+    extras = loss.extras(target)
+    background = 0.0
+    if soft:
+        background = 0.02
+        target = torch.where(target > 0, 0.9 if not loss.exclusive else 1 - 10 * background, background).double()
+    sparse = SparseTarget(*cells(torch.where(target == background, 0.0, target)), background)
+    excluded = SparseMask(*cells((~extras["mask"]).double())[:2])
+    same(sparse.dense(LABELS), target)
+    for given in ({}, {**extras, "mask": None}, extras):
+        other = {**given, "mask": excluded} if given.get("mask") is not None else given
+        same(loss.function(logits, sparse, **other), loss.function(logits, target, **given))
+        same(loss.slope(logits, sparse, **other), loss.slope(logits, target, **given))
+    same(loss.slope(logits, target, mask=excluded), loss.slope(logits, target, mask=extras["mask"]))
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_target_is_cut_in_blocks_that_make_no_difference(name: str, monkeypatch: pytest.MonkeyPatch):
+    loss = Loss(name)
+    logits, target = loss.logits(), loss.target()
+    weights = {k: v.expand(ROWS, LABELS) for k, v in loss.extras(target).items()}
+    for size in (1, 3 * LABELS + 1):
+        monkeypatch.setattr("tagwright.losses._blocks.CELLS", {"cpu": size})
+        same(loss.function(logits, SparseTarget(*cells(target)), **weights), loss.function(logits, target, **weights))
+        same(loss.slope(logits, SparseTarget(*cells(target)), **weights), loss.slope(logits, target, **weights))
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(SPARSE)))
+def test_loss_that_cannot_take_sparse_targets_says_so(name: str):
+    loss = Loss(name)
+    with pytest.raises(ShapeError, match="takes dense targets and masks only"):
+        loss.function(loss.logits(), SparseTarget(*cells(loss.target())))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_soft_targets_are_taken_or_refused_as_declared(name: str):
+    loss = Loss(name)
+    soft = torch.softmax(loss.logits(seed=5)[:, :LABELS], -1)
+    if loss.module.soft:
+        assert loss.function(loss.logits(), soft).isfinite().all()
+    else:
+        for given in (soft, SparseTarget(*cells(soft))):
+            with pytest.raises(ShapeError, match=r"targets of 0 and 1 only|dense targets"):
+                loss.function(loss.logits(), given)
+
+
+def test_values_are_checked_elsewhere_when_asked_for(loss: Loss):
+    with pytest.raises(ShapeError, match=r"target must lie in \[0, 1\]"):
+        loss.function(loss.logits(), 2 * loss.target(), validate=True)
+
+
+@pytest.mark.parametrize("wrong", [2.0, -3.0])
+def test_row_of_masked_labels_alone_is_finite_and_has_no_gradient(loss: Loss, wrong: float):
+    logits, target = loss.logits(), loss.target()
+    mask = torch.ones_like(target, dtype=torch.bool)
+    mask[2] = False
+    logits[2, :LABELS] = wrong
+    assert loss.function(logits, target, mask=mask).isfinite().all()
+    slope = loss.slope(logits, target, mask=mask)
+    assert slope.isfinite().all()
+    assert (slope[2, :LABELS] == 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_confident_mistake_is_still_corrected(name: str):
+    """Where a loss saturates, its declaration says so and why."""
+    loss = Loss(name)
+    logits, target = loss.logits(), loss.target()
+    gold = int(target[3].argmax())
+    other = (gold + 1) % LABELS
+    logits[3, gold], logits[3, other] = -300.0, 300.0
+    target[3, other] = 0
+    slope = loss.slope(logits, target)[3]
+    flat = bool((slope[[gold, other]].abs() < 1e-30).any())
+    assert flat == bool(getattr(loss.module, "saturates", "")), slope[[gold, other]]

@@ -18,7 +18,7 @@ class Counting(nn.Module):
         self.dropout = nn.Dropout(0.9)
         self.batches = []
 
-    def forward(self, ids, lengths):
+    def of_labels(self, ids, lengths):
         self.batches.append(tuple(ids.shape))
         return {"main": self.dropout(torch.stack([ids.sum(1).float(), lengths.float()], 1) * self.weight)}
 

@@ -42,14 +42,16 @@ def build_network(
         heads = {}
         for name, space in spaces.items():
             known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
-            bias = starting_bias(space, row_count, link_of(settings))
-            heads[name] = parts.build("heads", settings.head.name, settings.head.options, **known, bias=bias)
+            known["bias"] = starting_bias(space, row_count, link_of(settings))
+            known["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
+            heads[name] = parts.build("heads", settings.head.name, settings.head.options, **known)
         return Network(encoder, heads)
 
 
 def link_of(settings: Settings) -> str:
-    """The link that the loss declares."""
-    return parts.find("losses", settings.loss.name).factory.link  # type: ignore[attr-defined]
+    """The link that the loss declares, or that its settings choose."""
+    declared: str = parts.find("losses", settings.loss.name).factory.link  # type: ignore[attr-defined]
+    return str(settings.loss.options.get("link", declared))
 
 
 def starting_bias(space: LabelSpace, row_count: int, link: str) -> Tensor:

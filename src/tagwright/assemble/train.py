@@ -92,7 +92,7 @@ class Training:
 
 def check(prepared: Prepared, settings: Settings) -> None:
     """Refuse what cannot be trained, before anything is written."""
-    build_objective(settings, prepared.space)
+    build_objective(settings, prepared.space, row_count=prepared.tables["train"].num_rows)
     _with_vector_width(settings, prepared.vectors)
     metrics.metric(_watched(settings, exclusive=prepared.space.exclusive))
     device_of(settings)
@@ -104,7 +104,8 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     settings = _with_vector_width(settings, prepared.vectors)
     space, fingerprint = prepared.space, prepared.fingerprint(settings)
     network = _network(prepared, settings)
-    objective = build_objective(settings, space).to(device_of(settings))
+    row_count = prepared.tables["train"].num_rows
+    objective = build_objective(settings, space, row_count=row_count).to(device_of(settings))
     train, dev = (prepared.rows(name, network, settings) for name in ("train", "dev"))
     truth = (dev.target > 0.5).toarray()
     metric = _watched(settings, exclusive=space.exclusive)

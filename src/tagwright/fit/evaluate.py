@@ -2,21 +2,21 @@
 
 import numpy as np
 import torch
-from torch import nn
 
 from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
+from tagwright.network import Network
 
 
 @torch.no_grad()
-def logits_of(network: nn.Module, inputs: Inputs, *, head: str = "main", batch: int = 256) -> np.ndarray:
+def logits_of(network: Network, inputs: Inputs, *, head: str = "main", batch: int = 256) -> np.ndarray:
     """Logits (n, L), float32, on the host. Leaves the network in evaluation mode."""
     network.eval()
     device = next(network.parameters()).device
     result: np.ndarray | None = None
     for index in plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False):
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
-        logits = network(*tensors)[head].float().cpu().numpy()
+        logits = network.of_labels(*tensors)[head].float().cpu().numpy()
         if result is None:
             result = np.empty((len(inputs.lengths), logits.shape[1]), np.float32)
         result[index] = logits

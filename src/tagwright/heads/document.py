@@ -11,18 +11,26 @@ class Document(nn.Module):
     """A linear map from the encoder's `width` to the labels; `sparse` where the encoder gives sparse rows.
 
     `bias` (L,) is where the labels start: what the loss would predict knowing only how frequent they are.
+    `extra_logits` is 1 for a loss with a threshold class; its logit comes last.
     """
 
-    def __init__(self, width: int, label_count: int, sparse: bool, bias: Tensor) -> None:
+    def __init__(self, width: int, label_count: int, sparse: bool, bias: Tensor, extra_logits: int = 0) -> None:
         super().__init__()
-        self.linear = (SparseLinear if sparse else nn.Linear)(width, label_count)
+        self.label_count = label_count
+        self.linear = (SparseLinear if sparse else nn.Linear)(width, label_count + extra_logits)
         with torch.no_grad():
-            self.linear.bias.copy_(bias)
+            self.linear.bias.copy_(nn.functional.pad(bias, (0, extra_logits)))
 
     def forward(self, hidden: Hidden) -> Tensor:
-        """Hidden -> logits (B, L)."""
+        """Hidden -> logits (B, L), or (B, L + 1) with a threshold class."""
         logits: Tensor = self.linear(hidden.pooled)
         return logits
+
+    def of_labels(self, logits: Tensor) -> Tensor:
+        """The logits of labels (B, L): those above a threshold class, where there is one, less its own."""
+        if logits.shape[-1] == self.label_count:
+            return logits
+        return logits[:, : self.label_count] - logits[:, self.label_count :]
 
 
 PART = Document

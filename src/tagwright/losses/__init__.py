@@ -3,7 +3,10 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-__all__ = []
+from tagwright.losses._divergence import kl, symmetric_kl
+from tagwright.losses._sparse import SparseMask, SparseTarget
+
+__all__ = ["SparseMask", "SparseTarget", "kl", "symmetric_kl"]
 for _found in iter_modules(__path__):
     if not _found.name.startswith("_"):
         _module = import_module(f"{__name__}.{_found.name}")

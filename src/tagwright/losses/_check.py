@@ -4,60 +4,113 @@ import torch
 from torch import Tensor
 
 from tagwright.errors import SettingsError, ShapeError
+from tagwright.losses._sparse import SparseMask, SparseTarget, check_sparse
 
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def checked(
-    logits: Tensor, target: Tensor, mask: Tensor | None = None, **weights: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """Logits and target as floating tensors of one dtype, at least float32; a masked logit becomes 0.
+def check(
+    logits: Tensor,
+    target: Tensor | SparseTarget,
+    mask: Tensor | SparseMask | None,
+    weights: dict[str, Tensor | None],
+    *,
+    extra_logits: int = 0,
+    hard: bool = False,
+    validate: bool = False,
+) -> None:
+    """Raise where the tensors do not fit; `hard` where the loss knows gold labels and others, and nothing between.
 
-    Values are looked at in eager mode on a CPU only: elsewhere it would wait for the device or break a compiled graph.
+    Values are looked at in eager mode on a CPU, or with `validate`: elsewhere it would wait for the device.
     """
-    if logits.ndim != 2 or not logits.is_floating_point():
-        raise ShapeError(f"logits must be a floating tensor (B, L), got {logits.dtype} {tuple(logits.shape)}")
-    if target.shape != logits.shape:
+    if not isinstance(logits, Tensor) or logits.ndim != 2 or not logits.is_floating_point():
+        found = f"{logits.dtype} {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
+        raise ShapeError(f"logits must be a floating tensor (B, L), got {found}")
+    shape = (logits.shape[0], logits.shape[1] - extra_logits)
+    look = validate or _free_to_look(logits)
+    if isinstance(target, SparseTarget):
+        check_sparse("target", target, shape, values=look)
+    else:
+        _check_target(logits, target, shape)
+    if isinstance(mask, SparseMask):
+        check_sparse("mask", mask, shape, values=look)
+    elif mask is not None and (mask.dtype != torch.bool or mask.shape != shape):
         raise ShapeError(
-            f"target must match logits {tuple(logits.shape)}, got {tuple(target.shape)}; "
-            "make it multi-hot with LabelSpace.encode"
+            f"mask must be bool {shape}, True where a term takes part, got {mask.dtype} {tuple(mask.shape)}"
+        )
+    for name, weight in weights.items():
+        if weight is not None and not _broadcasts(weight, shape):
+            raise ShapeError(f"{name} must broadcast to {shape}: (L,), (B, 1) or (B, L), got {tuple(weight.shape)}")
+    if look:
+        _check_values(logits, target, mask, weights, hard=hard)
+
+
+def _check_target(logits: Tensor, target: Tensor, shape: tuple[int, int]) -> None:
+    if not isinstance(target, Tensor):
+        raise ShapeError(f"target must be a tensor or a SparseTarget, got {type(target).__name__}")
+    if target.shape != shape:
+        wanted = f"logits {tuple(logits.shape)}"
+        if shape != logits.shape:
+            wanted = f"{shape}, the logits {tuple(logits.shape)} less the threshold's"
+        raise ShapeError(
+            f"target must match {wanted}, got {tuple(target.shape)}; make it multi-hot with LabelSpace.encode"
         )
     if not (target.is_floating_point() or target.dtype == torch.bool):
         raise ShapeError(
             f"target must be a float or bool tensor, got {target.dtype}; class numbers must become one-hot first"
         )
-    if mask is not None and (mask.dtype != torch.bool or mask.shape != logits.shape):
-        raise ShapeError(
-            f"mask must be bool {tuple(logits.shape)}, True where a term takes part, "
-            f"got {mask.dtype} {tuple(mask.shape)}"
-        )
-    for name, weight in weights.items():
-        if weight is not None and not _broadcasts(weight, logits):
-            raise ShapeError(
-                f"{name} must broadcast to {tuple(logits.shape)}: (L,), (B, 1) or (B, L), got {tuple(weight.shape)}"
-            )
-    dtype = torch.promote_types(logits.dtype, torch.float32)
-    logits, target = logits.to(dtype), target.to(dtype)
-    if logits.device.type == "cpu" and not torch.compiler.is_compiling() and not _transformed(logits):
-        _check_values(logits, target, mask)
-    return (logits if mask is None else logits.masked_fill(~mask, 0.0)), target
 
 
-def _check_values(logits: Tensor, target: Tensor, mask: Tensor | None) -> None:
+def _check_values(
+    logits: Tensor,
+    target: Tensor | SparseTarget,
+    mask: Tensor | SparseMask | None,
+    weights: dict[str, Tensor | None],
+    *,
+    hard: bool,
+) -> None:
     with torch.no_grad():
-        if target.numel() and not (target.min() >= 0 and target.max() <= 1):
-            swapped = logits.min() >= 0 and logits.max() <= 1
-            hint = "; are logits and target swapped?" if swapped else ""
-            raise ShapeError(f"target must lie in [0, 1], got {target.min():.4g} to {target.max():.4g}{hint}")
-        seen = logits if mask is None else logits.masked_fill(~mask, 0.0)
-        if not torch.isfinite(seen.sum()) and torch.isnan(seen).any():
+        given = target.values if isinstance(target, SparseTarget) else target
+        if given is not None and given.dtype != torch.bool and given.numel():
+            low, high = torch.aminmax(given)
+            if not (low >= 0 and high <= 1):
+                swapped = logits.numel() and logits.min() >= 0 and logits.max() <= 1
+                hint = "; are logits and target swapped?" if swapped else ""
+                raise ShapeError(f"target must lie in [0, 1], got {low:.4g} to {high:.4g}{hint}")
+            if hard and not ((given == 0) | (given == 1)).all():
+                raise ShapeError(
+                    "this loss takes targets of 0 and 1 only; soft ones need bce, zlpr or another soft loss"
+                )
+        if isinstance(target, SparseTarget) and not 0 <= target.background <= (0 if hard else 1):
+            raise ShapeError(f"background of target must be {'0' if hard else 'in [0, 1]'}, got {target.background}")
+        for name, weight in weights.items():
+            if weight is not None and weight.numel() and not weight.min() >= 0:
+                raise ShapeError(f"{name} must not be negative, got {weight.min():.4g}")
+        if not torch.isfinite(logits.sum()) and _seen(logits, mask).isnan().any():
             raise ShapeError("logits hold NaN; look at the learning rate or the input before the loss")
 
 
-def _broadcasts(weight: Tensor, logits: Tensor) -> bool:
+def _seen(logits: Tensor, mask: Tensor | SparseMask | None) -> Tensor:
+    if mask is None:
+        return logits
+    seen = mask.dense(logits.shape[1]) if isinstance(mask, SparseMask) else mask
+    return logits[:, : seen.shape[1]].masked_fill(~seen, 0.0)
+
+
+def _broadcasts(weight: Tensor, shape: tuple[int, int]) -> bool:
     if weight.ndim > 2:
         return False
-    return all(mine in (1, whole) for mine, whole in zip(reversed(weight.shape), reversed(logits.shape)))
+    return all(mine in (1, whole) for mine, whole in zip(reversed(weight.shape), reversed(shape)))
+
+
+def _free_to_look(tensor: Tensor) -> bool:
+    """Whether values can be asked for at no cost: not on a device, not while compiling, not inside torch.func."""
+    return tensor.device.type == "cpu" and eager(tensor)
+
+
+def eager(tensor: Tensor) -> bool:
+    """Whether this is a plain call, neither compiled nor inside a transform of torch.func."""
+    return not torch.compiler.is_compiling() and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
 def chosen(name: str, value: str, choices: tuple[str, ...]) -> str:
@@ -67,25 +120,15 @@ def chosen(name: str, value: str, choices: tuple[str, ...]) -> str:
     return value
 
 
-def _transformed(tensor: Tensor) -> bool:
-    """Inside torch.func transforms a value cannot be asked for."""
-    return torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+def at_least(name: str, value: float, least: float) -> float:
+    """The value, if it is not below the least."""
+    if not value >= least:
+        raise SettingsError(f"{name} must be at least {least:g}, got {value}")
+    return value
 
 
-def taking_part(terms: Tensor, mask: Tensor | None) -> Tensor:
-    """Terms (B, L) with those outside the mask at 0."""
-    return terms if mask is None else terms.masked_fill(~mask, 0.0)
-
-
-def reduced(values: Tensor, example_weight: Tensor | None, reduction: str) -> Tensor:
-    """Values (B,) to their (weighted) mean or sum, or as they are for "none". A mean over no weight is 0."""
-    if example_weight is not None:
-        if example_weight.shape != values.shape:
-            raise ShapeError(f"example_weight must be {tuple(values.shape)}, got {tuple(example_weight.shape)}")
-        values = values * example_weight
-    if reduction == "none":
-        return values
-    if reduction == "sum":
-        return values.sum()
-    total = values.new_tensor(float(values.numel())) if example_weight is None else example_weight.sum()
-    return values.sum() / total.clamp_min(torch.finfo(values.dtype).tiny)
+def above(name: str, value: float, bound: float) -> float:
+    """The value, if it is above the bound."""
+    if not value > bound:
+        raise SettingsError(f"{name} must be above {bound:g}, got {value}")
+    return value

@@ -1,13 +1,17 @@
 """Binary cross-entropy of every label on its own, eq. 14 of ZLPR (arxiv.org/abs/2208.02955) and eq. 2 of MaskLoss."""
 
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tagwright.losses._check import REDUCTIONS, checked, chosen, reduced, taking_part
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import mixed, softplus, taking_part
 
 
+@loss()
 def bce(
     logits: Tensor,
     target: Tensor,
@@ -25,14 +29,16 @@ def bce(
     >>> bce(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([1.3863])
     """
-    logits, target = checked(logits, target, mask, positive_weight=positive_weight, negative_weight=negative_weight)
     if positive_weight is None and negative_weight is None:
-        terms = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
-    else:
-        positive, negative = -F.logsigmoid(logits) * target, -F.logsigmoid(-logits) * (1 - target)
-        terms = positive * (1 if positive_weight is None else positive_weight)
-        terms = terms + negative * (1 if negative_weight is None else negative_weight)
-    return taking_part(terms, mask).sum(-1)
+        return taking_part(F.binary_cross_entropy_with_logits(logits, target, reduction="none"), mask).sum(-1)
+    return mixed(
+        softplus(-logits),
+        softplus(logits),
+        target,
+        mask=mask,
+        positive_weight=positive_weight,
+        negative_weight=negative_weight,
+    )
 
 
 class BinaryCrossEntropyLoss(nn.Module):
@@ -54,15 +60,13 @@ class BinaryCrossEntropyLoss(nn.Module):
     def forward(
         self,
         logits: Tensor,
-        target: Tensor,
+        target: Tensor | SparseTarget,
         *,
-        mask: Tensor | None = None,
-        positive_weight: Tensor | None = None,
-        negative_weight: Tensor | None = None,
         example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        values = bce(logits, target, mask=mask, positive_weight=positive_weight, negative_weight=negative_weight)
+        values = bce(logits, target, **cells)
         if self.labels == "mean":
             values = values / logits.shape[-1]
         return reduced(values, example_weight, self.reduction)

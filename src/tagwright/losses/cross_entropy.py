@@ -1,13 +1,16 @@
 """Softmax cross-entropy for labels that exclude each other; takes one-hot or soft targets."""
 
-from typing import Literal
+from typing import Literal, Unpack
 
-import torch
 from torch import Tensor, nn
 
-from tagwright.losses._check import REDUCTIONS, checked, chosen, reduced
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._softmax import softmax_cross_entropy
+from tagwright.losses._sparse import SparseTarget
 
 
+@loss()
 def cross_entropy(
     logits: Tensor,
     target: Tensor,
@@ -25,24 +28,7 @@ def cross_entropy(
     >>> cross_entropy(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])
     """
-    logits, target = checked(logits, target, mask, positive_weight=positive_weight, negative_weight=negative_weight)
-    if mask is not None:
-        logits = logits.masked_fill(~mask, -torch.inf)
-        target = _kept_mass(target, mask)
-    denominator = logits
-    if negative_weight is not None:
-        denominator = logits + torch.log(target + (1 - target) * negative_weight)
-    # a row whose labels are all masked has no softmax; it has no target either, so any finite value serves
-    total = torch.logsumexp(denominator, -1, keepdim=True)
-    total = total.masked_fill(total == -torch.inf, 0.0)
-    terms = (total - logits).masked_fill(target == 0, 0.0) * target
-    return (terms if positive_weight is None else terms * positive_weight).sum(-1)
-
-
-def _kept_mass(target: Tensor, mask: Tensor) -> Tensor:
-    kept = target.masked_fill(~mask, 0.0)
-    scale = target.sum(-1, keepdim=True) / kept.sum(-1, keepdim=True).clamp_min(torch.finfo(target.dtype).tiny)
-    return torch.where(kept > 0, kept * scale, 0.0)
+    return softmax_cross_entropy(logits, target, mask, positive_weight, negative_weight)
 
 
 class CrossEntropyLoss(nn.Module):
@@ -61,18 +47,13 @@ class CrossEntropyLoss(nn.Module):
     def forward(
         self,
         logits: Tensor,
-        target: Tensor,
+        target: Tensor | SparseTarget,
         *,
-        mask: Tensor | None = None,
-        positive_weight: Tensor | None = None,
-        negative_weight: Tensor | None = None,
         example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        values = cross_entropy(
-            logits, target, mask=mask, positive_weight=positive_weight, negative_weight=negative_weight
-        )
-        return reduced(values, example_weight, self.reduction)
+        return reduced(cross_entropy(logits, target, **cells), example_weight, self.reduction)
 
 
 PART = CrossEntropyLoss

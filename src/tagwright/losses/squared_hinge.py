@@ -1,13 +1,17 @@
 """Squared hinge of every label on its own, the loss of a linear support vector machine: no push beyond the margin."""
 
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tagwright.losses._check import REDUCTIONS, checked, chosen, reduced, taking_part
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import mixed
 
 
+@loss()
 def squared_hinge(
     logits: Tensor,
     target: Tensor,
@@ -26,11 +30,14 @@ def squared_hinge(
     >>> squared_hinge(torch.tensor([[0.5, -2.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([0.2500])
     """
-    logits, target = checked(logits, target, mask, positive_weight=positive_weight, negative_weight=negative_weight)
-    positive, negative = target * F.relu(margin - logits).square(), (1 - target) * F.relu(margin + logits).square()
-    positive = positive if positive_weight is None else positive * positive_weight
-    negative = negative if negative_weight is None else negative * negative_weight
-    return taking_part(positive + negative, mask).sum(-1)
+    return mixed(
+        F.relu(margin - logits).square(),
+        F.relu(margin + logits).square(),
+        target,
+        mask=mask,
+        positive_weight=positive_weight,
+        negative_weight=negative_weight,
+    )
 
 
 class SquaredHingeLoss(nn.Module):
@@ -50,18 +57,13 @@ class SquaredHingeLoss(nn.Module):
     def forward(
         self,
         logits: Tensor,
-        target: Tensor,
+        target: Tensor | SparseTarget,
         *,
-        mask: Tensor | None = None,
-        positive_weight: Tensor | None = None,
-        negative_weight: Tensor | None = None,
         example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
-        return reduced(
-            squared_hinge(logits, target, margin=self.margin, mask=mask, **weights), example_weight, self.reduction
-        )
+        return reduced(squared_hinge(logits, target, margin=self.margin, **cells), example_weight, self.reduction)
 
 
 PART = SquaredHingeLoss

@@ -1,19 +1,24 @@
 """Zero-bounded log-sum-exp pairwise loss, eqs. 1, 6, 31 of ZLPR (arxiv.org/abs/2208.02955): predicts s > threshold."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, Unpack
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tagwright.losses._check import REDUCTIONS, checked, chosen, reduced
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._sums import log_sums
+from tagwright.losses._terms import softplus
 
 
+@loss()
 def zlpr(
     logits: Tensor,
     target: Tensor,
     *,
-    threshold: float = 0.0,
+    threshold: float | Tensor = 0.0,
     mask: Tensor | None = None,
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
@@ -21,26 +26,22 @@ def zlpr(
     """log(1 + sum of p e^-s) + log(1 + sum of (1 - p) e^s), the sums over labels, p the target, s above the threshold.
 
     Shapes: logits and target (B, L) -> (B,). A weight stands inside its sum: -s + log w, s + log w.
+    The threshold is one number or one a label (L,); as a tensor it may be learnt.
     No labels: the first term is 0. A masked label is in neither sum.
 
     >>> zlpr(torch.zeros(1, 1_000_000), torch.zeros(1, 1_000_000)).exp().round()
     tensor([1000001.])
     """
-    logits, target = checked(logits, target, mask, positive_weight=positive_weight, negative_weight=negative_weight)
-    share = 1 - target
-    if mask is not None:
-        target, share = target.masked_fill(~mask, 0.0), share.masked_fill(~mask, 0.0)
-    positive = -(logits - threshold) + _log(target, positive_weight)
-    negative = (logits - threshold) + _log(share, negative_weight)
-    return torch.logsumexp(F.pad(positive, (0, 1)), -1) + torch.logsumexp(F.pad(negative, (0, 1)), -1)
-
-
-def _log(share: Tensor, weight: Tensor | None) -> Tensor:
-    return torch.log(share if weight is None else share * weight)
+    gold, other = log_sums(logits - threshold, target, mask, positive_weight, negative_weight)
+    return softplus(gold) + softplus(other)
 
 
 class ZLPRLoss(nn.Module):
-    """`zlpr` with a reduction. Probabilities are sigmoid(2s) (eq. 35)."""
+    """`zlpr` with a reduction. Probabilities are sigmoid(2s) (eq. 35).
+
+    A threshold for all labels does what the head's bias can do (eq. 6 is eq. 1 of s - s0); one a label helps where a
+    head has no bias. A `nn.Parameter` is learnt with the model.
+    """
 
     link = "sigmoid2"
     tasks = ("one", "many")
@@ -48,31 +49,31 @@ class ZLPRLoss(nn.Module):
     extra_logits = 0
     batchwise = False
 
-    def __init__(self, *, threshold: float = 0.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+    def __init__(
+        self,
+        *,
+        threshold: float | Sequence[float] | Tensor = 0.0,
+        reduction: Literal["mean", "sum", "none"] = "mean",
+    ) -> None:
         super().__init__()
-        self.threshold = threshold
+        if isinstance(threshold, nn.Parameter):
+            self.threshold: float | Tensor = threshold
+        elif isinstance(threshold, Sequence | Tensor):
+            self.register_buffer("threshold", torch.as_tensor(threshold, dtype=torch.float32))
+        else:
+            self.threshold = threshold
         self.reduction = chosen("reduction", reduction, REDUCTIONS)
 
     def forward(
         self,
         logits: Tensor,
-        target: Tensor,
+        target: Tensor | SparseTarget,
         *,
-        mask: Tensor | None = None,
-        positive_weight: Tensor | None = None,
-        negative_weight: Tensor | None = None,
         example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        values = zlpr(
-            logits,
-            target,
-            threshold=self.threshold,
-            mask=mask,
-            positive_weight=positive_weight,
-            negative_weight=negative_weight,
-        )
-        return reduced(values, example_weight, self.reduction)
+        return reduced(zlpr(logits, target, threshold=self.threshold, **cells), example_weight, self.reduction)
 
 
 PART = ZLPRLoss

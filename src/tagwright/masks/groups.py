@@ -19,14 +19,18 @@ class GroupMask:
             raise SettingsError(f"mask.draw must be step or example, got {draw!r}")
         if not 0 <= plain_share <= 1:
             raise SettingsError(f"mask.plain_share must lie in [0, 1], got {plain_share}")
-        alike = (group_ids[:, None] == group_ids[None, :]) & (group_ids >= 0)
-        self.alike = torch.as_tensor(alike, dtype=torch.float32)  # (L, L)
+        self.group_ids = torch.as_tensor(group_ids, dtype=torch.int64)
+        self.group_count = int(np.max(group_ids, initial=-1)) + 1
         self.plain_share, self.draw = plain_share, draw
 
     def __call__(self, target: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Target (B, L) -> mask (B, L), True where a term takes part. A gold label always does."""
-        gold = (target > 0).to(torch.float32)
-        excused = (gold @ self.alike.to(target.device) > 0) & (gold == 0)
+        ids = self.group_ids = self.group_ids.to(target.device)  # moved once
+        gold = target > 0
+        # one more column for labels without a group, of which none excuses another
+        held = target.new_zeros(len(target), self.group_count + 1)
+        held = held.index_add(1, torch.where(ids < 0, self.group_count, ids), gold.to(target.dtype))
+        excused = (held[:, ids] > 0) & (ids >= 0) & ~gold
         rows = target.shape[0] if self.draw == "example" else 1
         plain = torch.rand(rows, 1, generator=generator, device=target.device) < self.plain_share
         return ~excused | plain

@@ -1,15 +1,8 @@
 """Weight of a gold label: one over its share in train, scaled so that the average assignment weighs 1."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-
-class LabelWeights(NamedTuple):
-    """Factors of the gold and of the other term, each (L,) or None for 1."""
-
-    positive: np.ndarray | None
-    negative: np.ndarray | None
+from tagwright.weights._weights import LabelWeights
 
 
 def inverse(label_counts: np.ndarray, *, power: float = 1.0) -> LabelWeights:
@@ -22,4 +15,4 @@ def inverse(label_counts: np.ndarray, *, power: float = 1.0) -> LabelWeights:
     """
     counts = np.asarray(label_counts, np.float64)
     weight = np.maximum(counts, 1) ** -power
-    return LabelWeights(weight * counts.sum() / (weight * counts).sum(), None)
+    return LabelWeights(positive=weight * counts.sum() / (weight * counts).sum())

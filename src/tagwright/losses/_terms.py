@@ -1,0 +1,33 @@
+"""Sums over labels, each label on its own."""
+
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def softplus(logits: Tensor) -> Tensor:
+    """log(1 + e^s), which is -log(1 - sigmoid(s)). Torch's own is linear above 20: too coarse in float64."""
+    return -F.logsigmoid(-logits)
+
+
+def weighted(terms: Tensor, weight: Tensor | None) -> Tensor:
+    """Terms times their weight."""
+    return terms if weight is None else terms * weight
+
+
+def taking_part(terms: Tensor, mask: Tensor | None) -> Tensor:
+    """Terms (B, L) with those outside the mask at 0."""
+    return terms if mask is None else terms.masked_fill(~mask, 0.0)
+
+
+def mixed(
+    positive: Tensor,
+    negative: Tensor,
+    target: Tensor,
+    *,
+    mask: Tensor | None,
+    positive_weight: Tensor | None,
+    negative_weight: Tensor | None,
+) -> Tensor:
+    """Sum over labels of target * positive + (1 - target) * negative, each with its weight, (B,)."""
+    terms = weighted(target * positive, positive_weight) + weighted((1 - target) * negative, negative_weight)
+    return taking_part(terms, mask).sum(-1)

@@ -1,0 +1,68 @@
+"""Adaptive threshold of ATLOP (arxiv.org/abs/2010.11304): one more logit is each text's own threshold."""
+
+from typing import Literal, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._sums import log_sum_exp
+from tagwright.losses._terms import taking_part, weighted
+
+
+@loss(hard=True, extra_logits=1)
+def adaptive_threshold(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """-log softmax of each gold label among gold and threshold, minus log softmax of the threshold among the others.
+
+    Shapes: logits (B, L + 1), the threshold last, and target (B, L) -> (B,). positive_weight multiplies a gold label's
+    term; negative_weight stands inside the second softmax. A label is predicted where it is above the threshold.
+    No labels: the second term alone.
+
+    >>> adaptive_threshold(torch.zeros(1, 3), torch.tensor([[1.0, 0.0]]))
+    tensor([1.3863])
+    """
+    labels, threshold = logits[:, :-1], logits[:, -1:]
+    gold = target > 0
+    part = torch.ones_like(gold) if mask is None else mask
+    above = log_sum_exp(torch.cat([labels.masked_fill(~(gold & part), -torch.inf), threshold], -1))
+    rivals = labels if negative_weight is None else labels + negative_weight.log()
+    below = log_sum_exp(torch.cat([rivals.masked_fill(gold | ~part, -torch.inf), threshold], -1))
+    missed = taking_part(weighted((above[:, None] - labels) * target, positive_weight), mask).sum(-1)
+    return missed + below - threshold.squeeze(-1)
+
+
+class AdaptiveThresholdLoss(nn.Module):
+    """`adaptive_threshold` with a reduction."""
+
+    link = "threshold_class"
+    tasks = ("many",)
+    soft = False
+    extra_logits = 1
+    batchwise = False
+
+    def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+        super().__init__()
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(adaptive_threshold(logits, target, **cells), example_weight, self.reduction)
+
+
+PART = AdaptiveThresholdLoss

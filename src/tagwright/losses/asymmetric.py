@@ -1,0 +1,101 @@
+"""Asymmetric loss (arxiv.org/abs/2009.14119): easy negatives count less, the easiest not at all."""
+
+from typing import Literal, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, at_least, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import mixed, softplus
+
+
+@loss()
+def asymmetric(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    gamma_positive: float = 1.0,
+    gamma_negative: float = 4.0,
+    clip: float = 0.05,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """Sum over labels of -(1 - p)^g⁺ log p for gold labels and -q^g⁻ log(1 - q) for the others, q = max(p - clip, 0).
+
+    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
+    No labels: the sum has negative terms only.
+
+    >>> asymmetric(torch.tensor([[0.0, -5.0]]), torch.tensor([[1.0, 0.0]]))
+    tensor([0.3466])
+    """
+    gold = softplus(-logits)
+    positive = (-gamma_positive * softplus(logits)).exp() * gold
+    shifted = (torch.sigmoid(logits) - clip).clamp_min(0.0)
+    # 1 - shifted is 1 - p + clip where that is below 1; without a clip only log space reaches log(1 - p)
+    log_rest = (torch.sigmoid(-logits) + clip).log().clamp_max(0.0) if clip > 0 else -softplus(logits)
+    easy = shifted == 0
+    power = shifted.masked_fill(easy, 1.0).pow(gamma_negative)
+    negative = -log_rest if clip == 0 and gamma_negative == 0 else (-power * log_rest).masked_fill(easy, 0.0)
+    return mixed(
+        positive,
+        negative,
+        target,
+        mask=mask,
+        positive_weight=positive_weight,
+        negative_weight=negative_weight,
+    )
+
+
+class AsymmetricLoss(nn.Module):
+    """`asymmetric` with a reduction."""
+
+    link = "sigmoid"
+    tasks = ("one", "many", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = False
+    saturates = (
+        "with a clip the loss of another label is bounded, so that a label that is missing from the data pulls less"
+    )
+
+    def __init__(
+        self,
+        *,
+        gamma_positive: float = 1.0,
+        gamma_negative: float = 4.0,
+        clip: float = 0.05,
+        reduction: Literal["mean", "sum", "none"] = "mean",
+    ) -> None:
+        super().__init__()
+        self.gamma_positive = at_least("gamma_positive", gamma_positive, 0.0)
+        self.gamma_negative = at_least("gamma_negative", gamma_negative, 0.0)
+        self.clip = at_least("clip", clip, 0.0)
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(
+            asymmetric(
+                logits,
+                target,
+                gamma_positive=self.gamma_positive,
+                gamma_negative=self.gamma_negative,
+                clip=self.clip,
+                **cells,
+            ),
+            example_weight,
+            self.reduction,
+        )
+
+
+PART = AsymmetricLoss

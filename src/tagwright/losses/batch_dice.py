@@ -1,0 +1,68 @@
+"""Dice of every label over the batch (arxiv.org/abs/1606.04797), eq. 21 of ZLPR: close to one minus F1."""
+
+from typing import Literal, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from tagwright.losses._batch import cell_weights
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, above, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import taking_part, weighted
+
+
+@loss(batchwise=True)
+def batch_dice(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    smooth: float = 1.0,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """1 - (2 Σ p y + g) / (Σ p² + Σ y + g) of every label, the sums over the batch, g = `smooth`.
+
+    Shapes: logits and target (B, L) -> (L,). A cell counts as often as its weight says, positive_weight for its gold
+    share and negative_weight for the rest. A label that no text of the batch has: its p² are the cost.
+
+    >>> batch_dice(torch.zeros(2, 1), torch.tensor([[1.0], [0.0]]))
+    tensor([0.2000])
+    """
+    chance = torch.sigmoid(logits)
+    gold = taking_part(weighted(target, positive_weight), mask)
+    other = taking_part(weighted(1 - target, negative_weight), mask)
+    hits, squares = (gold * chance).sum(0), ((gold + other) * chance.square()).sum(0)
+    return 1 - (2 * hits + smooth) / (squares + gold.sum(0) + smooth)
+
+
+class BatchDiceLoss(nn.Module):
+    """`batch_dice` with a reduction over labels; the paper's is the sum. Parts of a batch do not add up."""
+
+    link = "sigmoid"
+    tasks = ("one", "many", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = True
+    saturates = "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the probability"
+
+    def __init__(self, *, smooth: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+        super().__init__()
+        self.smooth = above("smooth", smooth, 0.0)
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (L,) when the reduction is "none"."""
+        values = batch_dice(logits, target, smooth=self.smooth, **cell_weights(cells, example_weight))
+        return reduced(values, None, self.reduction)
+
+
+PART = BatchDiceLoss

@@ -1,0 +1,61 @@
+"""BP-MLL in log form (doi.org/10.1109/TKDE.2006.162), eq. 24 of ZLPR: an exponential ranking loss."""
+
+from typing import Literal, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._sums import log_sums
+
+
+@loss(hard=True)
+def bpmll(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """log of the sum of e^(s_j - s_i) over gold labels i and other labels j, in O(L).
+
+    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
+    the other. The value is below 0 once the ranking is good. Without a pair (no labels, or all): 0.
+
+    >>> bpmll(torch.tensor([[2.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
+    tensor([-2.])
+    """
+    gold, other = log_sums(logits, target, mask, positive_weight, negative_weight)
+    pairs = gold + other
+    return pairs.masked_fill(pairs == -torch.inf, 0.0)
+
+
+class BPMLLLoss(nn.Module):
+    """`bpmll` with a reduction."""
+
+    link = "none"
+    tasks = ("one", "many")
+    soft = False
+    extra_logits = 0
+    batchwise = False
+
+    def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+        super().__init__()
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(bpmll(logits, target, **cells), example_weight, self.reduction)
+
+
+PART = BPMLLLoss

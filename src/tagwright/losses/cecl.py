@@ -1,0 +1,80 @@
+"""CECL, eqs. 5 and 7 of BAT: cross-entropy with a term for every other label, focal and weighted if asked."""
+
+from typing import Literal, Unpack
+
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, at_least, chosen
+from tagwright.losses._softmax import kept_mass, log_chances
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import mixed
+
+
+@loss()
+def cecl(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    gamma: float = 0.0,
+    positive_scale: float = 1.0,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """Sum over labels of -(1 - p)^gamma log p for the gold label and -p^gamma log(1 - p) for the others, p the softmax.
+
+    Shapes: logits and target (B, L) -> (B,). The softmax stands inside. A masked label leaves it, and the target mass
+    that remains is rescaled to its old sum. The weights multiply their term; `positive_scale` (the paper's lambda)
+    multiplies the positive weight only. A lone label has no rival, and costs nothing.
+
+    >>> import torch
+    >>> cecl(torch.tensor([[0.4, 0.3, 0.3]]).log(), torch.tensor([[1.0, 0.0, 0.0]]))
+    tensor([1.6296])
+    """
+    target = kept_mass(target, mask)
+    log_chance, log_rest = log_chances(logits, mask)
+    return mixed(
+        -positive_scale * (gamma * log_rest).exp() * log_chance,
+        -(gamma * log_chance).exp() * log_rest,
+        target,
+        mask=mask,
+        positive_weight=positive_weight,
+        negative_weight=negative_weight,
+    )
+
+
+class CECLLoss(nn.Module):
+    """`cecl` with a reduction."""
+
+    link = "softmax"
+    tasks = ("one", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = False
+
+    def __init__(
+        self, *, gamma: float = 0.0, positive_scale: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
+        super().__init__()
+        self.gamma = at_least("gamma", gamma, 0.0)
+        self.positive_scale = at_least("positive_scale", positive_scale, 0.0)
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(
+            cecl(logits, target, gamma=self.gamma, positive_scale=self.positive_scale, **cells),
+            example_weight,
+            self.reduction,
+        )
+
+
+PART = CECLLoss

@@ -1,0 +1,72 @@
+"""Focal loss (arxiv.org/abs/1708.02002), eq. 19 of ZLPR: labels that are right already count less."""
+
+from typing import Literal, Unpack
+
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, at_least, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import mixed, softplus
+
+
+@loss()
+def focal(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    gamma: float = 2.0,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """Sum over labels of -(1 - p)^gamma log p for gold labels and -p^gamma log(1 - p) for the others, p = sigmoid(s).
+
+    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
+    No labels: the sum has negative terms only.
+    There is no balancing factor, as in eq. 19; `positive_weight` is one. gamma = 0 is `bce`.
+
+    >>> import torch
+    >>> focal(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor([0.3466])
+    """
+    gold, other = softplus(-logits), softplus(logits)
+    # (1 - p)^gamma in log space: at p = 1 a power's gradient would be infinite for gamma < 1
+    positive, negative = (-gamma * other).exp() * gold, (-gamma * gold).exp() * other
+    return mixed(
+        positive,
+        negative,
+        target,
+        mask=mask,
+        positive_weight=positive_weight,
+        negative_weight=negative_weight,
+    )
+
+
+class FocalLoss(nn.Module):
+    """`focal` with a reduction."""
+
+    link = "sigmoid"
+    tasks = ("one", "many", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = False
+
+    def __init__(self, *, gamma: float = 2.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+        super().__init__()
+        self.gamma = at_least("gamma", gamma, 0.0)
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(focal(logits, target, gamma=self.gamma, **cells), example_weight, self.reduction)
+
+
+PART = FocalLoss

@@ -1,0 +1,74 @@
+"""Logit-adjusted cross-entropy (arxiv.org/abs/2007.07314): frequent labels must win by more."""
+
+from collections.abc import Sequence
+from typing import Literal, Unpack
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._softmax import softmax_cross_entropy
+from tagwright.losses._sparse import SparseTarget
+
+
+@loss()
+def logit_adjusted(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    prior: Tensor,
+    tau: float = 1.0,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """`cross_entropy` of s + tau * log of the label's share in train; predictions use s itself.
+
+    Shapes: logits and target (B, L), prior (L,) above 0 -> (B,). Mask and weights as in `cross_entropy`.
+
+    >>> logit_adjusted(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]), prior=torch.tensor([0.75, 0.25]))
+    tensor([0.2877])
+    """
+    raised = logits + tau * prior.to(logits.dtype).log()
+    return softmax_cross_entropy(raised, target, mask, positive_weight, negative_weight)
+
+
+class LogitAdjustedLoss(nn.Module):
+    """`logit_adjusted` with a reduction; the prior is the share of `label_counts` (L,), 0 taken as 1."""
+
+    link = "softmax"
+    tasks = ("one", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = False
+
+    def __init__(
+        self,
+        label_counts: Sequence[int] | np.ndarray,
+        *,
+        tau: float = 1.0,
+        reduction: Literal["mean", "sum", "none"] = "mean",
+    ) -> None:
+        super().__init__()
+        counts = torch.as_tensor(np.maximum(label_counts, 1), dtype=torch.float32)
+        self.register_buffer("prior", counts / counts.sum(), persistent=False)
+        self.tau = tau
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(
+            logit_adjusted(logits, target, prior=self.prior, tau=self.tau, **cells), example_weight, self.reduction
+        )
+
+
+PART = LogitAdjustedLoss

@@ -1,0 +1,61 @@
+"""Log-sum-exp pairwise loss (arxiv.org/abs/1704.03135), eq. 12 of ZLPR: a smooth ranking of gold labels first."""
+
+from typing import Literal, Unpack
+
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._sums import log_sums
+from tagwright.losses._terms import softplus
+
+
+@loss(hard=True)
+def lsep(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """log(1 + sum of e^(s_j - s_i) over gold labels i and other labels j), in O(L).
+
+    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
+    the other. Without a pair (no labels, or all): 0.
+
+    >>> import torch
+    >>> lsep(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor([0.6931])
+    """
+    gold, other = log_sums(logits, target, mask, positive_weight, negative_weight)
+    return softplus(gold + other)
+
+
+class LSEPLoss(nn.Module):
+    """`lsep` with a reduction."""
+
+    link = "none"
+    tasks = ("one", "many")
+    soft = False
+    extra_logits = 0
+    batchwise = False
+
+    def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+        super().__init__()
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(lsep(logits, target, **cells), example_weight, self.reduction)
+
+
+PART = LSEPLoss

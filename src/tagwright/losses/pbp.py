@@ -1,0 +1,82 @@
+"""PBP, eqs. 6 and 9 of BAT: cross-entropy, and a penalty for the label that was predicted wrongly."""
+
+from typing import Literal, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, at_least, chosen
+from tagwright.losses._softmax import is_highest, kept_mass, log_chances
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import mixed
+
+
+@loss()
+def pbp(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    gamma: float = 0.0,
+    positive_scale: float = 1.0,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """-(1 - p)^gamma log p of the gold label, and -q^gamma log(1 - q) of the predicted label where that is another.
+
+    Shapes: logits and target (B, L) -> (B,). The softmax stands inside. A masked label leaves it, and the target mass
+    that remains is rescaled to its old sum. The weights multiply their term; `positive_scale` (the paper's lambda)
+    multiplies the positive weight only. A lone label has no rival, and costs nothing.
+    The predicted label is the first of the highest scores, and a constant for the gradient.
+
+    >>> pbp(torch.tensor([[0.3, 0.4, 0.3]]).log(), torch.tensor([[1.0, 0.0, 0.0]]))
+    tensor([1.7148])
+    """
+    target = kept_mass(target, mask)
+    log_chance, log_rest = log_chances(logits, mask)
+    seen = logits if mask is None else logits.masked_fill(~mask, -torch.inf)
+    return mixed(
+        -positive_scale * (gamma * log_rest).exp() * log_chance,
+        -(gamma * log_chance).exp() * log_rest * is_highest(seen),
+        target,
+        mask=mask,
+        positive_weight=positive_weight,
+        negative_weight=negative_weight,
+    )
+
+
+class PBPLoss(nn.Module):
+    """`pbp` with a reduction."""
+
+    link = "softmax"
+    tasks = ("one", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = False
+
+    def __init__(
+        self, *, gamma: float = 0.0, positive_scale: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
+        super().__init__()
+        self.gamma = at_least("gamma", gamma, 0.0)
+        self.positive_scale = at_least("positive_scale", positive_scale, 0.0)
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(
+            pbp(logits, target, gamma=self.gamma, positive_scale=self.positive_scale, **cells),
+            example_weight,
+            self.reduction,
+        )
+
+
+PART = PBPLoss

@@ -1,0 +1,63 @@
+"""Pairwise hinge, eq. 22 of ZLPR: every gold label should stand a margin above every other."""
+
+from typing import Literal, Unpack
+
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._pairs import hinge_of_pairs, pair_weights
+from tagwright.losses._sparse import SparseTarget
+
+
+@loss(hard=True)
+def ranking(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    margin: float = 1.0,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """Sum of max(0, margin + s_j - s_i) over gold labels i and other labels j.
+
+    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
+    the other. O(L log L) time and O(L) memory a row: labels are sorted, no pair is ever written down.
+    Without a pair (no labels, or all): 0.
+
+    >>> import torch
+    >>> ranking(torch.tensor([[0.5, 0.0, -2.0]]), torch.tensor([[1.0, 0.0, 0.0]]))
+    tensor([0.5000])
+    """
+    gold, other = pair_weights(target, mask, positive_weight, negative_weight)
+    return hinge_of_pairs(logits, gold, other, margin)
+
+
+class RankingLoss(nn.Module):
+    """`ranking` with a reduction."""
+
+    link = "none"
+    tasks = ("one", "many")
+    soft = False
+    extra_logits = 0
+    batchwise = False
+
+    def __init__(self, *, margin: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+        super().__init__()
+        self.margin = margin
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(ranking(logits, target, margin=self.margin, **cells), example_weight, self.reduction)
+
+
+PART = RankingLoss

@@ -1,0 +1,73 @@
+"""Sigmoid-F1 (arxiv.org/abs/2108.10566): one minus a smooth F1 of every label over the batch."""
+
+from typing import Literal, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from tagwright.losses._batch import cell_weights
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, above, chosen
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import taking_part, weighted
+
+
+@loss(batchwise=True)
+def sigmoid_f1(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    slope: float = 1.0,
+    offset: float = 0.0,
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """1 - 2 tp / (2 tp + fn + fp) of every label, counted over the batch with sigmoid(slope * (s + offset)).
+
+    Shapes: logits and target (B, L) -> (L,). A cell counts as often as its weight says, positive_weight for its gold
+    share and negative_weight for the rest. A label without a gold text in the batch, or without any cell: 1.
+
+    >>> sigmoid_f1(torch.zeros(2, 1), torch.tensor([[1.0], [0.0]]))
+    tensor([0.5000])
+    """
+    chance = torch.sigmoid(slope * (logits + offset))
+    gold = taking_part(weighted(target, positive_weight), mask)
+    other = taking_part(weighted(1 - target, negative_weight), mask)
+    hits = 2 * (gold * chance).sum(0)
+    whole = gold.sum(0) + ((gold + other) * chance).sum(0)  # 2 tp + fn + fp
+    return 1 - hits / whole.clamp_min(torch.finfo(whole.dtype).tiny)
+
+
+class SigmoidF1Loss(nn.Module):
+    """`sigmoid_f1` with a reduction over labels. Parts of a batch do not add up to the whole."""
+
+    link = "sigmoid"
+    tasks = ("one", "many", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = True
+    saturates = "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the probability"
+
+    def __init__(
+        self, *, slope: float = 1.0, offset: float = 0.0, reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
+        super().__init__()
+        self.slope, self.offset = above("slope", slope, 0.0), offset
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (L,) when the reduction is "none"."""
+        settings = {"slope": self.slope, "offset": self.offset}
+        values = sigmoid_f1(logits, target, **settings, **cell_weights(cells, example_weight))
+        return reduced(values, None, self.reduction)
+
+
+PART = SigmoidF1Loss

@@ -1,0 +1,71 @@
+"""Squared error of the probabilities, the auxiliary term of KWLS eq. 9: made for soft targets."""
+
+from typing import Literal, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._softmax import kept_mass, log_chances
+from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import taking_part, weighted
+
+
+@loss()
+def squared_error(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    link: Literal["softmax", "sigmoid"] = "softmax",
+    mask: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+) -> Tensor:
+    """Mean over labels of (target - probability)², masked labels counted in the divisor.
+
+    Shapes: logits and target (B, L) -> (B,). A cell's weight is positive_weight for the target's share and
+    negative_weight for the rest. Under a softmax a masked label leaves it, and the remaining mass is rescaled.
+
+    >>> squared_error(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor([0.2500])
+    """
+    if link == "softmax":
+        target = kept_mass(target, mask)
+        chance = log_chances(logits, mask)[0].exp()
+    else:
+        chance = torch.sigmoid(logits)
+    weight = weighted(target, positive_weight) + weighted(1 - target, negative_weight)
+    return taking_part(weight * (target - chance).square(), mask).sum(-1) / logits.shape[-1]
+
+
+class SquaredErrorLoss(nn.Module):
+    """`squared_error` with a reduction."""
+
+    link = "softmax"
+    tasks = ("one", "many", "tokens")
+    soft = True
+    extra_logits = 0
+    batchwise = False
+    saturates = "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the probability"
+
+    def __init__(
+        self, *, link: Literal["softmax", "sigmoid"] = "softmax", reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
+        super().__init__()
+        self.link = chosen("link", link, ("softmax", "sigmoid"))
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
+        return reduced(squared_error(logits, target, link=self.link, **cells), example_weight, self.reduction)
+
+
+PART = SquaredErrorLoss
