@@ -4,14 +4,14 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test test-slow test-gpu lint types stubs clean
+.PHONY: demo test test-slow test-gpu lint types stubs pages clean
 
 # the package and its tools, pinned; made again when the pins or the package's metadata change
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "tagwright needs Python 3.11 or newer; set PYTHON="; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev,huggingface]'
 	@touch $@
 
 demo: $(VENV)/.installed
@@ -35,6 +35,9 @@ types: $(VENV)/.installed
 
 stubs: $(VENV)/.installed
 	$(BIN)/python -m tagwright.stubs
+
+pages: $(VENV)/.installed
+	$(BIN)/python -m tagwright.pages
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache

@@ -26,6 +26,9 @@ def adaptive_threshold(
     Shapes: logits (B, L + 1), the threshold last, and target (B, L) -> (B,). positive_weight multiplies a gold label's
     term; negative_weight stands inside the second softmax. A label is predicted where it is above the threshold.
     No labels: the second term alone.
+    Formula: Σᵢ (log(e^t + Σᵢ′ e^sᵢ′) − sᵢ) + log(e^t + Σⱼ e^sⱼ) − t,
+    t the threshold's logit, i′ gold as i is
+    Cost: O(L) a row.
 
     >>> adaptive_threshold(torch.zeros(1, 3), torch.tensor([[1.0, 0.0]]))
     tensor([1.3863])

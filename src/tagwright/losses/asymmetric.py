@@ -27,6 +27,8 @@ def asymmetric(
 
     Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
     No labels: the sum has negative terms only.
+    Formula: Σₖ −yₖ (1 − pₖ)^γ⁺ log pₖ − (1 − yₖ) qₖ^γ⁻ log(1 − qₖ), p = σ(s), q = max(p − clip, 0)
+    Cost: O(L) a row.
 
     >>> asymmetric(torch.tensor([[0.0, -5.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([0.3466])

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._sums import log_sums
+from tagwright.losses._sums import of_log_sums
 
 
 @loss(hard=True)
@@ -20,16 +20,17 @@ def bpmll(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """log of the sum of e^(s_j - s_i) over gold labels i and other labels j, in O(L).
+    """log of the sum of e^(s_j - s_i) over gold labels i and other labels j.
 
     Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
     the other. The value is below 0 once the ranking is good. Without a pair (no labels, or all): 0.
+    Formula: log Σᵢ Σⱼ e^(sⱼ − sᵢ) = log Σᵢ e^(−sᵢ) + log Σⱼ e^sⱼ
+    Cost: O(L) a row: the sum over pairs is a product of two sums.
 
     >>> bpmll(torch.tensor([[2.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([-2.])
     """
-    gold, other = log_sums(logits, target, mask, positive_weight, negative_weight)
-    pairs = gold + other
+    pairs = of_log_sums(lambda gold, other: gold + other, logits, target, mask, positive_weight, negative_weight)
     return pairs.masked_fill(pairs == -torch.inf, 0.0)
 
 

@@ -25,6 +25,8 @@ def dice(
 
     Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
     No labels: the sum has negative terms only.
+    Formula: Σₖ yₖ (1 − (2pₖ + g) / (pₖ² + 1 + g)) + (1 − yₖ) (1 − g / (pₖ² + g)), p = σ(s), g = smooth
+    Cost: O(L) a row.
 
     >>> dice(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.3111])

@@ -34,10 +34,13 @@ def distribution_balanced(
     Shapes: logits and target (B, L), label_counts (L,) -> (B,). z is the logit less kappa times the log odds against
     the label, which n of `row_count` texts have; b = alpha + sigmoid(beta (r - mu)), r being 1 / n over the sum of
     1 / n of the row's gold labels (0 without one). A soft target mixes both terms. The weights multiply their term.
+    Formula: Σₖ bₖ (yₖ log(1 + e^(−zₖ)) + (1 − yₖ) log(1 + e^(c zₖ)) / c), c = scale, zₖ = sₖ − κ log(m / nₖ − 1),
+    bₖ = α + σ(β (rₖ − μ)), rₖ = (1 / nₖ) / Σᵢ (1 / nᵢ), label k in nₖ of m texts
+    Cost: O(L) a row.
 
     >>> two = torch.tensor([[1.0, 0.0]])
     >>> distribution_balanced(torch.zeros(1, 2), two, label_counts=torch.tensor([5, 5]), row_count=10)
-    tensor([1.1426])
+    tensor([1.1433])
     """
     counts = label_counts.to(logits.dtype).clamp(1, row_count - 1)
     gold = target if mask is None else target.masked_fill(~mask, 0.0)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._sums import log_sums
+from tagwright.losses._sums import of_log_sums
 from tagwright.losses._terms import softplus
 
 
@@ -20,17 +20,20 @@ def lsep(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """log(1 + sum of e^(s_j - s_i) over gold labels i and other labels j), in O(L).
+    """log(1 + sum of e^(s_j - s_i) over gold labels i and other labels j).
 
     Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
     the other. Without a pair (no labels, or all): 0.
+    Formula: log(1 + Σᵢ Σⱼ e^(sⱼ − sᵢ)) = log(1 + Σᵢ e^(−sᵢ) · Σⱼ e^sⱼ)
+    Cost: O(L) a row: the sum over pairs is a product of two sums.
 
     >>> import torch
     >>> lsep(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])
     """
-    gold, other = log_sums(logits, target, mask, positive_weight, negative_weight)
-    return softplus(gold + other)
+    return of_log_sums(
+        lambda gold, other: softplus(gold + other), logits, target, mask, positive_weight, negative_weight
+    )
 
 
 class LSEPLoss(nn.Module):

@@ -29,6 +29,9 @@ def pbp(
     that remains is rescaled to its old sum. The weights multiply their term; `positive_scale` (the paper's lambda)
     multiplies the positive weight only. A lone label has no rival, and costs nothing.
     The predicted label is the first of the highest scores, and a constant for the gradient.
+    Formula: Σₖ −λ yₖ (1 − pₖ)^γ log pₖ − (1 − yₖ) hₖ pₖ^γ log(1 − pₖ), p = softmax(s),
+    γ = gamma, λ = positive_scale, h = 1 at the highest p and 0 elsewhere
+    Cost: O(L) a row.
 
     >>> pbp(torch.tensor([[0.3, 0.4, 0.3]]).log(), torch.tensor([[1.0, 0.0, 0.0]]))
     tensor([1.7148])

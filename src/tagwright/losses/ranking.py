@@ -23,8 +23,9 @@ def ranking(
     """Sum of max(0, margin + s_j - s_i) over gold labels i and other labels j.
 
     Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
-    the other. O(L log L) time and O(L) memory a row: labels are sorted, no pair is ever written down.
-    Without a pair (no labels, or all): 0.
+    the other. Without a pair (no labels, or all): 0.
+    Formula: Σᵢ Σⱼ max(0, m + sⱼ − sᵢ), m = margin
+    Cost: O(L log L) time and O(L) memory a row: labels are sorted, no pair is ever written down.
 
     >>> import torch
     >>> ranking(torch.tensor([[0.5, 0.0, -2.0]]), torch.tensor([[1.0, 0.0, 0.0]]))

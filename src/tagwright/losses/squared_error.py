@@ -26,6 +26,8 @@ def squared_error(
 
     Shapes: logits and target (B, L) -> (B,). A cell's weight is positive_weight for the target's share and
     negative_weight for the rest. Under a softmax a masked label leaves it, and the remaining mass is rescaled.
+    Formula: (1 / L) Σₖ (yₖ − pₖ)², p = softmax(s) or σ(s)
+    Cost: O(L) a row.
 
     >>> squared_error(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.2500])

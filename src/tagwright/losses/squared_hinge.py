@@ -25,6 +25,8 @@ def squared_hinge(
 
     Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
     No labels: the sum has negative terms only.
+    Formula: Σₖ yₖ max(0, m − sₖ)² + (1 − yₖ) max(0, m + sₖ)², m = margin
+    Cost: O(L) a row.
 
     >>> import torch
     >>> squared_hinge(torch.tensor([[0.5, -2.0]]), torch.tensor([[1.0, 0.0]]))

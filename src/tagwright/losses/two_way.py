@@ -30,6 +30,10 @@ def two_way(
     Shapes: logits and target (B, L), example_weight (B,) -> (1,). Texts and labels without a gold cell are left out of
     their mean. Weights of cells stand inside the sums; an example's weight too, and in the mean over texts.
     Targets must be dense, for a column of them runs over the whole batch.
+    Formula: mean over texts of log(1 + e^u),
+    u = T⁻ log Σⱼ e^(sⱼ / T⁻) + T⁺ log Σᵢ e^(−sᵢ / T⁺),
+    plus the mean over labels of the same, i and j then the label's texts
+    Cost: O(B L) a batch.
 
     >>> two_way(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])

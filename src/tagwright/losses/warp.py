@@ -29,8 +29,10 @@ def warp(
     The rank is 1 + the number of labels scored strictly higher, and a constant for the gradient; w(r) is r, or with
     `weighting="harmonic"` the sum of 1/k to r, as in WSABIE.
     Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
-    the other. O(L log L) time and O(L) memory a row: labels are sorted, no pair is ever written down.
-    Without a pair (no labels, or all): 0.
+    the other. Without a pair (no labels, or all): 0.
+    Formula: Σᵢ Σⱼ w(rᵢ) max(0, m + sⱼ − sᵢ), m = margin, rᵢ = 1 + |{k: sₖ > sᵢ}|,
+    w(r) = r or 1 + 1/2 + … + 1/r
+    Cost: O(L log L) time and O(L) memory a row: labels are sorted, no pair is ever written down.
 
     >>> warp(torch.tensor([[0.5, 1.0, -2.0]]), torch.tensor([[1.0, 0.0, 0.0]]))
     tensor([3.])
