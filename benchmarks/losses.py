@@ -105,9 +105,8 @@ def kilobytes(field: str) -> int:
 
 def pair_table(rows: int) -> None:
     """Sorting beside broadcasting, each in a process of its own."""
-    print(
-        "\n| loss | sorted ms a row | broadcast ms a row | ratio | sorted GB | broadcast GB |\n|---|---|---|---|---|---|"
-    )
+    head = "loss | sorted ms a row | broadcast ms a row | ratio | sorted GB | broadcast GB"
+    print(f"\n| {head} |\n|---|---|---|---|---|---|")
     for name in PAIRS:
         found = {}
         for form, count in (("sorted", PAIR_SHAPE[0]), ("broadcast", rows)):
@@ -115,7 +114,8 @@ def pair_table(rows: int) -> None:
             answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
             found[form] = float(answer[0]) / count, float(answer[1])
         (ours, small), (theirs, large) = found["sorted"], found["broadcast"]
-        print(f"| {name} | {ours:.3f} | {theirs:.1f} | {theirs / ours:.0f} | {small:.2f} | {large:.1f} |", flush=True)
+        figures = f"{ours:.3f} | {theirs:.1f} | {theirs / ours:.0f} | {small:.2f} | {large:.1f}"
+        print(f"| {name} | {figures} |", flush=True)
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from tagwright.losses._check import eager
 # logits and target (b, L), and the block's rows -> values (b,) and their gradient (b, L)
 Kernel: TypeAlias = Callable[[Tensor, Tensor, slice], tuple[Tensor, Tensor]]
 
-CELLS = 2**17
+CELLS = 2**20  # smaller blocks lie closer to the core, but the calls then cost more than the memory
 
 
 def fusable(logits: Tensor) -> bool:
@@ -37,10 +37,13 @@ class _Fused(torch.autograd.Function):
     def forward(ctx: Any, logits: Tensor, target: Tensor, kernel: Kernel) -> Tensor:
         rows, label_count = logits.shape
         size = max(1, CELLS // max(label_count, 1))
-        values, gradient = logits.new_empty(rows), torch.empty_like(logits)
-        for start in range(0, rows, size):
-            block = slice(start, min(start + size, rows))
-            values[block], gradient[block] = kernel(logits[block], target[block], block)
+        if size >= rows:
+            values, gradient = kernel(logits, target, slice(0, rows))
+        else:
+            values, gradient = logits.new_empty(rows), torch.empty_like(logits)
+            for start in range(0, rows, size):
+                block = slice(start, start + size)
+                values[block], gradient[block] = kernel(logits[block], target[block], block)
         ctx.save_for_backward(gradient)
         return values
 
@@ -51,11 +54,7 @@ class _Fused(torch.autograd.Function):
         return gradient * upstream[:, None], None, None
 
 
-def sigmoids(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """log(1 + e^-|s|), sigmoid(s) and sigmoid(-s), from one exponential; softplus(s) is the first plus max(s, 0)."""
-    small = logits.abs().neg_().exp_()  # never large
-    excess = torch.log1p(small)
-    high = small.add(1.0).reciprocal_()
-    low = small.mul_(high)
-    positive = logits >= 0
-    return excess, torch.where(positive, high, low), torch.where(positive, low, high)
+def is_hard(target: Tensor) -> bool:
+    """Whether all targets are 0 or 1: of numbers between, the square is smaller."""
+    flat = target.reshape(-1)
+    return bool(flat.sum() == torch.dot(flat, flat))

@@ -1,25 +1,29 @@
 """The two sums that zlpr, lsep and bpmll are made of, in log space and in O(L): of gold e^-s and of other e^s."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from tagwright.losses._fused import fusable, fused
 
+# the logs of both sums (B,) -> the loss, and its two derivatives
+Combine: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+
 
 def of_log_sums(
-    combine: Callable[[Tensor, Tensor], Tensor],
+    combine: Combine,
     logits: Tensor,
     target: Tensor,
     mask: Tensor | None,
     positive_weight: Tensor | None,
     negative_weight: Tensor | None,
 ) -> Tensor:
-    """combine(log of the sum of w⁺ p e^-s, log of the sum of w⁻ (1 - p) e^s), (B,); an empty sum's log is -inf."""
+    """combine(log of the sum of w⁺ p e^-s, log of the sum of w⁻ (1 - p) e^s)[0], (B,); an empty sum's log is -inf."""
     if not fusable(logits):
         gold, other = _shares(target, mask, positive_weight, negative_weight)
-        return combine(log_sum_exp(gold.log() - logits), log_sum_exp(other.log() + logits))
+        return combine(log_sum_exp(gold.log() - logits), log_sum_exp(other.log() + logits))[0]
 
     def kernel(logits: Tensor, target: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
         own = (weight if weight is None or len(weight) == 1 or weight.ndim == 1 else weight[rows] for weight in weights)
@@ -51,22 +55,27 @@ def log_sum_exp(logits: Tensor) -> Tensor:
     return (total.masked_fill(empty, 1.0).log() + top.squeeze(-1)).masked_fill(empty, -torch.inf)
 
 
-def _with_gradient(
-    combine: Callable[[Tensor, Tensor], Tensor], logits: Tensor, gold: Tensor, other: Tensor
-) -> tuple[Tensor, Tensor]:
+def _with_gradient(combine: Combine, logits: Tensor, gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
     """combine's values (B,) and their gradient (B, L). Takes no logarithm of a share: of 0 it is slow on a CPU."""
-    terms, logs = [], []
-    for share, scores in ((gold, -logits), (other, logits.clone())):
-        top = torch.where(share > 0, scores, -torch.inf).amax(-1, keepdim=True)
-        top.masked_fill_(top == -torch.inf, 0.0)
-        # a label of no share may lie above the top: held there, so that 0 times its exponential is 0
-        term = scores.sub_(top).clamp_max_(0.0).exp_().mul_(share)
-        total = term.sum(-1, keepdim=True)
-        terms.append(term.div_(total.clamp_min(torch.finfo(total.dtype).tiny)))
-        logs.append((total.log() + top).squeeze(-1))
-    with torch.enable_grad():
-        leaves = [log.requires_grad_() for log in logs]
-        values = combine(*leaves)
-        of_gold, of_other = torch.autograd.grad(values.sum(), leaves)
-    gradient = terms[1].mul_(of_other[:, None]).sub_(terms[0].mul_(of_gold[:, None]))
-    return values.detach(), gradient
+    low, high = torch.aminmax(logits) if logits.numel() else (logits.new_zeros(()), logits.new_zeros(()))
+    if -low <= _SAFE[logits.dtype] and high <= _SAFE[logits.dtype]:
+        up = logits.exp()
+        terms, tops = (up.reciprocal().mul_(gold), up.mul_(other)), (low.new_zeros(()), low.new_zeros(()))
+    else:
+        terms, tops = zip(_term(-logits, gold), _term(logits.clone(), other))
+    totals = [term.sum(-1) for term in terms]
+    values, *slopes = combine(*(total.log() + top for total, top in zip(totals, tops)))
+    # where a sum is empty its terms are 0, whatever they are divided by
+    of_gold, of_other = (g / t.clamp_min(torch.finfo(t.dtype).tiny) for g, t in zip(slopes, totals))
+    return values, terms[1].mul_(of_other[:, None]).addcmul_(terms[0], of_gold[:, None], value=-1)
+
+
+_SAFE = {torch.float32: 60.0, torch.float64: 600.0}  # e^s of a million such labels is still a number
+
+
+def _term(scores: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
+    """share * e^(s - top), (B, L), and each row's top (B,), its highest score that has a share. Changes the scores."""
+    top = torch.where(share > 0, scores, -torch.inf).amax(-1, keepdim=True)
+    top.masked_fill_(top == -torch.inf, 0.0)
+    # a label of no share may lie above the top: held there, so that 0 times its exponential is 0
+    return scores.sub_(top).clamp_max_(0.0).exp_().mul_(share), top.squeeze(-1)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
-from tagwright.losses._fused import fusable, fused, sigmoids
+from tagwright.losses._fused import fusable, fused
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus, taking_part
 
@@ -47,10 +47,8 @@ def bce(
 
 
 def _kernel(logits: Tensor, target: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
-    excess, chance, _ = sigmoids(logits)
-    # max(s, 0) - t s first: it is exactly 0 where a label is right, and the small excess keeps its digits
-    values = logits.clamp_min(0.0).addcmul_(logits, target, value=-1).add_(excess).sum(-1)
-    return values, chance.sub_(target)
+    values = F.binary_cross_entropy_with_logits(logits, target, reduction="none").sum(-1)
+    return values, logits.sigmoid().sub_(target)
 
 
 class BinaryCrossEntropyLoss(nn.Module):

@@ -30,8 +30,13 @@ def bpmll(
     >>> bpmll(torch.tensor([[2.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([-2.])
     """
-    pairs = of_log_sums(lambda gold, other: gold + other, logits, target, mask, positive_weight, negative_weight)
-    return pairs.masked_fill(pairs == -torch.inf, 0.0)
+    return of_log_sums(_combine, logits, target, mask, positive_weight, negative_weight)
+
+
+def _combine(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    pairs = gold + other
+    some = (pairs > -torch.inf).to(pairs.dtype)
+    return pairs.masked_fill(some == 0, 0.0), some, some
 
 
 class BPMLLLoss(nn.Module):

@@ -3,11 +3,12 @@
 from functools import partial
 from typing import Literal, Unpack
 
+import torch
 from torch import Tensor, nn
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, at_least, chosen
-from tagwright.losses._fused import fusable, fused, sigmoids
+from tagwright.losses._fused import fusable, fused, is_hard
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus
 
@@ -34,7 +35,7 @@ def focal(
     >>> focal(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.3466])
     """
-    if fusable(logits) and mask is positive_weight is negative_weight is None:
+    if fusable(logits) and mask is positive_weight is negative_weight is None and is_hard(target):
         return fused(partial(_kernel, gamma=gamma), logits, target)
     gold, other = softplus(-logits), softplus(logits)
     # (1 - p)^gamma in log space: at p = 1 a power's gradient would be infinite for gamma < 1
@@ -50,13 +51,16 @@ def focal(
 
 
 def _kernel(logits: Tensor, target: Tensor, rows: slice, *, gamma: float) -> tuple[Tensor, Tensor]:
-    """d/ds of (1 - p)^g softplus(-s) is -(1 - p)^g (g p softplus(-s) + 1 - p); the other term mirrors it."""
-    excess, chance, rest = sigmoids(logits)
-    gold, other = excess - logits.clamp_max(0.0), excess.add_(logits.clamp_min(0.0))
-    of_gold, of_other = rest.pow(gamma).mul_(target), chance.pow(gamma).mul_(1 - target)
-    values = (of_gold * gold).addcmul_(of_other, other).sum(-1)
-    gold.mul_(chance).mul_(gamma).add_(rest).mul_(of_gold)
-    return values, other.mul_(rest).mul_(gamma).add_(chance).mul_(of_other).sub_(gold)
+    """Either term is p^g softplus(z), z = -s for gold and s for others, of slope p^g (g (1 - p) softplus(z) + p)."""
+    turned = torch.addcmul(logits, logits, target, value=-2)
+    chance = torch.sigmoid(turned)
+    rest = 1 - chance
+    # softplus(z) is -log(1 - p), and z where 1 - p underflows
+    softplus = torch.maximum(rest.clamp_min(torch.finfo(rest.dtype).tiny).log_().neg_(), turned)
+    power = chance.square() if gamma == 2 else chance.pow(gamma)
+    values = torch.linalg.vecdot(power, softplus)
+    slope = rest.mul_(softplus).mul_(gamma).add_(chance).mul_(power)
+    return values, slope.addcmul_(slope, target, value=-2)
 
 
 class FocalLoss(nn.Module):

@@ -31,9 +31,12 @@ def lsep(
     >>> lsep(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])
     """
-    return of_log_sums(
-        lambda gold, other: softplus(gold + other), logits, target, mask, positive_weight, negative_weight
-    )
+    return of_log_sums(_combine, logits, target, mask, positive_weight, negative_weight)
+
+
+def _combine(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    pairs = gold + other
+    return softplus(pairs), pairs.sigmoid(), pairs.sigmoid()
 
 
 class LSEPLoss(nn.Module):

@@ -35,9 +35,11 @@ def zlpr(
     tensor([1000001.])
     """
     shifted = logits if isinstance(threshold, float) and threshold == 0 else logits - threshold
-    return of_log_sums(
-        lambda gold, other: softplus(gold) + softplus(other), shifted, target, mask, positive_weight, negative_weight
-    )
+    return of_log_sums(_combine, shifted, target, mask, positive_weight, negative_weight)
+
+
+def _combine(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return softplus(gold) + softplus(other), gold.sigmoid(), other.sigmoid()
 
 
 class ZLPRLoss(nn.Module):
