@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tagwright.errors import ShapeError
 from tagwright.losses._blocks import in_blocks
-from tagwright.losses._check import check
+from tagwright.losses._check import check, check_answer
 from tagwright.losses._sparse import SparseMask, SparseTarget
 
 
@@ -74,10 +74,13 @@ def loss(
             weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
             check(logits, target, mask, weights, extra_logits=extra_logits, hard=hard, validate=validate)
             if isinstance(target, Tensor) and not isinstance(mask, SparseMask):
-                return dense(logits, target, mask, **weights, **settings)
-            if not sparse:
+                values = dense(logits, target, mask, **weights, **settings)
+            elif sparse:
+                values = in_blocks(dense, logits, target, mask, {**weights, **settings}, batchwise, extra_logits)
+            else:
                 raise ShapeError(f"{function.__name__} takes dense targets and masks only; use .dense(L)")
-            return in_blocks(dense, logits, target, mask, {**weights, **settings}, batchwise, extra_logits)
+            check_answer(values, logits, mask, validate=validate)
+            return values
 
         called.__signature__ = _public(function)  # type: ignore[attr-defined]
         return called

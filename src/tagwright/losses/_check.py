@@ -42,7 +42,13 @@ def check(
         if weight is not None and not _broadcasts(weight, shape):
             raise ShapeError(f"{name} must broadcast to {shape}: (L,), (B, 1) or (B, L), got {tuple(weight.shape)}")
     if look:
-        _check_values(logits, target, mask, weights, hard=hard)
+        _check_values(logits, target, weights, hard=hard)
+
+
+def check_answer(values: Tensor, logits: Tensor, mask: Tensor | SparseMask | None, *, validate: bool = False) -> None:
+    """Raise where logits hold NaN. Then the values do too, and they are few: nobody has to look at all logits."""
+    if (validate or _free_to_look(logits)) and values.detach().isnan().any() and _seen(logits, mask).isnan().any():
+        raise ShapeError("logits hold NaN; look at the learning rate or the input before the loss")
 
 
 def _check_target(logits: Tensor, target: Tensor, shape: tuple[int, int]) -> None:
@@ -64,7 +70,6 @@ def _check_target(logits: Tensor, target: Tensor, shape: tuple[int, int]) -> Non
 def _check_values(
     logits: Tensor,
     target: Tensor | SparseTarget,
-    mask: Tensor | SparseMask | None,
     weights: dict[str, Tensor | None],
     *,
     hard: bool,
@@ -72,7 +77,7 @@ def _check_values(
     with torch.no_grad():
         given = target.values if isinstance(target, SparseTarget) else target
         if given is not None and given.dtype != torch.bool and given.numel():
-            low, high = torch.aminmax(given)
+            low, high = (end.item() for end in torch.aminmax(given))
             if not (low >= 0 and high <= 1):
                 swapped = logits.numel() and logits.min() >= 0 and logits.max() <= 1
                 hint = "; are logits and target swapped?" if swapped else ""
@@ -86,8 +91,6 @@ def _check_values(
         for name, weight in weights.items():
             if weight is not None and weight.numel() and not weight.min() >= 0:
                 raise ShapeError(f"{name} must not be negative, got {weight.min():.4g}")
-        if not torch.isfinite(logits.sum()) and _seen(logits, mask).isnan().any():
-            raise ShapeError("logits hold NaN; look at the learning rate or the input before the loss")
 
 
 def _seen(logits: Tensor, mask: Tensor | SparseMask | None) -> Tensor:

@@ -57,20 +57,16 @@ def log_sum_exp(logits: Tensor) -> Tensor:
 
 def _with_gradient(combine: Combine, logits: Tensor, gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
     """combine's values (B,) and their gradient (B, L). Takes no logarithm of a share: of 0 it is slow on a CPU."""
-    low, high = torch.aminmax(logits) if logits.numel() else (logits.new_zeros(()), logits.new_zeros(()))
-    if -low <= _SAFE[logits.dtype] and high <= _SAFE[logits.dtype]:
-        up = logits.exp()
-        terms, tops = (up.reciprocal().mul_(gold), up.mul_(other)), (low.new_zeros(()), low.new_zeros(()))
-    else:
-        terms, tops = zip(_term(-logits, gold), _term(logits.clone(), other))
-    totals = [term.sum(-1) for term in terms]
+    up = logits.exp()
+    terms = [up.reciprocal().mul_(gold), up.mul_(other)]
+    totals, tops = [term.sum(-1) for term in terms], [torch.zeros(()), torch.zeros(())]
+    if not (totals[0] + totals[1]).isfinite().all():  # a logit beyond 88: each sum then starts from its highest term
+        terms, tops = map(list, zip(_term(-logits, gold), _term(logits.clone(), other)))
+        totals = [term.sum(-1) for term in terms]
     values, *slopes = combine(*(total.log() + top for total, top in zip(totals, tops)))
     # where a sum is empty its terms are 0, whatever they are divided by
     of_gold, of_other = (g / t.clamp_min(torch.finfo(t.dtype).tiny) for g, t in zip(slopes, totals))
     return values, terms[1].mul_(of_other[:, None]).addcmul_(terms[0], of_gold[:, None], value=-1)
-
-
-_SAFE = {torch.float32: 60.0, torch.float64: 600.0}  # e^s of a million such labels is still a number
 
 
 def _term(scores: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
-from tagwright.losses._fused import fusable, fused
+from tagwright.losses._fused import CELLS, fusable, fused
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus, taking_part
 
@@ -32,7 +32,7 @@ def bce(
     >>> bce(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([1.3863])
     """
-    if fusable(logits) and mask is positive_weight is negative_weight is None:
+    if logits.numel() > CELLS and fusable(logits) and mask is positive_weight is negative_weight is None:
         return fused(_kernel, logits, target)
     if positive_weight is None and negative_weight is None:
         return taking_part(F.binary_cross_entropy_with_logits(logits, target, reduction="none"), mask).sum(-1)

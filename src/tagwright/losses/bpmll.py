@@ -35,7 +35,7 @@ def bpmll(
 
 def _combine(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     pairs = gold + other
-    some = (pairs > -torch.inf).to(pairs.dtype)
+    some = (pairs != -torch.inf).to(pairs.dtype)
     return pairs.masked_fill(some == 0, 0.0), some, some
 
 
