@@ -160,8 +160,9 @@ def test_weight_of_zero_keeps_value_and_gradient_finite(loss: Loss, name: str):
     assert loss.slope(loss.logits(), loss.target(), **zero).isfinite().all()
 
 
-def test_float32_agrees_with_float64(loss: Loss):
-    logits, target = loss.logits().float(), loss.target()
+@pytest.mark.parametrize("scale", [1, 10, 30])
+def test_float32_agrees_with_float64(loss: Loss, scale: int):
+    logits, target = (scale * loss.logits()).float(), loss.target()
     extras = loss.extras(target, torch.float32)
     assert loss.function(logits, target, **extras).dtype == torch.float32
     same(loss.function(logits, target, **extras), loss.function(logits.double(), target, **extras), 1e-5)

@@ -82,7 +82,7 @@ def _check_values(
                 swapped = logits.numel() and logits.min() >= 0 and logits.max() <= 1
                 hint = "; are logits and target swapped?" if swapped else ""
                 raise ShapeError(f"target must lie in [0, 1], got {low:.4g} to {high:.4g}{hint}")
-            if hard and not ((given == 0) | (given == 1)).all():
+            if hard and not is_hard(given):
                 raise ShapeError(
                     "this loss takes targets of 0 and 1 only; soft ones need bce, zlpr or another soft loss"
                 )
@@ -98,6 +98,12 @@ def _seen(logits: Tensor, mask: Tensor | SparseMask | None) -> Tensor:
         return logits
     seen = mask.dense(logits.shape[1]) if isinstance(mask, SparseMask) else mask
     return logits[:, : seen.shape[1]].masked_fill(~seen, 0.0)
+
+
+def is_hard(target: Tensor) -> bool:
+    """Whether all targets, which lie in [0, 1], are 0 or 1: of numbers between, the square is smaller."""
+    flat = target.reshape(-1)
+    return bool(flat.sum() == torch.dot(flat, flat))
 
 
 def _broadcasts(weight: Tensor, shape: tuple[int, int]) -> bool:

@@ -52,9 +52,3 @@ class _Fused(torch.autograd.Function):
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         return gradient * upstream[:, None], None, None
-
-
-def is_hard(target: Tensor) -> bool:
-    """Whether all targets are 0 or 1: of numbers between, the square is smaller."""
-    flat = target.reshape(-1)
-    return bool(flat.sum() == torch.dot(flat, flat))

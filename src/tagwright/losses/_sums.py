@@ -59,11 +59,13 @@ def _with_gradient(combine: Combine, logits: Tensor, gold: Tensor, other: Tensor
     """combine's values (B,) and their gradient (B, L). Takes no logarithm of a share: of 0 it is slow on a CPU."""
     up = logits.exp()
     terms = [up.reciprocal().mul_(gold), up.mul_(other)]
-    totals, tops = [term.sum(-1) for term in terms], [torch.zeros(()), torch.zeros(())]
+    totals = [term.sum(-1) for term in terms]
+    logs = [total.log() for total in totals]
     if not (totals[0] + totals[1]).isfinite().all():  # a logit beyond 88: each sum then starts from its highest term
         terms, tops = map(list, zip(_term(-logits, gold), _term(logits.clone(), other)))
         totals = [term.sum(-1) for term in terms]
-    values, *slopes = combine(*(total.log() + top for total, top in zip(totals, tops)))
+        logs = [total.log() + top for total, top in zip(totals, tops)]
+    values, *slopes = combine(*logs)
     # where a sum is empty its terms are 0, whatever they are divided by
     of_gold, of_other = (g / t.clamp_min(torch.finfo(t.dtype).tiny) for g, t in zip(slopes, totals))
     return values, terms[1].mul_(of_other[:, None]).addcmul_(terms[0], of_gold[:, None], value=-1)

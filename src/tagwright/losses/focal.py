@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from tagwright.losses._call import Cells, loss, reduced
-from tagwright.losses._check import REDUCTIONS, at_least, chosen
-from tagwright.losses._fused import fusable, fused, is_hard
+from tagwright.losses._check import REDUCTIONS, at_least, chosen, is_hard
+from tagwright.losses._fused import fusable, fused
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus
 
@@ -36,7 +36,9 @@ def focal(
     tensor([0.3466])
     """
     if fusable(logits) and mask is positive_weight is negative_weight is None and is_hard(target):
-        return fused(partial(_kernel, gamma=gamma), logits, target)
+        values = fused(partial(_kernel, gamma=gamma), logits, target)
+        if values.detach().isfinite().all():  # else a logit is beyond 88, and its exponential no number
+            return values
     gold, other = softplus(-logits), softplus(logits)
     # (1 - p)^gamma in log space: at p = 1 a power's gradient would be infinite for gamma < 1
     positive, negative = (-gamma * other).exp() * gold, (-gamma * gold).exp() * other
@@ -52,14 +54,12 @@ def focal(
 
 def _kernel(logits: Tensor, target: Tensor, rows: slice, *, gamma: float) -> tuple[Tensor, Tensor]:
     """Either term is p^g softplus(z), z = -s for gold and s for others, of slope p^g (g (1 - p) softplus(z) + p)."""
-    turned = torch.addcmul(logits, logits, target, value=-2)
-    chance = torch.sigmoid(turned)
-    rest = 1 - chance
-    # softplus(z) is -log(1 - p), and z where 1 - p underflows
-    softplus = torch.maximum(rest.clamp_min(torch.finfo(rest.dtype).tiny).log_().neg_(), turned)
+    odds = torch.addcmul(logits, logits, target, value=-2).exp_()
+    rest = (odds + 1).reciprocal_()
+    chance, log_rest = odds.mul_(rest), rest.log()  # log(1 - p) is -softplus(z)
     power = chance.square() if gamma == 2 else chance.pow(gamma)
-    values = torch.linalg.vecdot(power, softplus)
-    slope = rest.mul_(softplus).mul_(gamma).add_(chance).mul_(power)
+    values = torch.linalg.vecdot(power, log_rest).neg_()
+    slope = torch.add(chance, rest.mul_(log_rest), alpha=-gamma, out=rest).mul_(power)
     return values, slope.addcmul_(slope, target, value=-2)
 
 
