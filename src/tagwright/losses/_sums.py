@@ -1,15 +1,24 @@
 """The two sums that zlpr, lsep and bpmll are made of, in log space and in O(L): of gold e^-s and of other e^s."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from tagwright.losses._fused import fusable, fused
 
-# the logs of both sums (B,) -> the loss, and its two derivatives
-Combine: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+
+class Combine(NamedTuple):
+    """What a loss makes of its two sums, twice: by their logs, which always serves, and by themselves, which is quick.
+
+    `logs` takes the logs (B,) of the gold and of the other sum, and gives the values (B,) and both derivatives.
+    `sums` takes the sums (2, B), and gives the values and the derivatives by the sums (2, B); a value that is no number
+    sends the block to `logs`.
+    """
+
+    logs: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+    sums: Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 def of_log_sums(
@@ -20,10 +29,10 @@ def of_log_sums(
     positive_weight: Tensor | None,
     negative_weight: Tensor | None,
 ) -> Tensor:
-    """combine(log of the sum of w⁺ p e^-s, log of the sum of w⁻ (1 - p) e^s)[0], (B,); an empty sum's log is -inf."""
+    """What combine makes of the sums of w⁺ p e^-s and of w⁻ (1 - p) e^s over the labels, (B,)."""
     if not fusable(logits):
         gold, other = _shares(target, mask, positive_weight, negative_weight)
-        return combine(log_sum_exp(gold.log() - logits), log_sum_exp(other.log() + logits))[0]
+        return combine.logs(log_sum_exp(gold.log() - logits), log_sum_exp(other.log() + logits))[0]
 
     def kernel(logits: Tensor, target: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
         own = (weight if weight is None or len(weight) == 1 or weight.ndim == 1 else weight[rows] for weight in weights)
@@ -58,17 +67,20 @@ def log_sum_exp(logits: Tensor) -> Tensor:
 def _with_gradient(combine: Combine, logits: Tensor, gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
     """combine's values (B,) and their gradient (B, L). Takes no logarithm of a share: of 0 it is slow on a CPU."""
     up = logits.exp()
-    terms = [up.reciprocal().mul_(gold), up.mul_(other)]
-    totals = [term.sum(-1) for term in terms]
-    logs = [total.log() for total in totals]
-    if not (totals[0] + totals[1]).isfinite().all():  # a logit beyond 88: each sum then starts from its highest term
-        terms, tops = map(list, zip(_term(-logits, gold), _term(logits.clone(), other)))
-        totals = [term.sum(-1) for term in terms]
-        logs = [total.log() + top for total, top in zip(totals, tops)]
-    values, *slopes = combine(*logs)
-    # where a sum is empty its terms are 0, whatever they are divided by
-    of_gold, of_other = (g / t.clamp_min(torch.finfo(t.dtype).tiny) for g, t in zip(slopes, totals))
-    return values, terms[1].mul_(of_other[:, None]).addcmul_(terms[0], of_gold[:, None], value=-1)
+    low, high = up.reciprocal().mul_(gold), up.mul_(other)
+    values, slopes = combine.sums(torch.stack((low.sum(-1), high.sum(-1))))
+    if not values.isfinite().all():  # a logit beyond 88: each sum then starts from its highest term
+        (low, low_top), (high, high_top) = _term(-logits, gold), _term(logits.clone(), other)
+        sums = torch.stack((low.sum(-1), high.sum(-1)))
+        values, *of_logs = combine.logs(*(sums.log() + torch.stack((low_top, high_top))))
+        # where a sum is empty its terms are 0, whatever they are divided by
+        slopes = torch.stack(of_logs) / sums.clamp_min(torch.finfo(sums.dtype).tiny)
+    return values, high.mul_(slopes[1, :, None]).addcmul_(low, slopes[0, :, None], value=-1)
+
+
+def known(values: Tensor, sums: Tensor) -> Tensor:
+    """The values, NaN where a sum is so small that it may have lost terms; its log then has to serve."""
+    return values.masked_fill((sums < 1e-25).any(0), torch.nan)
 
 
 def _term(scores: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._sums import of_log_sums
+from tagwright.losses._sums import Combine, known, of_log_sums
 
 
 @loss(hard=True)
@@ -30,13 +30,17 @@ def bpmll(
     >>> bpmll(torch.tensor([[2.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([-2.])
     """
-    return of_log_sums(_combine, logits, target, mask, positive_weight, negative_weight)
+    return of_log_sums(Combine(_of_logs, _of_sums), logits, target, mask, positive_weight, negative_weight)
 
 
-def _combine(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _of_logs(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     pairs = gold + other
     some = (pairs != -torch.inf).to(pairs.dtype)
     return pairs.masked_fill(some == 0, 0.0), some, some
+
+
+def _of_sums(sums: Tensor) -> tuple[Tensor, Tensor]:
+    return known(sums.log().sum(0), sums), sums.reciprocal()
 
 
 class BPMLLLoss(nn.Module):

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._sums import of_log_sums
+from tagwright.losses._sums import Combine, known, of_log_sums
 from tagwright.losses._terms import softplus
 
 
@@ -31,12 +31,17 @@ def lsep(
     >>> lsep(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])
     """
-    return of_log_sums(_combine, logits, target, mask, positive_weight, negative_weight)
+    return of_log_sums(Combine(_of_logs, _of_sums), logits, target, mask, positive_weight, negative_weight)
 
 
-def _combine(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _of_logs(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     pairs = gold + other
     return softplus(pairs), pairs.sigmoid(), pairs.sigmoid()
+
+
+def _of_sums(sums: Tensor) -> tuple[Tensor, Tensor]:
+    pairs = sums[0] * sums[1]
+    return known(pairs.log1p(), sums), sums.flip(0) / (1 + pairs)
 
 
 class LSEPLoss(nn.Module):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._sums import of_log_sums
+from tagwright.losses._sums import Combine, of_log_sums
 from tagwright.losses._terms import softplus
 
 
@@ -35,11 +35,15 @@ def zlpr(
     tensor([1000001.])
     """
     shifted = logits if isinstance(threshold, float) and threshold == 0 else logits - threshold
-    return of_log_sums(_combine, shifted, target, mask, positive_weight, negative_weight)
+    return of_log_sums(Combine(_of_logs, _of_sums), shifted, target, mask, positive_weight, negative_weight)
 
 
-def _combine(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _of_logs(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return softplus(gold) + softplus(other), gold.sigmoid(), other.sigmoid()
+
+
+def _of_sums(sums: Tensor) -> tuple[Tensor, Tensor]:
+    return sums.log1p().sum(0), (1 + sums).reciprocal_()
 
 
 class ZLPRLoss(nn.Module):
