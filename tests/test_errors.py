@@ -17,3 +17,7 @@ def test_an_unknown_name_far_from_all_lists_them_without_a_guess():
 
 def test_no_choices_are_said():
     assert unknown("part", "x", []).endswith("Choices: none")
+
+
+def test_a_name_that_is_only_a_little_like_another_gets_no_guess():
+    assert "did you mean" not in unknown("encoder", "bert", ["bow", "best_of"])  # half of the letters

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -156,3 +157,38 @@ def test_the_digest_is_that_of_the_bytes(tmp_path):
     path = tmp_path / "f"
     path.write_bytes(bytes(range(256)) * 1000)
     assert sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def foreign(path, kind):
+    if kind == "file":
+        path.write_text("text,labels")
+        return path
+    path.mkdir()
+    (path / "thesis.txt").write_text("x")
+    if kind == "manifest":
+        (path / MANIFEST).write_text('{"name": "a web page", "icons": []}')
+    return path
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "manifest"])
+def test_what_others_made_is_never_overwritten(tmp_path, kind):
+    path = foreign(tmp_path / "m", kind)
+    before = names_in(tmp_path)
+    with pytest.raises(ModelError, match="exists and is no model folder"):
+        fill(path, overwrite=True)
+    assert names_in(tmp_path) == before
+
+
+def test_an_empty_folder_is_overwritten(tmp_path):
+    (tmp_path / "m").mkdir()
+    fill(tmp_path / "m", overwrite=True)
+    assert verified(tmp_path / "m")
+
+
+def test_the_working_folder_is_a_folder_too(tmp_path, monkeypatch):
+    fill(tmp_path / "m")
+    (tmp_path / "m" / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "m")
+    assert verified(Path("."))["format"] == 1
+    monkeypatch.chdir("inner")
+    assert verified(Path(".."))["format"] == 1

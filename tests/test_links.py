@@ -84,3 +84,24 @@ def test_calibration_of_exclusive_labels_is_a_temperature():
 @pytest.mark.parametrize("level", [0.0, 1e4])
 def test_calibration_of_constant_logits_is_finite(level: float):
     assert np.isfinite(calibrated(np.full((5, 2), level), np.eye(5, 2) > 0)).all()
+
+
+def test_a_few_rows_in_perfect_order_give_platts_slope_and_no_endless_one():
+    """Two of each: Platt's targets are 3/4 and 1/4, which a slope of log 3 gives at logits of 1 and -1."""
+    found = calibrated(np.array([[1.0], [1.0], [-1.0], [-1.0]]), np.array([[True], [True], [False], [False]]))
+    np.testing.assert_allclose(found, (np.log(3), 0.0), atol=1e-4)
+
+
+def test_a_few_exclusive_rows_in_perfect_order_give_no_endless_slope():
+    """Three rows of three labels: the target of the gold one is 4/6, of the others 1/6."""
+    assert calibrated(np.eye(3), np.eye(3) > 0, exclusive=True).slope == pytest.approx(np.log(4), rel=1e-4)
+
+
+def test_an_exclusive_row_without_a_label_has_no_say():
+    logits, truth = np.eye(3), np.eye(3) > 0
+    truth[2] = False
+    moved = logits.copy()
+    moved[2] = [5.0, -7.0, 0.0]
+    assert calibrated(logits, truth, exclusive=True) == pytest.approx(
+        calibrated(moved, truth, exclusive=True), rel=0.01
+    )

@@ -183,3 +183,8 @@ def test_a_settings_file_that_is_not_utf8_is_named(tmp_path):
 def test_settings_are_frozen():
     with pytest.raises(AttributeError):
         resolve({}).fit.epochs = 3.0
+
+
+def test_a_folder_as_settings_file_is_a_clear_error(tmp_path):
+    with pytest.raises(SettingsError, match="cannot be read"):
+        read_settings(tmp_path)

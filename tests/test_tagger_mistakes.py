@@ -69,3 +69,15 @@ def test_a_matrix_of_other_values_is_an_error():
 def test_an_unknown_setting_is_an_error_at_fit():
     with pytest.raises(SettingsError, match="did you mean 'cnn'"):
         tagger(encoder="cn", settings=None).fit(TEXTS, SINGLE)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_text_is_named_by_its_place(single, missing):
+    for call in (lambda: single.predict(["a", missing]), lambda: tagger().fit([TEXTS[0], missing], ["x", "y"])):
+        with pytest.raises(DataError, match=r"text 1 \(counted from 0\) is missing"):
+            call()
+
+
+def test_a_decision_that_may_leave_a_single_label_out_is_an_error():
+    with pytest.raises(SettingsError, match="take argmax"):
+        tagger(decide="zero", objective="bce").fit(TEXTS, SINGLE)

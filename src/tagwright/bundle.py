@@ -13,7 +13,7 @@ from tagwright import decide, parts
 from tagwright.assemble.network import build_network
 from tagwright.embed import load_tokeniser
 from tagwright.errors import ModelError
-from tagwright.folder import verified, written
+from tagwright.folder import named, verified, written
 from tagwright.labels.space import LabelSpace
 from tagwright.links import Calibration
 from tagwright.model import Head, Model
@@ -41,6 +41,7 @@ def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> N
 
 def load(folder: Path) -> Model:
     """Read a model folder; an altered or missing file is an error."""
+    folder = named(folder)
     if not folder.is_dir() and not folder.with_name(f".{folder.name}.old").is_dir():
         raise ModelError(f"no model folder {folder}; `tagwright fit DATA --out {folder}` makes one")
     manifest = verified(folder)

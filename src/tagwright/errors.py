@@ -31,6 +31,6 @@ def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
     "unknown loss 'bcee'; did you mean 'bce'? Choices: bce, zlpr"
     """
     choices = sorted(choices)
-    near = get_close_matches(name, choices, n=1, cutoff=0.5)
+    near = get_close_matches(name, choices, n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else "."
     return f"unknown {kind} {name!r}{hint} Choices: {', '.join(choices) or 'none'}"

@@ -20,12 +20,14 @@ def written(
 ) -> Iterator[Path]:
     """Gives a side folder to fill; leaving the block makes it `folder`, with a manifest of what it holds.
 
-    An existing folder is an error, unless `overwrite`: it is then moved away first and removed last. Files in `free`
-    are not in the manifest: a person may change them.
+    An existing folder is an error, unless `overwrite`: one of ours is then moved away first and removed last. Files in
+    `free` are not in the manifest: a person may change them.
     """
+    folder = named(folder)
     _recover(folder)
     if folder.exists() and not overwrite:
         raise ModelError(f"{folder} exists; choose another name or overwrite it")
+    require_model(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     aside = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(aside, ignore_errors=True)
@@ -41,9 +43,10 @@ def written(
 
 def verified(folder: Path) -> dict[str, Any]:
     """The manifest, after every file it names was found unaltered. Files it does not name are ignored."""
+    folder = named(folder)
     _recover(folder)
     try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest = _manifest(folder)
         digests = dict(manifest["sha256"])
     except (FileNotFoundError, NotADirectoryError):
         what = f"has no {MANIFEST}; it is no folder of ours, or only part of one" if folder.exists() else "is not there"
@@ -59,10 +62,38 @@ def verified(folder: Path) -> dict[str, Any]:
     return manifest
 
 
+def require_model(folder: Path) -> None:
+    """Refuse to replace anything but a folder of ours or an empty one; what is not there is fine."""
+    try:
+        ours = "sha256" in dict(_manifest(folder))
+    except (OSError, ValueError, TypeError):
+        ours = False
+    if not ours:
+        require_ours(folder, (), "model folder")
+
+
+def require_ours(folder: Path, marks: Sequence[str], what: str) -> None:
+    """Refuse a file, and a folder that holds something but none of `marks`, the names that tell it for ours."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not any((folder / mark).exists() for mark in marks):
+        raise ModelError(f"{folder} exists and is no {what}; choose another --out")
+
+
+def named(folder: Path) -> Path:
+    """The same folder by a path that ends in its name, also where it is `.` or `..`."""
+    return Path(os.path.abspath(folder)) if folder.name in ("", "..") else folder
+
+
 def sha256(path: Path) -> str:
     """Digest of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return found
 
 
 def _seal(folder: Path, about: Mapping[str, Any], free: Sequence[str]) -> None:

@@ -44,19 +44,31 @@ def probabilities(
 def calibrated(logits: np.ndarray, truth: np.ndarray, *, exclusive: bool = False) -> Calibration:
     """The line that makes `truth` (n, L), bool, likeliest (Platt 1999); a slope alone where labels exclude each other.
 
+    The targets are Platt's, a little short of 0 and 1, so that a few rows that are all in order give no endless slope.
+
     >>> truth = np.array([[True], [True], [False], [False]])
     >>> calibrated(np.array([[8.0], [-1.0], [1.0], [-8.0]]), truth).slope < 1
     True
     """
     logits = logits.astype(np.float64)
-    signs = np.where(truth, 1.0, -1.0)
+    target = _smoothed(truth, exclusive=exclusive)
 
     def cost(line: np.ndarray) -> float:
         slope = np.exp(line[0])  # positive: a calibration never turns the order
         if exclusive:
-            return -float((log_softmax(slope * logits, axis=-1) * truth).sum(-1).mean())
-        return -float(log_expit(signs * (slope * logits + line[1])).mean())
+            return -float((log_softmax(slope * logits, axis=-1) * target).sum(-1).mean())
+        values = slope * logits + line[1]
+        return -float((target * log_expit(values) + (1 - target) * log_expit(-values)).mean())
 
     start = np.array([-np.log(max(float(logits.std()), 1e-6)), 0.0])
     found = minimize(cost, start[: 1 if exclusive else 2], method="L-BFGS-B", bounds=[(-20, 20)] * (2 - exclusive))
     return Calibration(float(np.exp(found.x[0])), 0.0 if exclusive else float(found.x[1]))
+
+
+def _smoothed(truth: np.ndarray, *, exclusive: bool) -> np.ndarray:
+    """Truth (n, L) -> targets (n, L): means under one row more of every kind. A row without a label stays without."""
+    rows, labels = truth.shape
+    if exclusive:
+        return np.where(truth, rows + 1, 1) / (rows + labels) * truth.any(-1, keepdims=True)
+    positives = np.count_nonzero(truth)
+    return np.where(truth, (positives + 1) / (positives + 2), 1 / (truth.size - positives + 2))

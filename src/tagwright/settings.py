@@ -168,6 +168,8 @@ def read_settings(path: Path) -> dict[str, Any]:
         raise SettingsError(f"no settings file {path}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: {error}") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def assigned(given: Mapping[str, Any], assignment: str) -> dict[str, Any]:

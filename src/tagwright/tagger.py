@@ -1,6 +1,6 @@
 """The scikit-learn face: texts and labels as Python lists, `fit`, `predict`, `predict_proba`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tagwright import bundle
 from tagwright.assemble.facts import card_facts
 from tagwright.assemble.prepare import prepare
-from tagwright.assemble.train import fit
+from tagwright.assemble.train import check, fit
 from tagwright.errors import DataError
 from tagwright.model import Model, Scores
 from tagwright.read import Data
@@ -25,8 +25,10 @@ class Tagger(ClassifierMixin, BaseEstimator):
     """A text tagger with scikit-learn's manners.
 
     `labels` may be one string a text, a list of strings a text, or a multi-hot matrix (n, L); `predict` answers in the
-    same form. `objective=None` takes bce; for one label a text cross_entropy, with bow squared_hinge. `settings` are
-    nested values for everything else, as in a settings file.
+    same form. scikit-learn's own scorers for several labels, such as scoring="f1_macro", want the matrix. `settings`
+    are nested values for everything else, as in a settings file; a parameter that is given wins over them, one that is
+    None leaves the choice to them: encoder cnn; objective bce, for one label a text cross_entropy, with bow
+    squared_hinge.
 
     >>> tagger = Tagger(encoder="bow", epochs=3)
     >>> texts = [f"{thing} number {i}" for i in range(20) for thing in ("tent", "knife")]
@@ -39,15 +41,15 @@ class Tagger(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        encoder: str = "cnn",
+        encoder: str | None = None,
         objective: str | None = None,
         decide: str | None = None,
         epochs: float | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
-        dev_share: float = 0.1,
-        seed: int = 0,
-        device: str = "auto",
+        dev_share: float | None = None,
+        seed: int | None = None,
+        device: str | None = None,
         settings: dict[str, Any] | None = None,
     ) -> None:
         self.encoder, self.objective, self.decide = encoder, objective, decide
@@ -67,6 +69,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
         data = Data(tables={"all": pa.table(columns)}, task=task, source="texts given in Python")  # type: ignore[arg-type]
         settings = resolve(self._given(), task)
         prepared = prepare(data, settings)
+        check(prepared, settings)
         fitted = fit(prepared, settings)
         self.model_, self.form_ = fitted.model, form
         self.card_ = model_card(card_facts(prepared, fitted))
@@ -112,15 +115,17 @@ class Tagger(ClassifierMixin, BaseEstimator):
         return tags
 
     def _given(self) -> dict[str, Any]:
-        fit_options = {"epochs": self.epochs, "batch": self.batch, "learning_rate": self.learning_rate}
-        given = {key: dict(value) if isinstance(value, dict) else value for key, value in (self.settings or {}).items()}
-        chosen = {k: v for k, v in {**fit_options, "seed": self.seed, "device": self.device}.items() if v is not None}
-        given["fit"] = {**chosen, **given.get("fit", {})}
-        given["split"] = {"dev_share": self.dev_share, **given.get("split", {})}
-        given.setdefault("encoder", self.encoder)
-        for name in ("objective", "decide"):
-            if getattr(self, name) is not None:
-                given.setdefault(name, getattr(self, name))
+        """The settings, the parameters that are not None over them."""
+        given = dict(self.settings or {})
+        names = {"fit": ("epochs", "batch", "learning_rate", "seed", "device"), "split": ("dev_share",)}
+        for section, keys in names.items():
+            chosen = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
+            given[section] = {**given.get(section, {}), **chosen}
+        for part in ("encoder", "decide"):
+            if getattr(self, part) is not None:
+                given[part] = _named(given.get(part, {}), getattr(self, part))
+        if self.objective is not None:
+            given["objective"] = self.objective
         return given
 
     def _scores(self, texts: Sequence[str]) -> Scores:
@@ -149,13 +154,32 @@ def load(folder: str | Path) -> Tagger:
 
 def of_model(model: Model, *, card: str) -> Tagger:
     """A tagger around a trained model."""
-    # its own settings, so that a clone trains the same kind of model
-    own = model.settings
-    tagger = Tagger(encoder=own.encoder.name, objective=own.objective, settings=own.as_dict())
+    # its own settings, so that a clone trains the same kind of model; no defaults: they change with another encoder
+    own, task = model.settings, "one" if model.heads["main"].space.exclusive else "many"
+    usual = resolve({"encoder": own.encoder.name, "objective": own.objective}, task).as_dict()
+    tagger = Tagger(encoder=own.encoder.name, objective=own.objective, settings=_beyond(own.as_dict(), usual))
     tagger.model_, tagger.card_ = model, card
     tagger.form_ = "single" if model.heads["main"].space.exclusive else "lists"
     tagger._set_classes(model.heads["main"].space.names)
     return tagger
+
+
+def _beyond(own: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that are not as usual; a part of another name keeps all of its own."""
+    result: dict[str, Any] = {}
+    for section, values in own.items():
+        if isinstance(values, Mapping):
+            same = values.get("name") == usual[section].get("name")
+            values = {k: v for k, v in values.items() if not same or k not in usual[section] or v != usual[section][k]}
+        if values != usual[section] and values:
+            result[section] = values
+    return result
+
+
+def _named(table: Any, name: str) -> dict[str, Any]:
+    """A part of this name, with the settings of the table unless they belong to another part."""
+    table = {"name": table} if isinstance(table, str) else table
+    return {**(table if table.get("name", name) == name else {}), "name": name}
 
 
 def _label_lists(labels: Any) -> tuple[str, list[list[str]], list[Any]]:
@@ -204,7 +228,13 @@ def _texts(texts: Any) -> list[str]:
     if isinstance(texts, str):
         raise DataError("texts must be a list of strings, got one string; put it in a list")
     rows = texts.tolist() if hasattr(texts, "tolist") else list(texts)
-    wrong = next((row for row in rows if not isinstance(row, str)), None)
-    if wrong is not None:
-        raise DataError(f"texts must be strings, got {type(wrong).__name__}; are texts and labels swapped?")
-    return rows
+    wrong = next((place for place, row in enumerate(rows) if not isinstance(row, str)), None)
+    if wrong is None:
+        return rows
+    row = rows[wrong]
+    if row is None or (isinstance(row, float) and np.isnan(row)):
+        raise DataError(f"text {wrong} (counted from 0) is missing: None or NaN; leave it out, or give an empty string")
+    kind = type(row).__name__
+    raise DataError(
+        f"texts must be strings, got {kind} at place {wrong} (counted from 0); are texts and labels swapped?"
+    )

@@ -105,6 +105,16 @@ def trained(tmp_path_factory, source):
 
 
 @pytest.fixture(scope="session")
+def single_trained(tmp_path_factory, single_source):
+    """A model folder of a one-label model."""
+    from tagwright.assemble.fit import fit_folder
+
+    out = tmp_path_factory.mktemp("models") / "single"
+    fit_folder(str(single_source), tiny_settings(fit={"epochs": 12}), out=out)
+    return out
+
+
+@pytest.fixture(scope="session")
 def model(trained):
     """The same, loaded."""
     from tagwright import bundle

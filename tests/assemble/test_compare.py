@@ -153,11 +153,44 @@ def test_a_mistake_trains_nothing_and_writes_nothing(source, quick, tmp_path, mo
     assert trained == []
 
 
-def test_an_existing_folder_is_refused_and_unchanged(source, quick, tmp_path):
+@pytest.mark.parametrize("flags", [{}, {"resume": True}, {"overwrite": True}], ids=["plain", "resume", "overwrite"])
+def test_what_others_made_is_refused_and_unchanged(source, quick, tmp_path, flags):
     (tmp_path / "mine.txt").write_text("x")
-    with pytest.raises(ModelError, match=r"--resume.*--overwrite"):
-        compare_folder(str(source), quick, objectives=["bce", "zlpr"], seeds=1, out=tmp_path)
+    for out in (tmp_path, tmp_path / "mine.txt"):
+        with pytest.raises(ModelError, match="exists and is no comparison; choose another --out"):
+            compare_folder(str(source), quick, objectives=["bce", "zlpr"], seeds=1, out=out, **flags)
     assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_existing_comparison_is_gone_on_with_or_started_over_only_when_asked(source, quick, tmp_path, monkeypatch):
+    options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}
+    compare_folder(str(source), quick, **options)
+    (tmp_path / "c" / "notes.txt").write_text("mine")
+    with pytest.raises(ModelError, match=r"--resume.*--overwrite"):
+        compare_folder(str(source), quick, **options)
+    trained = counting(monkeypatch)
+    compare_folder(str(source), quick, **options, overwrite=True)
+    assert len(trained) == 2
+    assert (tmp_path / "c" / "notes.txt").read_text() == "mine"
+
+
+def test_settings_that_depend_on_the_objective_are_told(single_source, tmp_path):
+    given = {"encoder": "bow", "fit": {"epochs": 1}}
+    objectives = ["cross_entropy", "squared_hinge"]
+    done = compare_folder(str(single_source), given, objectives=objectives, seeds=1, out=tmp_path / "c")
+    assert done.facts.differing["fit.batch"] == {"cross_entropy": 256, "squared_hinge": 32}
+    assert "fit.epochs" not in done.facts.differing
+    assert not any(name.startswith(("loss", "objective")) for name in done.facts.differing)
+    assert strict(tmp_path / "c" / "results.json")["differing"]["fit.optimiser"]["squared_hinge"] == "sgd"
+
+
+def test_a_small_dev_set_is_told(source, quick, tmp_path):
+    said = []
+    options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}
+    done = compare_folder(str(source), quick, **options, say=said.append)
+    assert len(done.facts.warnings) == 1
+    assert "say little" in done.facts.warnings[0]
+    assert done.facts.warnings[0] in said
 
 
 def test_without_test_rows_dev_is_measured(source, quick, tmp_path):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from tagwright.assemble.decision import decide_on
+from tagwright.assemble.decision import decide_on, rule_of
+from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.settings import resolve
+from tagwright.settings import Choice, resolve
 
 MANY = LabelSpace(names=("a", "b", "c"), counts=(5, 5, 5))
 ONE = LabelSpace(names=("a", "b", "c"), counts=(5, 5, 5), exclusive=True)
@@ -69,3 +70,21 @@ def test_the_fitted_head_decides_new_texts():
     head, _ = decide_on(*drawn(), resolve({}), MANY)
     logits, _ = drawn(7, seed=1)
     assert (head.scores(logits).chosen == (logits > head.decision.thresholds)).all()
+
+
+def test_auto_is_argmax_where_labels_exclude_each_other_else_threshold():
+    assert rule_of(Choice(name="auto"), exclusive=True).name == "argmax"
+    assert rule_of(Choice(name="auto", options={"shrink": 5.0}), exclusive=False) == Choice(
+        name="threshold", options={"shrink": 5.0}
+    )
+
+
+@pytest.mark.parametrize("choice", [{"name": n} for n in ("threshold", "zero", "fixed", "topk")])
+def test_a_rule_that_may_choose_none_or_several_does_not_fit_exclusive_labels(choice):
+    with pytest.raises(SettingsError, match=f"{choice['name']} may choose.*take argmax"):
+        rule_of(Choice(**choice), exclusive=True)
+
+
+def test_the_one_highest_score_fits_exclusive_labels():
+    choice = Choice(name="topk", options={"k": 1})
+    assert rule_of(choice, exclusive=True) == choice

@@ -52,9 +52,27 @@ def test_labels_and_words_come_from_train_alone():
 
 
 def test_labels_that_train_has_never_seen_are_a_warning_with_counts():
-    (sentence,) = prepare(small(), resolve({})).warnings
+    sentence = prepare(small(), resolve({})).warnings[0]
     assert "odd (1)" in sentence
     assert "strange (1)" in sentence
+
+
+def test_a_small_dev_set_is_a_warning_with_its_size(data):
+    assert "dev has 2 texts; figures from so few say little" in prepare(small(), resolve({})).warnings
+    large = prepare(data, resolve({"split": {"dev_share": 0.5}}))
+    assert large.tables["dev"].num_rows >= 50
+    assert large.warnings == ()
+
+
+def test_dev_texts_whose_one_label_train_has_never_seen_are_left_out():
+    train = table_of(["red tent", "blue kite"], [["a"], ["b"]])
+    dev = table_of(["red", "odd", "blue"], [["a"], ["strange"], ["b"]])
+    data = Data(tables={"train": train, "dev": dev}, task="one", source="here")
+    prepared = prepare(data, resolve({}, "one"))
+    assert prepared.tables["dev"]["text"].to_pylist() == ["red", "blue"]
+    assert "strange (1)" in prepared.warnings[0]
+    with pytest.raises(DataError, match="choose by"):
+        prepare(replace(data, tables={"train": train, "dev": dev.slice(1, 1)}), resolve({}, "one"))
 
 
 def test_the_seed_of_the_run_never_moves_the_split(data):

@@ -99,3 +99,25 @@ def test_the_rule_survives_a_second_change(model, dev):
 def test_a_split_can_be_named(model, split_source):
     assert changed(model, split_source)["split"] == "dev"
     assert changed(model, split_source, split="train")["split"] == "train"
+
+
+def test_by_itself_a_model_of_several_labels_gets_thresholds_and_takes_their_settings(model, dev):
+    done = changed(model, dev, "auto", ["shrink=5"])
+    assert done["rule"] == "threshold"
+    assert bundle.load(model).heads["main"].decision.shrink == 5
+
+
+def test_by_itself_a_one_label_model_stays_with_the_highest_score(single_trained, single_source, tmp_path):
+    folder = shutil.copytree(single_trained, tmp_path / "one")
+    done = changed(folder, single_source, "auto")
+    assert done["rule"] == "argmax"
+    assert done["metrics"]["accuracy"] > 0.5
+    assert changed(folder, None, "auto")["rule"] == "argmax"
+
+
+@pytest.mark.parametrize("rule", ["threshold", "zero", "fixed", "topk"])
+def test_a_one_label_model_refuses_a_rule_that_may_choose_none_or_several(single_trained, single_source, rule):
+    before = tree(single_trained)
+    with pytest.raises(SettingsError, match="take argmax"):
+        changed(single_trained, single_source, rule)
+    assert tree(single_trained) == before

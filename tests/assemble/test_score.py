@@ -8,7 +8,7 @@ from sklearn.metrics import f1_score, label_ranking_average_precision_score, pre
 
 from tagwright import bundle
 from tagwright.assemble import score as module
-from tagwright.assemble.score import score, score_folder
+from tagwright.assemble.score import read_for_model, score, score_folder
 from tagwright.errors import DataError, SettingsError
 from tagwright.read import read_data
 
@@ -122,3 +122,65 @@ def test_rows_with_one_label_each_are_scored_by_a_model_of_several(trained, tmp_
     found = score_folder(trained, str(source), split=None, unseen="drop", convention="sklearn").as_dict()
     assert found["unseen"] == {}
     assert found["metrics"]["micro_f1"] > 0.5
+
+
+def test_the_embedded_set_is_read_by_its_own_columns(trained):
+    """The model knows the columns of the file it was trained on; the embedded set has others."""
+    model = bundle.load(trained)
+    assert read_for_model(model, "shop", {"text": None, "separator": "auto"}).source == "shop"
+    with pytest.raises(DataError, match="leave text and labels out"):
+        read_for_model(model, "shop", {"text": "title"})
+
+
+def test_columns_that_the_model_reads_and_the_data_lack_are_said(trained, tmp_path, write_csv):
+    path = write_csv(tmp_path / "n3.csv", [("1", "paris", "city")], header=("id", "msg", "labels"))
+    with pytest.raises(DataError, match=r"the model reads columns text; n3\.csv has id, msg, labels; name them with"):
+        read_for_model(bundle.load(trained), str(path), {})
+
+
+@pytest.fixture(scope="module")
+def single(single_trained):
+    return bundle.load(single_trained)
+
+
+def single_rows(rows_of, *, strange):
+    """30 rows of one label each, every third of them unknown where `strange`, and two rows without a label."""
+    rows = [
+        (i, t, "planet" if strange and int(i) % 3 == 0 else label) for i, t, label in rows_of(30, seed=6, many=False)
+    ]
+    return [*rows, ("30", "paris rome", ""), ("31", "iron", "")]
+
+
+def test_rows_whose_one_label_is_unknown_are_left_out_and_counted(single, tmp_path, write_csv, rows_of):
+    rows = single_rows(rows_of, strange=True)
+    found = score(single, read_data(write_csv(tmp_path / "s.csv", rows)))
+    known = write_csv(tmp_path / "k.csv", [row for row in rows if row[2] not in ("planet", "")])
+    assert (found.rows, found.unknown, found.unlabelled, found.unseen) == (20, 10, 2, {"planet": 10})
+    assert "accuracy" in found.as_dict()["metrics"]
+    expected = score(single, read_data(known)).as_dict()["metrics"]
+    assert found.as_dict()["metrics"] == pytest.approx(expected, nan_ok=True)
+
+
+def test_counted_as_misses_they_lower_accuracy(single, tmp_path, write_csv, rows_of):
+    data = read_data(write_csv(tmp_path / "s.csv", single_rows(rows_of, strange=True)))
+    dropped, missed = (score(single, data, unseen_labels=how).as_dict() for how in ("drop", "miss"))
+    assert missed["rows"] == 30
+    assert missed["metrics"]["accuracy"] == pytest.approx(dropped["metrics"]["accuracy"] * 20 / 30)
+
+
+def test_confused_texts_are_those_of_the_rows_that_were_measured(single, tmp_path, write_csv, rows_of):
+    """Row numbers count every labelled row, also those left out."""
+    rows = single_rows(rows_of, strange=True)
+    data = read_data(
+        write_csv(tmp_path / "s.csv", [(i, t, "city" if label == "tool" else label) for i, t, label in rows])
+    )
+    (pair,) = score(single, data).measures.states["confusion"].top(1)
+    assert all(rows[row][2] == "tool" for row in pair.rows)
+
+
+@pytest.mark.parametrize("how", ["drop", "miss"])
+def test_labels_that_are_all_unknown_are_a_clear_error(model, single, tmp_path, write_csv, how):
+    data = read_data(write_csv(tmp_path / "s.csv", [("0", "paris", "planet"), ("1", "rome", "star")]))
+    for either in (model, single):
+        with pytest.raises(DataError, match=r"knows none of its 2 labels.*it knows city"):
+            score(either, data, unseen_labels=how)

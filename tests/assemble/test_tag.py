@@ -6,7 +6,9 @@ import subprocess
 import sys
 import textwrap
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from tagwright.assemble import tag as module
 from tagwright.assemble.tag import Tagged, tag, tag_file
@@ -59,8 +61,6 @@ def test_every_format_says_the_same(model, pages, rows, tmp_path, suffix, small_
     out = tmp_path / f"out{suffix}"
     tag(model, pages, out)
     if suffix == ".parquet":
-        from pyarrow import parquet
-
         found = parquet.read_table(out).to_pylist()
     elif suffix == ".jsonl":
         found = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
@@ -177,3 +177,59 @@ def test_memory_does_not_grow_with_the_rows(trained, tmp_path):
 
     small, large = peak(140_000), peak(600_000)
     assert large < small + 60, f"{small:.0f} MB for 140,000 rows, {large:.0f} MB for 600,000"
+
+
+def nested(path):
+    """A JSON lines file with a list, a struct and a list of numbers beside the text."""
+    row = {"text": "paris rome", "keywords": ["a", "b"], "place": {"x": 1, "y": None}, "sizes": [1.5, 2.0]}
+    rows = [row, {**row, "keywords": [], "place": None}]
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    return path
+
+
+def test_lists_of_strings_are_joined_in_a_flat_file_and_other_nested_columns_are_json(model, tmp_path):
+    tag(model, nested(tmp_path / "in.jsonl"), tmp_path / "out.csv", separator="|", text="text")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        first, second = csv.DictReader(file)
+    assert (first["keywords"], second["keywords"]) == ("a|b", "")
+    assert (json.loads(first["place"]), second["place"]) == ({"x": 1, "y": None}, "")
+    assert json.loads(first["sizes"]) == [1.5, 2.0]
+
+
+def test_nested_columns_stay_nested_where_the_format_has_them(model, tmp_path):
+    tag(model, nested(tmp_path / "in.jsonl"), tmp_path / "out.parquet", text="text")
+    assert parquet.read_table(tmp_path / "out.parquet")["keywords"].to_pylist() == [["a", "b"], []]
+
+
+def test_bytes_that_are_no_text_are_an_error_that_names_other_formats(model, tmp_path):
+    parquet.write_table(pa.table({"text": ["paris"], "image": [b"\xff\xfe"]}), tmp_path / "in.parquet")
+    with pytest.raises(DataError, match=r"write \.jsonl or \.parquet"):
+        tag(model, tmp_path / "in.parquet", tmp_path / "out.csv")
+
+
+def test_a_label_that_contains_the_separator_is_refused(model, pages, tmp_path):
+    with pytest.raises(SettingsError, match="label 'city' contains the separator 't'; choose another --separator"):
+        tag(model, pages, tmp_path / "out.csv", separator="t")
+    tag(model, pages, tmp_path / "out.jsonl", separator="t")  # lists need none
+
+
+@pytest.mark.parametrize("option", ["separator", "column"])
+def test_an_empty_option_is_refused(model, pages, tmp_path, option):
+    with pytest.raises(SettingsError, match=f"--{option} is empty"):
+        tag(model, pages, tmp_path / "out.csv", **{option: ""})
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out"])
+def test_a_folder_as_output_is_refused_before_the_work(model, pages, tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(SettingsError, match="is a folder"):
+        tag(model, pages, tmp_path / name, overwrite=True)
+
+
+def test_columns_that_the_model_reads_and_the_file_lacks_are_said(trained, tmp_path, write_csv):
+    path = write_csv(tmp_path / "n3.csv", [("1", "paris")], header=("id", "msg"))
+    with pytest.raises(DataError, match=r"the model reads columns text; n3\.csv has id, msg; name them with --text"):
+        tag_file(trained, path, tmp_path / "out.csv")
+    with pytest.raises(DataError, match="unknown text column 'mag'; did you mean 'msg'"):
+        tag_file(trained, path, tmp_path / "out.csv", text="mag")
+    assert list(tmp_path.iterdir()) == [path]

@@ -251,3 +251,31 @@ def test_deterministic_holds_while_training_and_not_after(make, wanted):
     fit(*make(fit={"epochs": 0.2, "deterministic": wanted}), Run(progress=watching))
     assert set(seen) == {wanted}
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_the_seconds_of_a_run_hold_no_import(make, monkeypatch):
+    """The first optimiser of a process imports the compiler; that is not the first objective's fault."""
+    import sys
+
+    from tagwright.assemble import train as module
+
+    seen = []
+    monkeypatch.setattr(module, "import_module", lambda name: seen.append(name) or sys.modules.get(name))
+    monkeypatch.setattr(module.time, "monotonic", lambda: seen.append("clock") or 0.0)
+    fit(*make(fit={"epochs": 0.1}))
+    assert seen[:2] == ["torch._dynamo", "clock"]
+
+
+def test_a_score_at_its_top_goes_on_to_the_last_epoch(make):
+    """What is refitted then runs as long as what was measured."""
+    prepared, settings = make(fit={"epochs": 3, "refit": True, "learning_rate": 1e-9, "patience": 0})
+    totals = {}
+
+    def watching(stream, title, start, total):
+        totals[title] = total
+        return stream
+
+    fitted = fit(prepared, settings, Run(progress=watching))
+    assert len({row["score"] for row in fitted.history}) == 1
+    rows = sum(table.num_rows for table in prepared.tables.values())
+    assert totals["refit"] == 3 * -(-rows // 16)

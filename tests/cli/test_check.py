@@ -8,16 +8,32 @@ def test_json_is_one_object_with_the_counts(call, texts):
     assert "90" in done.out
 
 
-def test_what_is_shown_goes_to_stderr(call, texts):
+def test_the_result_goes_to_stdout_and_begins_with_how_the_data_were_read(call, texts):
     done = call("check", texts)
     assert done.code == 0
-    assert done.out == ""
-    assert "labels" in done.err
+    assert done.err == ""
+    assert done.out.startswith("text: column 'text'\nlabels: column 'labels'")
+    assert "task: several labels a text" in done.out
+    assert call("check", texts, "--json").json["found"][0] == "text: column 'text'"
 
 
 def test_the_report_is_written_where_it_is_asked_for(call, texts, tmp_path):
     assert call("check", texts, "--report", tmp_path / "c.html").code == 0
-    assert "<html" in (tmp_path / "c.html").read_text().lower()
+    page = (tmp_path / "c.html").read_text()
+    assert "<html" in page.lower()
+    assert "text: column &#39;text&#39;" in page
+
+
+def test_the_report_makes_its_folder_and_replaces_no_file(call, texts, tmp_path):
+    path = tmp_path / "new" / "c.html"
+    assert call("check", texts, "--report", path).code == 0
+    path.write_text("mine")
+    again = call("check", texts, "--report", path)
+    assert again.code == 2
+    assert "--overwrite" in again.err
+    assert again.out == ""
+    assert path.read_text() == "mine"
+    assert call("check", texts, "--report", path, "--overwrite").code == 0
 
 
 def test_the_embedded_set_is_known_by_name(call):

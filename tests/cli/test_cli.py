@@ -78,6 +78,43 @@ def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(call, name, tmp_p
     assert list(folder.iterdir()) == []
 
 
+WRITES = {
+    "fit": ["fit", "{texts}", "--out", "{file}/model", "--epochs", 1, "--encoder", "bow"],
+    "tag": ["tag", "{model}", "{texts}", "--out", "{file}/o.csv"],
+    "report": ["report", "{model}", "{texts}", "--out", "{file}/r.html"],
+    "check": ["check", "{texts}", "--report", "{file}/r.html"],
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_what_cannot_be_written_is_one_line_and_exit_code_2(call, name, tmp_path, texts, model):
+    file = tmp_path / "file"
+    file.touch()
+    done = call(*(str(argument).format(file=file, texts=texts, model=model) for argument in WRITES[name]))
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert f"error: cannot write {file}" in done.err
+    assert done.err.rstrip().endswith(("Not a directory", "File exists"))
+
+
+def test_lines_on_a_terminal_break_between_words(monkeypatch, capsys):
+    from rich.console import Console
+
+    from tagwright.cli import _show
+
+    monkeypatch.setattr(_show, "console", Console(stderr=True, force_terminal=True, width=20, no_color=True))
+    _show.say("several words that are longer than a line")
+    lines = capsys.readouterr().err.split("\n")
+    assert [line.rstrip() for line in lines if line] == ["several words that", "are longer than a", "line"]
+
+
+@pytest.mark.parametrize("name", ["fit", "compare"])
+def test_help_says_that_token_tags_are_not_trained(call, name):
+    words = " ".join(call(name, "--help").out.replace("│", " ").split())
+    assert "can be checked, not trained yet" in words
+    assert "fastText" in words
+
+
 def test_all_faults_of_the_settings_are_listed(call, texts, tmp_path):
     done = call(
         "fit", texts, "--out", tmp_path / "m", "--encoder", "cnnn", "--set", "fit.epoch=1", "--set", "decide.name=x"

@@ -12,8 +12,9 @@ def test_the_demo_walks_the_whole_road(call, tmp_path):
     assert expected <= made
 
 
-def test_an_existing_folder_is_refused_and_unchanged(call, tmp_path):
+@pytest.mark.parametrize("flags", [[], ["--overwrite"]])
+def test_a_folder_of_another_kind_is_refused_and_unchanged(call, tmp_path, flags):
     (tmp_path / "mine.txt").write_text("x")
-    done = call("demo", "--out", tmp_path)
+    done = call("demo", "--out", tmp_path, *flags)
     assert done.code == 2
     assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]

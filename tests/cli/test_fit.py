@@ -52,8 +52,10 @@ def test_part_options_reach_the_settings(call, texts, quick, tmp_path):
 
 def test_when_not_a_terminal_evaluations_are_plain_lines(call, texts, quick, tmp_path):
     done = call("fit", texts, "--out", tmp_path / "m", *quick)
-    assert done.out == ""
+    assert "micro f1" in done.out
+    assert "micro f1" not in done.err
     assert done.err.count("fit: step") == 2
+    assert "score: lrap on dev" in done.err
     assert "\x1b[" not in done.err
 
 
@@ -65,11 +67,43 @@ def test_an_existing_model_exits_with_2_and_stays(call, texts, quick, model):
     assert (model / "manifest.json").read_bytes() == before
 
 
-def test_a_decision_by_threshold_of_single_labels_is_no_crash(call, tmp_path, quick):
+def test_a_refit_is_said(call, texts, quick, tmp_path):
+    done = call("fit", texts, "--out", tmp_path / "m", *quick, "--refit")
+    assert "trained again on train and dev (90 texts); the figures are of the model before" in " ".join(
+        done.err.split()
+    )
+    assert "trained again" not in call("fit", texts, "--out", tmp_path / "n", *quick).err
+
+
+def test_a_decision_by_threshold_of_single_labels_is_a_mistake(call, tmp_path, quick):
     path = tmp_path / "one.csv"
     path.write_text(
         "text,label\n"
         + "".join(f"{'paris' if n % 2 else 'apple'} x{n},{'city' if n % 2 else 'fruit'}\n" for n in range(60))
     )
     done = call("fit", path, "--out", tmp_path / "m", *quick, "--decide", "threshold")
-    assert done.code in (0, 2)
+    assert done.code == 2
+    assert "take argmax" in done.err.replace("\n", " ")
+
+
+def test_an_interrupted_run_says_so_once(call, texts, quick, tmp_path, monkeypatch):
+    import signal
+
+    from tagwright.cli import _show
+
+    def stopping(stream, title, start, total):
+        for number, step in enumerate(stream):
+            if number == 1:
+                signal.raise_signal(signal.SIGINT)
+            yield step
+
+    monkeypatch.setattr(_show, "training_bar", stopping)
+    done = call("fit", texts, "--out", tmp_path / "m", *quick)
+    assert done.code == 130
+    assert done.err.splitlines()[-1] == "stopped after step 2; the state is saved, go on with --resume"
+
+
+def test_the_embedded_set_names_nothing_that_is_not_trained(call, tmp_path):
+    done = call("fit", "shop", "--out", tmp_path / "m", "--encoder", "bow", "--epochs", 0.1)
+    assert done.code == 0, done.err
+    assert "BRAND" not in done.err

@@ -41,3 +41,23 @@ def test_an_altered_model_is_refused(call, model, texts, tmp_path):
     done = call("tag", copy, texts, "--out", tmp_path / "o.csv")
     assert done.code == 2
     assert "model.safetensors" in done.err.replace("\n", "")
+
+
+def test_ctrl_c_says_how_to_go_on(call, model, texts, tmp_path, monkeypatch):
+    from tagwright.assemble import tag as module
+
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_grouped", stop)
+    done = call("tag", model, texts, "--out", tmp_path / "o.csv")
+    assert done.code == 130
+    assert "go on with the same command and --resume" in done.err
+    monkeypatch.undo()
+
+
+def test_columns_that_the_model_reads_are_named_where_the_file_lacks_them(call, model, tmp_path):
+    (tmp_path / "n3.csv").write_text("id,msg\n1,paris\n")
+    done = call("tag", model, tmp_path / "n3.csv", "--out", tmp_path / "o.csv")
+    assert done.code == 2
+    assert "the model reads columns text; n3.csv has id, msg; name them with --text" in done.err

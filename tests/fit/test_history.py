@@ -23,10 +23,15 @@ def test_without_an_evaluation_there_is_no_best_and_nothing_is_stale():
     assert history.rows == []
 
 
-def test_the_first_of_equals_stays_best():
-    history = filled([0.1, 0.5, 0.5, 0.4])
-    assert history.best["step"] == 2
-    assert history.stale == 2
+def test_the_last_of_equals_is_best():
+    """On a small dev set the score reaches its top at once; the model is not done then."""
+    assert filled([0.1, 0.5, 0.5, 0.4]).best["step"] == 3
+    assert filled([0.1, 0.5, 0.5, 0.4], sign=-1).best["step"] == 1
+
+
+def test_the_same_score_again_is_no_improvement_to_patience():
+    assert filled([0.1, 0.5, 0.5, 0.4]).stale == 2
+    assert filled([0.5, 0.5, 0.5]).stale == 2
 
 
 def test_lower_is_better_with_the_other_sign():
@@ -35,13 +40,13 @@ def test_lower_is_better_with_the_other_sign():
     assert history.stale == 1
 
 
-def test_add_says_whether_the_score_is_the_best_so_far():
+def test_add_says_whether_the_score_is_the_best_so_far_or_the_same_again():
     history = History()
     answers = [
         history.add(Step(number=n, epoch=n, loss=0.0, rate=0.1, score=s))
-        for n, s in [(1, 0.5), (2, None), (3, 0.5), (4, 0.6)]
+        for n, s in [(1, 0.5), (2, None), (3, 0.5), (4, 0.4), (5, 0.6)]
     ]
-    assert answers == [True, False, False, True]
+    assert answers == [True, False, True, False, True]
 
 
 def test_the_loss_of_a_row_is_the_mean_since_the_last_row():
@@ -51,7 +56,7 @@ def test_the_loss_of_a_row_is_the_mean_since_the_last_row():
 
 @pytest.mark.parametrize("cut", range(6))
 def test_a_history_restored_at_any_step_goes_on_the_same(cut):
-    scores, losses = [None, 0.3, None, None, 0.2, 0.4], [0.1, 0.2, 0.3, 0.4, 0.7, 0.6]
+    scores, losses = [None, 0.4, None, None, 0.2, 0.4], [0.1, 0.2, 0.3, 0.4, 0.7, 0.6]
     whole = filled(scores, losses=losses)
     first, second = filled(scores[:cut], losses=losses), History()
     second.restore(json.loads(json.dumps(first.state())))
@@ -59,6 +64,7 @@ def test_a_history_restored_at_any_step_goes_on_the_same(cut):
         second.add(Step(number=number + 1, epoch=(number + 1) / 2, loss=losses[number], rate=0.1, score=scores[number]))
     assert second.rows == whole.rows
     assert second.best == whole.best
+    assert second.stale == whole.stale
 
 
 def test_a_score_that_is_no_number_never_stays_best():

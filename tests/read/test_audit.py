@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from tagwright.read import read_data
 from tagwright.read.audit import Audit, audit
 from tagwright.read.data import Data, Task
 from tagwright.read.shop import shop
@@ -195,3 +196,28 @@ def test_goemotions_take_a_few_seconds(real_data: Path) -> None:
     assert time.process_time() - began < 10  # about 2 s on an idle machine
     texts = [{" ".join(text.lower().split()) for text in table["text"].to_pylist()} for table in tables.values()]
     assert [leak.texts for leak in found.leaks] == [len(one & other) for one, other in combinations(texts, 2)]
+
+
+def test_how_the_data_were_read_is_part_of_the_audit(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,labels\nred kite,toy;air\nblue boat,toy;sea\n" + "jet,air;toy\n" * 9)
+    found = audit(read_data(tmp_path / "a.csv")).as_dict()["found"]
+    assert "text: column 'text'" in found
+    assert any("';'" in sentence for sentence in found)
+    assert "task: several labels a text" in found
+
+
+def test_pairs_at_or_below_chance_do_not_stand_together() -> None:
+    rows = [(f"x{n}", ["a", "b"] if n < 2 else ["a"] if n < 6 else ["b", "c"] if n < 9 else ["b"]) for n in range(12)]
+    lifts = {(pair.left, pair.right): pair.lift for pair in audit(data_of(all=rows)).together}
+    assert lifts == {("b", "c"): pytest.approx(3 * 12 / (8 * 3))}  # a and b: 2 * 12 / (6 * 8) = 0.5
+
+
+def test_labels_that_differ_only_in_case_or_spaces_are_warned_of() -> None:
+    rows = [("one", ["Account"]), ("two", ["account"]), ("three", ["ac count", "mail"])]
+    assert any("'Account' and 'ac count' and 'account' differ only" in w for w in audit(data_of(all=rows)).warnings)
+
+
+@pytest.mark.parametrize("name", ["NA", "nan", "null", "None", "N/A"])
+def test_labels_that_look_like_a_missing_value_are_warned_of(name: str) -> None:
+    warnings = audit(data_of(all=[("one", [name]), ("two", ["national"])])).warnings
+    assert any(f"Label {name!r} looks like a missing value" in warning for warning in warnings)

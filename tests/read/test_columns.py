@@ -153,7 +153,7 @@ def test_without_known_names_the_longest_column_is_text_and_the_recurring_one_la
 
 def test_two_columns_that_recur_are_an_error_that_asks() -> None:
     columns = {"q": ["some words", "more words", "no words", "words"], "p": list("uvuv"), "r": list("xxyy")}
-    with pytest.raises(DataError, match=r"columns 'p', 'r' may all hold labels.*Name the label column with labels="):
+    with pytest.raises(DataError, match=r"columns 'p', 'r' may all hold labels.*Name the label column with --labels"):
         read(columns)
 
 
@@ -239,3 +239,11 @@ def test_id_group_and_weight_are_kept_and_weight_is_a_number() -> None:
 def test_a_weight_that_is_no_number_is_an_error_with_its_place() -> None:
     with pytest.raises(DataError, match=r"^a.csv, row 2, column 'weight': 'heavy', expected a number"):
         read({"text": ["a", "b"], "label": ["x", "y"], "weight": ["1", "heavy"]})
+
+
+def test_one_column_cannot_be_text_and_label() -> None:
+    columns = {"body": ["a b", "c"], "tags": ["x", "y"]}
+    with pytest.raises(DataError, match="column 'tags' cannot be text and label at once"):
+        read(columns, text="tags", labels="tags")
+    with pytest.raises(DataError, match="'tags'"):
+        read({"tags": [["x"], ["y"]]}, text="tags", labels="tags")

@@ -1,6 +1,7 @@
 """Splitting: shares, stratification against the row-by-row algorithm, units that stay together."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from tagwright.errors import DataError, SettingsError
+from tagwright.read import read_data
 from tagwright.read.data import Data, Task
 from tagwright.read.split import plain_texts, row_units, split
 
@@ -219,3 +221,10 @@ def test_a_hundred_thousand_rows_with_five_hundred_labels_take_seconds() -> None
     began = time.process_time()
     split(Data(tables={"all": table}, task="many", source="test"), test_share=0.2)
     assert time.process_time() - began < 5
+
+
+def test_the_wrong_label_column_is_guessed_where_every_label_is_on_one_row(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,page\n" + "".join(f"word {n},p{n}\n" for n in range(30)))
+    data = read_data(tmp_path / "a.csv", labels="page")
+    with pytest.raises(DataError, match=r"is 'page' the label column.*--set split.dev_share="):
+        split(data)

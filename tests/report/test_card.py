@@ -108,3 +108,9 @@ def test_card_tells_how_it_was_trained():
 def test_card_needs_only_the_required_facts():
     facts = CardFacts(title="t", label_names=["a", "b"], label_counts=[3, 4], exclusive=True, metrics={}, decision="d")
     assert model_card(facts).startswith("# t\n")
+
+
+def test_a_model_that_was_trained_again_says_so_beside_its_figures():
+    sentence = "trained again on train and dev (4,864 texts); the figures are of the model before that."
+    assert sentence in model_card(make(refitted_on=4864)).partition("## Results")[2]
+    assert "trained again" not in model_card(make())

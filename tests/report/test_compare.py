@@ -65,3 +65,10 @@ def test_any_number_of_objectives_is_drawn(make_compare, read_page, objectives):
     page = read_page(compare_report(facts))
     assert page.faults == []
     assert set(names) <= set(page.text("text").split("\n"))
+
+
+def test_settings_that_differ_between_objectives_are_listed(make_compare, read_page):
+    page = read_page(compare_report(make_compare(differing={"fit.epochs": {"bce": 8.0, HOSTILE: 20.0}})))
+    assert page.faults == []
+    assert f"fit.epochs: 8.0 (bce), 20.0 ({HOSTILE})" in page.text("li")
+    assert "What else differs" not in read_page(compare_report(make_compare())).text("h3")

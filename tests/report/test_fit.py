@@ -144,6 +144,12 @@ def test_argmax_shows_no_threshold(make_fit, read_page):
     assert "threshold" not in "\n".join(text for tag, text in page.texts if tag not in ("script", "style"))
 
 
+def test_a_model_that_was_trained_again_says_so_beside_its_figures(make_fit, read_page):
+    sentence = "trained again on train and dev (4,864 texts); the figures are of the model before that."
+    assert sentence in read_page(fit_report(make_fit(refitted_on=4864))).text("p")
+    assert "trained again" not in read_page(fit_report(make_fit())).text("p")
+
+
 def test_one_evaluation_is_drawn(make_fit, read_page):
     history = [{"step": 7, "loss": 0.25, "score": 0.61}]
     page = read_page(fit_report(make_fit(2, **{**ABSENT, "history": history}, best_step=7)))

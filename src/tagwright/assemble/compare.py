@@ -1,9 +1,8 @@
 """Objectives × seeds on one split: every run kept as it ends, then means, spreads and paired intervals."""
 
 import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,18 @@ from tagwright import metrics, stats
 from tagwright.assemble.fit import can_report, read_for
 from tagwright.assemble.prepare import Prepared, prepare, table_digest
 from tagwright.assemble.score import labelled_rows, score
-from tagwright.assemble.train import Progress, Run, check, fit, silent
+from tagwright.assemble.train import Progress, Run, check, fit, silent, watched
 from tagwright.bundle import versions
 from tagwright.errors import ModelError, SettingsError
+from tagwright.folder import require_ours
 from tagwright.plain import plain
+from tagwright.presets import PLAIN
 from tagwright.read import Data
 from tagwright.read.split import split as split_data
 from tagwright.report import CompareFacts, compare_report
 from tagwright.settings import Settings, resolve
+
+MARKS = ("results.json", "runs")  # what tells a folder for a comparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +35,7 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        names = ("baseline", "metric", "split", "rows", "summary", "differences", "verdict")
+        names = ("baseline", "metric", "split", "rows", "summary", "differences", "verdict", "differing", "warnings")
         report = None if self.report is None else str(self.report)
         return {**{name: getattr(self.facts, name) for name in names}, "report": report}
 
@@ -56,6 +59,7 @@ def compare_folder(
         raise SettingsError(f"compare takes two or more different objectives, got {', '.join(objectives) or 'none'}")
     for name in objectives:
         resolve({**given, "objective": name})
+    require_ours(out, MARKS, "comparison")
     if out.exists() and not (resume or overwrite):
         raise ModelError(f"{out} exists; go on with --resume, or start over with --overwrite")
     data, first = read_for(source, {**given, "objective": objectives[0]})
@@ -66,10 +70,13 @@ def compare_folder(
     on = split or ("test" if "test" in data.tables else "dev")
     scored = table_digest(labelled_rows(data, on)[1])[:8]
     prepared = prepare(data, first)
-    for name in objectives:
-        check(prepared, resolve({**given, "objective": name}, data.task))
+    chosen = {name: resolve({**given, "objective": name}, data.task) for name in objectives}
+    for settings in chosen.values():
+        check(prepared, settings)
+    for sentence in (*prepared.warnings, f"score: {watched(first, exclusive=prepared.space.exclusive)} on dev"):
+        say(sentence)
     if overwrite and not resume:
-        shutil.rmtree(out, ignore_errors=True)
+        _clear(out)
     out.mkdir(parents=True, exist_ok=True)
     rows = []
     for number, (name, seed) in enumerate([(n, s) for s in range(seeds) for n in objectives], start=1):
@@ -78,7 +85,21 @@ def compare_folder(
         say(f"run {number} of {len(objectives) * seeds}: {name}, seed {seed}")
         rows.append(_run(prepared, data, settings, on, out / "runs", scored, progress))
     facts = summarise(rows, primary, split=on, title=f"{', '.join(objectives)} on {source}", settings=first.as_dict())
+    facts = replace(facts, differing=differing(chosen), warnings=prepared.warnings)
     return Comparison(facts=facts, report=_write(facts, out))
+
+
+def differing(chosen: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:
+    """Settings beside the objective's own choices that are not the same for all: setting -> objective -> value."""
+    plain_of = {objective: settings.as_dict() for objective, settings in chosen.items()}
+    sections = [name for name in next(iter(plain_of.values())) if name not in ("objective", *PLAIN, "loss")]
+    result: dict[str, dict[str, Any]] = {}
+    for section in sections:
+        for key in {key: None for values in plain_of.values() for key in values[section]}:
+            found = {objective: values[section].get(key) for objective, values in plain_of.items()}
+            if any(value != found[next(iter(found))] for value in found.values()):
+                result[f"{section}.{key}"] = found
+    return result
 
 
 def _run(
@@ -146,6 +167,12 @@ def verdict(differences: Sequence[Mapping[str, Any]], baseline: str, primary: st
         f"{best['objective']} is {word} than {baseline} in {primary} by {abs(best['mean']):.4f} "
         f"(95% interval {best['low']:+.4f} to {best['high']:+.4f}, Holm-corrected p = {p:.3g}, seeds as pairs)."
     )
+
+
+def _clear(out: Path) -> None:
+    """Remove what an earlier comparison wrote, and nothing else."""
+    for path in (*(out / "runs").glob("*.json"), out / "results.json", out / "report.html"):
+        path.unlink(missing_ok=True)
 
 
 def _sd(values: np.ndarray) -> float:

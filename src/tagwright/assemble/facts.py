@@ -30,13 +30,14 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
     head = fitted.model.heads["main"]
     space = head.space
     sign = 1 if metric(fitted.metric)[1] else -1
-    best = max(fitted.history, key=lambda row: sign * row["score"], default=None)
+    best = max(reversed(fitted.history), key=lambda row: sign * row["score"], default=None)
     return FitFacts(
         title=f"{fitted.model.settings.encoder.name} with {fitted.model.settings.objective} on {prepared.source}",
         label_names=space.names,
         label_counts=np.array(space.counts),
         exclusive=space.exclusive,
         metrics=head.metrics["metrics"],
+        refitted_on=refitted_on(prepared, fitted),
         settings=fitted.model.settings.as_dict(),
         data_found=prepared.found,
         split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
@@ -65,6 +66,7 @@ def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
         label_counts=np.array(head.space.counts),
         exclusive=head.space.exclusive,
         metrics=found,
+        refitted_on=refitted_on(prepared, fitted),
         decision=DECISIONS[head.rule],
         settings=fitted.model.settings.as_dict(),
         split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
@@ -74,6 +76,11 @@ def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
         seconds=fitted.seconds,
         versions=versions(),
     )
+
+
+def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
+    """How many texts of train and dev the saved model was trained on again, after it was measured; None: it was not."""
+    return sum(table.num_rows for table in prepared.tables.values()) if fitted.model.settings.fit.refit else None
 
 
 def score_facts(model: Model, scored: Scored, texts: pa.ChunkedArray, source: str) -> FitFacts:

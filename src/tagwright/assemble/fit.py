@@ -2,20 +2,25 @@
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from tagwright import bundle
-from tagwright.assemble.facts import card_facts, fit_facts
+from tagwright.assemble.facts import card_facts, fit_facts, refitted_on
 from tagwright.assemble.prepare import Prepared, prepare
-from tagwright.assemble.train import Fitted, Progress, Run, check, fit, silent
+from tagwright.assemble.train import Fitted, Progress, Run, check, fit, silent, watched
 from tagwright.errors import ModelError, SettingsError
+from tagwright.folder import named, require_model, require_ours
 from tagwright.read import Data, read_data
 from tagwright.report import fit_report, model_card
 from tagwright.settings import Settings, resolve
+
+PHASES = ("fit", "refit")
+RUN_MARKS = (*PHASES, "outcome.json")  # what tells a run folder for ours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +32,14 @@ class Outcome:
     metrics: dict[str, float]
     rows: int
     seconds: float
+    refitted_on: int | None = None  # texts of train and dev
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        facts = {"split": "dev", "convention": "sklearn", "rows": self.rows, "seconds": round(self.seconds, 3)}
+        facts = {"split": "dev", "convention": "sklearn", "rows": self.rows, "refitted_on": self.refitted_on}
         report = None if self.report is None else str(self.report)
-        return {"metrics": self.metrics, **facts, "model": str(self.model), "report": report}
+        files = {"model": str(self.model), "report": report}
+        return {"metrics": self.metrics, **facts, "seconds": round(self.seconds, 3), **files}
 
 
 def fit_folder(
@@ -49,7 +56,7 @@ def fit_folder(
     """Train on a source and write `out`; state and report stand in `out`.run. A mistake writes nothing."""
     resolve(given)  # all faults of the settings, before a large file is read
     folder = run_folder(out)
-    _refuse_existing(out, folder, resume=resume, overwrite=overwrite)
+    _refuse_model(out, may_stand=overwrite or (resume and folder.exists()))
     data, settings = read_for(source, given)
     for sentence in data.found:
         say(sentence)
@@ -57,26 +64,33 @@ def fit_folder(
     for sentence in (*prepared.found[len(data.found) :], *_dropped(prepared), *prepared.warnings):
         say(sentence)
     check(prepared, settings)
+    say(f"score: {watched(settings, exclusive=prepared.space.exclusive)} on dev")
+    _refuse_run(folder, may_stand=overwrite or resume)
     if resume and out.exists() and (folder / "outcome.json").exists():
         return _finished(out, folder, prepared.fingerprint(settings))
     if overwrite and not resume:
-        shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    fitted = fit(prepared, settings, Run(folder=folder, progress=progress, asked=asked))
+        _clear(folder, (*RUN_MARKS, "report.html"))
+    with _kept_if_filled(folder):
+        fitted = fit(prepared, settings, Run(folder=folder, progress=progress, asked=asked))
     bundle.save(fitted.model, out, card=model_card(card_facts(prepared, fitted)), overwrite=overwrite or resume)
     report = write_report(prepared, fitted, folder)
     outcome = Outcome(
-        model=out, report=report, rows=len(fitted.dev.logits), seconds=fitted.seconds, metrics=_metrics(fitted)
+        model=out,
+        report=report,
+        rows=len(fitted.dev.logits),
+        seconds=fitted.seconds,
+        metrics=_metrics(fitted),
+        refitted_on=refitted_on(prepared, fitted),
     )
     done = {**outcome.as_dict(), "fingerprint": prepared.fingerprint(settings)}
     (folder / "outcome.json").write_text(json.dumps(done), encoding="utf-8")
-    for phase in ("fit", "refit"):  # the model stands; its checkpoints have served
-        shutil.rmtree(folder / phase, ignore_errors=True)
+    _clear(folder, PHASES)  # the model stands; its checkpoints have served
     return outcome
 
 
 def run_folder(out: Path) -> Path:
     """Where the run of a model folder keeps its state and report."""
+    out = named(out)
     return out.with_name(f"{out.name}.run")
 
 
@@ -107,13 +121,35 @@ def can_report() -> bool:
     return all(find_spec(name) is not None for name in ("altair", "vl_convert", "jinja2"))
 
 
-def _refuse_existing(out: Path, folder: Path, *, resume: bool, overwrite: bool) -> None:
-    if overwrite:
-        return
-    if out.exists() and not (resume and folder.exists()):
+def _refuse_model(out: Path, *, may_stand: bool) -> None:
+    require_model(out)
+    if out.exists() and not may_stand:
         raise ModelError(f"{out} exists; choose another --out, or replace it with --overwrite")
-    if folder.exists() and not resume:
+
+
+def _refuse_run(folder: Path, *, may_stand: bool) -> None:
+    require_ours(folder, RUN_MARKS, "run folder")
+    if folder.exists() and not may_stand:
         raise ModelError(f"an unfinished run stands in {folder}; go on with --resume, or start over with --overwrite")
+
+
+def _clear(folder: Path, names: Sequence[str]) -> None:
+    for name in names:
+        shutil.rmtree(folder / name, ignore_errors=True)
+        if (folder / name).is_file():
+            (folder / name).unlink()
+
+
+@contextmanager
+def _kept_if_filled(folder: Path) -> Iterator[None]:
+    """Makes the folder; a failure that left no file in it takes it away again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if not any(path.is_file() for path in folder.rglob("*")):
+            shutil.rmtree(folder)
+        raise
 
 
 def _finished(out: Path, folder: Path, fingerprint: str) -> Outcome:
@@ -122,12 +158,18 @@ def _finished(out: Path, folder: Path, fingerprint: str) -> Outcome:
         raise ModelError(f"{out} is finished, with other data or settings; choose another --out, or use --overwrite")
     report = Path(content["report"]) if content["report"] else None
     return Outcome(
-        model=out, report=report, metrics=content["metrics"], rows=content["rows"], seconds=content["seconds"]
+        model=out,
+        report=report,
+        metrics=content["metrics"],
+        rows=content["rows"],
+        seconds=content["seconds"],
+        refitted_on=content.get("refitted_on"),
     )
 
 
 def _dropped(prepared: Prepared) -> list[str]:
-    return [f"left out: {count} rows with {reason}" for reason, count in prepared.dropped.items()]
+    dropped = prepared.dropped.items()
+    return [f"left out: {count} {'row' if count == 1 else 'rows'} with {reason}" for reason, count in dropped]
 
 
 def _metrics(fitted: Fitted) -> dict[str, float]:

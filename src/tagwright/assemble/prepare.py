@@ -1,6 +1,7 @@
 """From labelled data to what training takes: clean tables, label space, tokeniser, tokens."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,7 @@ from tagwright.read import Data
 from tagwright.read.split import split
 from tagwright.settings import Settings
 
+FEW = 50  # texts
 LEARNT_FROM = {"text", "labels", "values", "unknown", "weight"}
 
 
@@ -84,15 +86,16 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     dropped: dict[str, int] = {}
     tables = {name: _clean(whole.tables[name], dropped) for name in ("train", "dev")}
-    if not all(table.num_rows for table in tables.values()):
-        raise DataError(
-            f"{data.source} has no labelled text to {'learn from' if not tables['train'].num_rows else 'choose by'}"
-        )
+    _require_rows(tables, data.source)
     space = LabelSpace.of(tables["train"]["labels"], exclusive=data.task == "one")
     embed = parts.build("embed", settings.embed.name, settings.embed.options)
     tokeniser = embed.train(tables["train"]["text"], seed=settings.split.seed)
+    seen = space.encode(tables["dev"]["labels"])
+    if space.exclusive:  # a text whose one label is left out has none to be right about
+        tables["dev"] = tables["dev"].filter(pa.array(np.diff(seen.offsets) > 0))
     tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
-    warnings = _unseen("dev", space.encode(tables["dev"]["labels"]).unseen)
+    warnings = (*_unseen("dev", seen.unseen), *_few("dev", tables["dev"].num_rows))
+    _require_rows(tables, data.source)
     vectors, found = None, whole.found
     if settings.fit.vectors:
         if not tokeniser.vocabulary:
@@ -125,9 +128,27 @@ def _clean(table: pa.Table, dropped: dict[str, int]) -> pa.Table:
     return table.filter(pc.invert(pc.or_(empty, unlabelled)))
 
 
+def _require_rows(tables: dict[str, pa.Table], source: str) -> None:
+    for name, purpose in {"train": "learn from", "dev": "choose by"}.items():
+        if not tables[name].num_rows:
+            raise DataError(f"{source} has no labelled text to {purpose}")
+
+
 def _unseen(name: str, unseen: dict[str, int]) -> tuple[str, ...]:
     if not unseen:
         return ()
-    shown = ", ".join(f"{label} ({count})" for label, count in sorted(unseen.items(), key=lambda p: -p[1])[:5])
-    more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
-    return (f"{name} has labels that train has never seen; they are left out: {shown}{more}",)
+    return (f"{name} has labels that train has never seen; they are left out: {listed(unseen)}",)
+
+
+def _few(name: str, rows: int) -> tuple[str, ...]:
+    return (f"{name} has {rows} texts; figures from so few say little",) if rows < FEW else ()
+
+
+def listed(counts: Mapping[str, int], *, most: int = 5) -> str:
+    """Labels with their counts, the most frequent first.
+
+    >>> listed({"a": 1, "b": 3, "c": 2}, most=2)
+    'b (3), c (2) and 1 more'
+    """
+    shown = ", ".join(f"{label} ({count})" for label, count in sorted(counts.items(), key=lambda p: -p[1])[:most])
+    return shown + (f" and {len(counts) - most} more" if len(counts) > most else "")

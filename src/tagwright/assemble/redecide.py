@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from tagwright import bundle, parts
-from tagwright.assemble.decision import decide_on
+from tagwright.assemble.decision import decide_on, rule_of
 from tagwright.assemble.facts import DECISIONS
-from tagwright.assemble.score import labelled_rows, read_options
+from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
 from tagwright.errors import SettingsError
 from tagwright.metrics import measure
 from tagwright.model import Head, Model
-from tagwright.read import read_data
 from tagwright.report.card import recarded
 from tagwright.settings import Choice, assigned
 
@@ -19,24 +18,25 @@ from tagwright.settings import Choice, assigned
 def redecide(
     folder: Path, source: str | None, *, rule: str, assignments: list[str], split: str | None, **columns: Any
 ) -> dict[str, Any]:
-    """Write the model folder anew with this rule; what it scores on the source comes back, if there is one."""
+    """Write the model folder anew with this rule; what it scores on the source comes back, if there is one.
+
+    "auto" is argmax where labels exclude each other, else threshold.
+    """
     model = bundle.load(folder)
     options: dict[str, Any] = {}
     for assignment in assignments:
         options |= assigned({}, f"decide.{assignment}")["decide"]
-    faults = parts.check("decide", rule, options)
-    if faults:
-        raise SettingsError("; ".join(faults))
-    settings = replace(model.settings, decide=Choice(name=rule, options=options))
+    choice = rule_of(Choice(name=rule, options=options), exclusive=model.heads["main"].space.exclusive)
+    settings = replace(model.settings, decide=choice)
     model, found = _decided(replace(model, settings=settings), source, split, columns)
     card = recarded(
         (folder / "README.md").read_text(encoding="utf-8"),
-        DECISIONS[rule],
+        DECISIONS[choice.name],
         found.get("metrics", {}),
         found.get("split"),
     )
     bundle.save(model, folder, card=card, overwrite=True)
-    return {"rule": rule, **found}
+    return {"rule": choice.name, **found}
 
 
 def _decided(
@@ -51,8 +51,9 @@ def _decided(
         decision = parts.build("decide", choice.name, choice.options)
         fresh = replace(head, rule=choice.name, decision=decision, metrics=_without_figures(head))
         return replace(model, heads={"main": fresh}), {}
-    data = read_data(source, **read_options(model, columns))
+    data = read_for_model(model, source, columns)
     name, table = labelled_rows(data, split or ("dev" if "dev" in data.tables else None))
+    table = table.take(known_rows(head.space, table, data.source))
     truth = head.space.encode(table["labels"]).matrix(len(head.space)).toarray() > 0
     scores = model.scores(table["text"])
     fresh, chosen = decide_on(scores.logits, truth, model.settings, head.space)

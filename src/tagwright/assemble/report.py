@@ -5,9 +5,8 @@ from typing import Any
 
 from tagwright import bundle
 from tagwright.assemble.facts import score_facts
-from tagwright.assemble.score import labelled_rows, read_options, score
+from tagwright.assemble.score import labelled_rows, read_for_model, score
 from tagwright.errors import SettingsError
-from tagwright.read import read_data
 from tagwright.report import fit_report
 
 
@@ -16,7 +15,7 @@ def report_folder(folder: Path, source: str, out: Path, *, split: str | None, ov
     if out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
     model = bundle.load(folder)
-    data = read_data(source, **read_options(model, columns))
+    data = read_for_model(model, source, columns)
     scored = score(model, data, split=split)
     texts = labelled_rows(data, split)[1]["text"]
     out.parent.mkdir(parents=True, exist_ok=True)

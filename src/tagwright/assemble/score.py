@@ -1,6 +1,7 @@
 """Scoring a model on labelled data, in chunks, so that no set is too large."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,21 +12,28 @@ import pyarrow.compute as pc
 
 from tagwright import bundle
 from tagwright.errors import DataError, SettingsError, unknown
+from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures, measure
 from tagwright.model import Model
 from tagwright.read import Data, read_data
+from tagwright.read._find import MissingColumn
+from tagwright.read.source import EMBEDDED
 
 CHUNK = 8192
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """What was measured on which rows; `unseen` are labels that the model does not know, with their counts."""
+    """What was measured on which rows; `unseen` are labels that the model does not know, with their counts.
+
+    `unlabelled` rows are left out; so are those `unknown`, whose one label the model does not know.
+    """
 
     measures: Measures
     split: str
     rows: int
     unlabelled: int
+    unknown: int
     unseen: dict[str, int]
     label_names: tuple[str, ...]
     label_counts: tuple[int, ...]
@@ -37,23 +45,27 @@ class Scored:
             label_counts=self.label_counts,
         )
         facts = {"split": self.split, "convention": convention, "rows": self.rows, "unlabelled": self.unlabelled}
-        return {"metrics": results, **facts, "unseen": self.unseen}
+        return {"metrics": results, **facts, "unknown": self.unknown, "unseen": self.unseen}
 
 
 def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: str = "drop") -> Scored:
     """Every metric of the model on a split: test where there is one, else dev, else all rows.
 
-    `unseen_labels="miss"` counts labels that the model does not know as misses instead of leaving them out.
+    `unseen_labels="miss"` counts labels that the model does not know as misses instead of leaving them out. Left out, a
+    text of a one-label model loses its only one, and goes with it.
     """
     name, labelled = labelled_rows(data, split)
     space = model.heads["main"].space
     strange = space.encode(labelled["labels"]).unseen
+    known = known_rows(space, labelled, data.source)
     extra = tuple(sorted(strange)) if unseen_labels == "miss" else ()
-    parts = list(_measured(model, labelled, extra))
+    rows = np.arange(labelled.num_rows) if extra else known
+    parts = list(_measured(model, labelled, rows, extra))
     return Scored(
         measures=sum(parts[1:], start=parts[0]),
         split=name,
-        rows=labelled.num_rows,
+        rows=len(rows),
+        unknown=labelled.num_rows - len(rows),
         unlabelled=data.tables[name].num_rows - labelled.num_rows,
         unseen=strange,
         label_names=space.names + extra,
@@ -72,6 +84,17 @@ def labelled_rows(data: Data, split: str | None) -> tuple[str, pa.Table]:
     return name, labelled
 
 
+def known_rows(space: LabelSpace, table: pa.Table, source: str) -> np.ndarray:
+    """Row numbers to measure: all, but where labels exclude each other those whose label is in the space."""
+    found = space.encode(table["labels"])
+    if found.unseen and not len(found.ids):
+        raise DataError(
+            f"{source}: the model knows none of its {len(found.unseen)} labels, such as {next(iter(found.unseen))!r}; "
+            f"it knows {', '.join(space.names[:5])}{', …' if len(space) > 5 else ''}; is --labels right?"
+        )
+    return np.flatnonzero(np.diff(found.offsets) > 0) if space.exclusive else np.arange(table.num_rows)
+
+
 def score_folder(
     folder: Path, source: str, *, split: str | None, unseen: str, convention: str, **columns: Any
 ) -> Scored:
@@ -80,23 +103,40 @@ def score_folder(
         if value not in choices:
             raise SettingsError(unknown("choice", value, choices))
     model = bundle.load(folder)
-    return score(model, read_data(source, **read_options(model, columns)), split=split, unseen_labels=unseen)
+    return score(model, read_for_model(model, source, columns), split=split, unseen_labels=unseen)
 
 
-def read_options(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
-    """How to read data for a model: as its own were read, but for what is given."""
+def read_for_model(model: Model, source: str, given: Mapping[str, Any]) -> Data:
+    """Read data as the model's own were read, but for what is given; the embedded set knows its columns itself."""
     own = model.settings.data
     chosen = {k: v for k, v in given.items() if v is not None and (k, v) != ("separator", "auto")}
-    return {"text": own.text, "labels": own.labels, "separator": own.separator, "task": own.task, **chosen}
+    columns = {} if source == EMBEDDED else {"text": own.text, "labels": own.labels}
+    with own_columns(model, source, given):
+        return read_data(source, **{**columns, "separator": own.separator, "task": own.task, **chosen})
 
 
-def _measured(model: Model, table: pa.Table, extra: tuple[str, ...]) -> Iterator[Measures]:
+@contextmanager
+def own_columns(model: Model, source: str | Path, given: Mapping[str, Any]) -> Iterator[None]:
+    """A column that the model reads by itself and the source lacks is said as such."""
+    try:
+        yield
+    except MissingColumn as error:
+        option = "labels" if error.what == "label" else "text"
+        if given.get(option) is not None:
+            raise
+        wanted, there = getattr(model.settings.data, option).replace(",", ", "), ", ".join(error.columns)
+        name = Path(source).name
+        raise DataError(f"the model reads columns {wanted}; {name} has {there}; name them with --{option}") from None
+
+
+def _measured(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:
     space = model.heads["main"].space
     whole = type(space)(names=space.names + extra, counts=space.counts + (0,) * len(extra), exclusive=space.exclusive)
-    for start in range(0, table.num_rows, CHUNK):
-        part = table.slice(start, CHUNK)
+    for start in range(0, len(rows), CHUNK):
+        chunk = rows[start : start + CHUNK]
+        part = table.take(chunk)
         scores = model.scores(part["text"])
         truth = whole.encode(part["labels"]).matrix(len(whole)).toarray() > 0
         wider = ((0, 0), (0, len(extra)))  # a label that the model does not know has no probability and is never chosen
         values, chosen = np.pad(scores.probabilities, wider), np.pad(scores.chosen, wider)
-        yield measure(values, truth, chosen, rows=np.arange(start, start + part.num_rows))
+        yield measure(values, truth, chosen, rows=chunk)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from tagwright import bundle
 from tagwright.assemble import write
+from tagwright.assemble.score import own_columns
 from tagwright.assemble.train import device_of
 from tagwright.errors import DataError, SettingsError
 from tagwright.folder import MANIFEST, sha256
@@ -48,7 +49,10 @@ def tag(
     identity: str | None = None,
 ) -> Tagged:
     """Write every row of `source` with all its columns, its tags and their scores to `out`, in constant memory."""
+    if out.is_dir():
+        raise SettingsError(f"{out} is a folder; name a file in --out")
     writer = write.writer(out)
+    _check(model, column, separator if writer.flat else None)
     options = {"text": text, "column": column, "separator": separator if writer.flat else None, "inert": inert}
     # a mistake shows before anything is written; a header without rows gives the same
     first = next(stream(source, batch_rows=1), pa.RecordBatch.from_pylist([], schema=columns_of(source)))
@@ -83,9 +87,21 @@ def tag_file(folder: Path, source: Path, out: Path, *, device: str = "auto", **o
     model = bundle.load(folder)
     if not source.is_file():
         raise DataError(f"no file {source}")
-    options["text"] = options.get("text") or model.settings.data.text
+    given, options["text"] = options.get("text"), options.get("text") or model.settings.data.text
     model.network.to(device_of(replace(model.settings, fit=replace(model.settings.fit, device=device))))
-    return tag(model, source, out, identity=sha256(folder / MANIFEST), **options)
+    with own_columns(model, source, {"text": given}):
+        return tag(model, source, out, identity=sha256(folder / MANIFEST), **options)
+
+
+def _check(model: Model, column: str, separator: str | None) -> None:
+    """Refuse what could not be read back."""
+    for option, value in (("column", column), ("separator", separator)):
+        if value == "":
+            raise SettingsError(f"--{option} is empty")
+    space = model.heads["main"].space
+    holding = next((name for name in space.names if separator is not None and separator in name), None)
+    if holding is not None and not space.exclusive:
+        raise SettingsError(f"the label {holding!r} contains the separator {separator!r}; choose another --separator")
 
 
 def _open_shards(out: Path, about: dict[str, Any], *, resume: bool, overwrite: bool) -> Path:
@@ -143,6 +159,7 @@ def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[
     if separator is not None:
         names = pc.binary_join(names, separator)
         values = pc.binary_join(values.cast(pa.list_(pa.string())), separator)
+        table = write.flat(table, separator)
     table = table.append_column(column, names).append_column(f"{column}_scores", values)
     table = write.inert(table) if options["inert"] else table
     return table, Tagged(len(chosen), int((~chosen.any(1)).sum()), int(empty.sum()))

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tagwright import metrics, parts
-from tagwright.assemble.decision import decide_on
+from tagwright.assemble.decision import decide_on, rule_of
 from tagwright.assemble.network import build_network, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.batches.bucket import plan
@@ -94,12 +95,14 @@ def check(prepared: Prepared, settings: Settings) -> None:
     """Refuse what cannot be trained, before anything is written."""
     build_objective(settings, prepared.space, row_count=prepared.tables["train"].num_rows)
     _with_vector_width(settings, prepared.vectors)
-    metrics.metric(_watched(settings, exclusive=prepared.space.exclusive))
+    metrics.metric(watched(settings, exclusive=prepared.space.exclusive))
+    rule_of(settings.decide, exclusive=prepared.space.exclusive)
     device_of(settings)
 
 
 def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:
     """Train, keep the best, fit the decision on dev, and train on everything where the settings say so."""
+    import_module("torch._dynamo")  # the first optimiser would: a second that is not the first run's
     started, run = time.monotonic(), run or Run()
     settings = _with_vector_width(settings, prepared.vectors)
     space, fingerprint = prepared.space, prepared.fingerprint(settings)
@@ -108,7 +111,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     objective = build_objective(settings, space, row_count=row_count).to(device_of(settings))
     train, dev = (prepared.rows(name, network, settings) for name in ("train", "dev"))
     truth = (dev.target > 0.5).toarray()
-    metric = _watched(settings, exclusive=space.exclusive)
+    metric = watched(settings, exclusive=space.exclusive)
     history = History(sign=1 if metrics.metric(metric)[1] else -1)
     score = _scorer(network, dev, truth, metric, settings, prepared)
     train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
@@ -256,11 +259,9 @@ def _course(rows: Rows, choice: FitSettings) -> Course:
     return Course(plan=batches, per_epoch=per_epoch, total=max(1, round(choice.epochs * per_epoch)))
 
 
-def _watched(settings: Settings, *, exclusive: bool) -> str:
+def watched(settings: Settings, *, exclusive: bool) -> str:
     """Threshold-free by default: F1 at a fixed threshold stays 0 for long where labels are sparse."""
-    if settings.fit.metric != "auto":
-        return settings.fit.metric
-    return "accuracy" if exclusive and settings.decide.name in ("auto", "argmax") else "lrap"
+    return {"auto": "accuracy" if exclusive else "lrap"}.get(settings.fit.metric, settings.fit.metric)
 
 
 def _scorer(

@@ -5,13 +5,13 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
-from tagwright.errors import SettingsError, unknown
+from tagwright.errors import DataError, SettingsError, unknown
 from tagwright.plain import plain
 
 
@@ -44,10 +44,32 @@ def inert(table: pa.Table) -> pa.Table:
     return table
 
 
+def flat(table: pa.Table, separator: str) -> pa.Table:
+    """Lists of strings joined, other nested columns as JSON: what a cell can hold."""
+    for i, column in enumerate(table.columns):
+        kind = column.type
+        if pa.types.is_nested(kind):
+            of_strings = str(getattr(kind, "value_type", "")) in ("string", "large_string")
+            cells = [_cell(value, separator if of_strings else None) for value in column.to_pylist()]
+            table = table.set_column(i, table.column_names[i], pa.array(cells, pa.string()))
+    return table
+
+
+def _cell(value: Any, separator: str | None) -> str | None:
+    if value is None:
+        return None
+    if separator is not None:
+        return separator.join(item or "" for item in value)
+    return json.dumps(plain(value), ensure_ascii=False, default=str)
+
+
 def _csv(delimiter: str) -> Callable[..., None]:
     def write(table: pa.Table, path: Path, *, header: bool) -> None:
         options = csv.WriteOptions(include_header=header, delimiter=delimiter, quoting_style="needed")
-        csv.write_csv(table, path, options)
+        try:
+            csv.write_csv(table, path, options)
+        except pa.ArrowInvalid as error:
+            raise DataError(f"a column does not fit into a text file ({error}); write .jsonl or .parquet") from error
 
     return write
 

@@ -42,3 +42,7 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:  # `tagwright … | head`
         sys.exit(0)
+    except OSError as error:
+        from tagwright.cli._show import fail
+
+        fail(error)

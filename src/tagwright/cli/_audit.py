@@ -5,14 +5,16 @@ from typing import Any
 
 from rich.table import Table
 
-from tagwright.cli._show import say, show
+from tagwright.cli._show import many, result, show
 
 TASKS = {"one": "one label a text", "many": "several labels a text", "tokens": "a tag for each token"}
 
 
 def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) -> None:
     """The splits, the most and least common labels, pairs, and what a person should look at."""
-    say(f"{found['source']}: {len(found['labels'])} labels, {TASKS[found['task']]}")
+    for sentence in found["found"]:
+        result(sentence)
+    result(f"{found['source']}: {many(len(found['labels']), 'label')}, {TASKS[found['task']]}")
     _table(
         "rows",
         ("split", "rows", "empty", "unlabelled", "no label", "labels a text", "words, median", "most"),
@@ -23,7 +25,9 @@ def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) ->
     shown = rows if len(rows) <= labels else [*rows[: labels // 2], ("…", *("" for _ in splits)), *rows[-labels // 2 :]]
     _table("labels", ("label", *splits), shown)
     tail = found["tail"]
-    say(f"half of all marks on {tail['head']} labels; {tail['rare']} have fewer than 10 rows; gini {tail['gini']:.2f}")
+    result(
+        f"half of all marks on {tail['head']} labels; {tail['rare']} have fewer than 10 rows; gini {tail['gini']:.2f}"
+    )
     together = [(p["left"], p["right"], str(p["rows"]), f"{p['lift']:.1f}") for p in found["together"][:pairs]]
     _table("labels that stand together", ("label", "label", "rows", "times chance"), together)
     alike = [
@@ -32,11 +36,11 @@ def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) ->
     _table("labels that look alike", ("label", "label", "cosine", "on the same rows"), alike)
     if found["groups"]:
         sizes = [f"{name} ({len(members)})" for name, members in found["groups"].items()]
-        say(f"groups by {found['separator']!r}: {', '.join(sizes[:10])}{' …' if len(sizes) > 10 else ''}")
+        result(f"groups by {found['separator']!r}: {', '.join(sizes[:10])}{' …' if len(sizes) > 10 else ''}")
     for warning in found["warnings"]:
-        say(f"! {warning}", style="yellow")
+        result(f"! {warning}", style="yellow")
     if not found["warnings"]:
-        say("nothing that speaks against training", style="green")
+        result("nothing that speaks against training", style="green")
 
 
 def _parts(found: Mapping[str, Any]) -> list[tuple[str, ...]]:

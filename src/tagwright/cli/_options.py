@@ -6,7 +6,11 @@ from typing import Annotated, Any
 import typer
 
 Data = Annotated[
-    str, typer.Argument(help="A CSV, TSV, JSONL, Parquet or CoNLL file, a folder of train/dev/test files, or `shop`.")
+    str,
+    typer.Argument(
+        help="A CSV, TSV, JSONL, Parquet, fastText (.txt) or CoNLL file, a folder of train/dev/test files, or `shop`. "
+        "Token tags (CoNLL) can be checked, not trained yet."
+    ),
 ]
 ModelFolder = Annotated[Path, typer.Argument(help="A model folder, as `fit` writes it.")]
 Text = Annotated[
@@ -17,7 +21,8 @@ Labels = Annotated[
     typer.Option(help="Label column, or several 0/1 columns with commas. Found if left out.", show_default=False),
 ]
 Task = Annotated[
-    str | None, typer.Option(help="one (label a text), many, or tokens. Found if left out.", show_default=False)
+    str | None,
+    typer.Option(help="one (label a text) or many; tokens only for `check`. Found if left out.", show_default=False),
 ]
 Separator = Annotated[str, typer.Option(help="What separates labels in a cell: auto, none, or the character.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout, all else to stderr.")]

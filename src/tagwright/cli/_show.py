@@ -1,33 +1,70 @@
-"""What the commands share in showing: JSON to stdout alone, all else to stderr."""
+"""What the commands share in showing: results, or JSON alone, to stdout; all else to stderr."""
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from tagwright.errors import TagwrightError
 
 console = Console(stderr=True, highlight=False)
+results_console = Console(highlight=False)
 METRICS = ("accuracy", "micro_f1", "macro_f1", "example_f1", "subset_accuracy", "lrap")
 
 
-def fail(error: TagwrightError) -> NoReturn:
-    """One message, exit code 2; an interrupted run that saved its state exits with 130."""
+def fail(error: TagwrightError | OSError) -> NoReturn:
+    """One message, exit code 2; an interrupted run that saved its state says so and exits with 130."""
     from tagwright.fit.pipes import Interrupted
 
-    console.print(f"[bold red]{'stopped' if isinstance(error, Interrupted) else 'error'}:[/] ", end="")
-    console.print(str(error), markup=False, soft_wrap=True)
-    sys.exit(130 if isinstance(error, Interrupted) else 2)
+    if isinstance(error, Interrupted):
+        say(str(error))
+        sys.exit(130)
+    reason = str(error)
+    if isinstance(error, OSError):  # reading has errors of its own kind
+        reason = f"cannot write {error.filename or 'a file'}: {error.strerror or error}"
+    _print(console, Text.assemble(("error:", "bold red"), f" {reason}"))
+    sys.exit(2)
 
 
 def say(text: str, *, style: str | None = None) -> None:
     """A line to stderr, as it is."""
-    console.print(text, markup=False, style=style, soft_wrap=True)
+    _print(console, Text(text, style=style or ""))
+
+
+def result(text: str, *, style: str | None = None) -> None:
+    """A line of the result, to stdout."""
+    _print(results_console, Text(text, style=style or ""))
+
+
+def _print(to: Console, text: Text) -> None:
+    """A terminal gets lines broken between words; a file gets them whole."""
+    to.print(text, soft_wrap=not to.is_terminal)
+
+
+@contextmanager
+def resumable(kept: str) -> Iterator[None]:
+    """Ctrl-C inside says what is kept and how to go on."""
+    from tagwright.fit.pipes import Interrupted
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"stopped; {kept}, go on with the same command and --resume") from None
+
+
+def many(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> many(1, "text"), many(1200, "text")
+    ('1 text', '1,200 texts')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def emit(content: Mapping[str, Any]) -> None:
@@ -47,21 +84,21 @@ def metric_table(title: str, results: Mapping[str, float]) -> Table:
     return table
 
 
-def band_table(results: Mapping[str, float]) -> Table:
+def band_table(bands: Iterable[Mapping[str, Any]]) -> Table:
     """F1 of frequent, middling and rare labels."""
     table = Table(title="by frequency in train", title_justify="left", title_style="bold")
-    for column in ("band", "labels", "micro f1", "macro f1"):
+    for column in ("band", "labels", "texts of a label", "micro f1", "macro f1"):
         table.add_column(column, justify="left" if column == "band" else "right")
-    for band in ("head", "middle", "tail"):
-        if results.get(f"{band}_labels"):
-            scores = (f"{results[f'{band}_{kind}_f1']:.4f}" for kind in ("micro", "macro"))
-            table.add_row(band, f"{results[f'{band}_labels']:.0f}", *scores)
+    for band in bands:
+        least, most = band["from_count"], band["to_count"]
+        texts = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        table.add_row(band["band"], str(band["labels"]), texts, f"{band['micro_f1']:.4f}", f"{band['macro_f1']:.4f}")
     return table
 
 
 def show(table: Table) -> None:
-    """A table to stderr."""
-    console.print(table)
+    """A table of results to stdout."""
+    results_console.print(table)
 
 
 def training_bar(stream: Iterator[Any], title: str, start: int, total: int) -> Iterator[Any]:
@@ -72,11 +109,13 @@ def training_bar(stream: Iterator[Any], title: str, start: int, total: int) -> I
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
     with Progress(*columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
         task, score, mean = bar.add_task(title, total=total, completed=start), "", None
+        bar.live.transient = True  # while under way: the echo of Ctrl-C moves the bar on and leaves it there twice
         for step in stream:
             mean = step.loss if mean is None else 0.98 * mean + 0.02 * step.loss
             score = f"  score {step.score:.4f}" if step.score is not None else score
             bar.update(task, completed=step.number, description=f"{title}  loss {mean:.4f}{score}")
             yield step
+        bar.live.transient = False
 
 
 @contextmanager

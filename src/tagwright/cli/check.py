@@ -15,6 +15,7 @@ def check(
     task: o.Task = None,
     separator: o.Separator = "auto",
     report: Annotated[Path | None, typer.Option(help="Write an HTML page with plots here.", show_default=False)] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report.")] = False,
     json: o.Json = False,
 ) -> None:
     """Look at labelled text before training: columns, counts, long tail, duplicates, leaks, look-alike labels.
@@ -24,14 +25,19 @@ def check(
         tagwright check mails.csv --report check.html
     """
     from tagwright.cli import _show
+    from tagwright.errors import SettingsError
     from tagwright.read import read_data
     from tagwright.read.audit import audit
+
+    if report and report.exists() and not overwrite:
+        raise SettingsError(f"{report} exists; choose another name or use --overwrite")
 
     found = audit(read_data(data, text=text, labels=labels, task=task, separator=separator))  # type: ignore[arg-type]
     content = found.as_dict()
     if report:
         from tagwright.report import check_report
 
+        report.parent.mkdir(parents=True, exist_ok=True)
         report.write_text(check_report(content), encoding="utf-8")
     if json:
         _show.emit(content)

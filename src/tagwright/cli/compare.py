@@ -61,19 +61,21 @@ def compare(
         "split.seed": split_seed,
         "fit.device": device,
     }
-    done = compare_folder(
-        data,
-        o.given(settings, set_, options),
-        objectives=[name.strip() for name in objectives.split(",") if name.strip()],
-        seeds=seeds,
-        metric=metric,
-        split=split,
-        out=out,
-        resume=resume,
-        overwrite=overwrite,
-        progress=_show.training_bar,
-        say=_show.say,
-    )
+    with _show.resumable("finished runs are kept"):
+        done = compare_folder(
+            data,
+            o.given(settings, set_, options),
+            objectives=[name.strip() for name in objectives.split(",") if name.strip()],
+            seeds=seeds,
+            metric=metric,
+            split=split,
+            out=out,
+            resume=resume,
+            overwrite=overwrite,
+            progress=_show.training_bar,
+            say=_show.say,
+        )
     if json:
         _show.emit(done.as_dict())
-    show_comparison(done)
+    else:
+        show_comparison(done)

@@ -10,7 +10,13 @@ from tagwright.cli import _options as o
 def decide(
     model: o.ModelFolder,
     dev: Annotated[str | None, typer.Argument(help="Labelled data to fit thresholds on.", show_default=False)] = None,
-    rule: Annotated[str, typer.Option(help="threshold (fitted on DEV), argmax, zero, fixed or topk.")] = "threshold",
+    rule: Annotated[
+        str,
+        typer.Option(
+            help="threshold (fitted on DEV), argmax, zero, fixed or topk.",
+            show_default="argmax for one label, else threshold",
+        ),
+    ] = "auto",
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting of the rule, as key=value: probability=0.3, k=2.", show_default=False),

@@ -41,10 +41,15 @@ def fit(
         ),
     ] = None,
     loss: Annotated[str | None, typer.Option(help="Another loss than the objective's.", show_default=False)] = None,
-    targets: Annotated[str | None, typer.Option(help="Other targets than the objective's.", show_default=False)] = None,
-    mask: Annotated[str | None, typer.Option(help="Another mask than the objective's.", show_default=False)] = None,
+    targets: Annotated[
+        str | None, typer.Option(help="hard, …: `tagwright parts targets`.", show_default="the objective's")
+    ] = None,
+    mask: Annotated[
+        str | None, typer.Option(help="none, groups, …: `tagwright parts masks`.", show_default="the objective's")
+    ] = None,
     label_weights: Annotated[
-        str | None, typer.Option(help="Other label weights than the objective's.", show_default=False)
+        str | None,
+        typer.Option(help="none, inverse, ee, …: `tagwright parts weights`.", show_default="the objective's"),
     ] = None,
     decide: Annotated[
         str | None,
@@ -86,6 +91,7 @@ def fit(
     """Train a tagger."""
     from tagwright.assemble.fit import fit_folder
     from tagwright.cli import _show
+    from tagwright.report.facts import refitted
 
     options = {
         "data.text": text,
@@ -123,7 +129,10 @@ def fit(
         )
     if json:
         _show.emit(outcome.as_dict())
-    _show.show(_show.metric_table(f"dev, {outcome.rows} texts", outcome.metrics))
+    else:
+        _show.show(_show.metric_table(f"dev, {_show.many(outcome.rows, 'text')}", outcome.metrics))
+    if outcome.refitted_on is not None:
+        _show.say(refitted(outcome.refitted_on))
     _show.say(f"model:  {outcome.model}\nreport: {outcome.report or 'none: altair and vl-convert are not installed'}")
 
 

@@ -1,10 +1,13 @@
 """`tagwright parts`."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from tagwright.cli import _options as o
+
+Listed = dict[str, dict[str, dict[str, Any]]]  # kind -> name -> summary, settings
 
 
 def parts(
@@ -21,30 +24,53 @@ def parts(
     """
     from rich.table import Table
 
+    from tagwright.cli import _show
+
+    listed = _listed(kind)
+    if json:
+        _show.emit(listed)
+        return
+    for name, members in listed.items():
+        table = Table(title=name, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+        columns = ("name", "made of") if name == "objectives" else ("name", "what", "settings")
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        for member, about in members.items():
+            settings = " ".join(f"{k}={v}" for k, v in about["settings"].items())
+            table.add_row(*(member, about["summary"], settings)[: len(columns)])
+        _show.show(table)
+
+
+def _listed(kind: str | None) -> Listed:
+    """Every part of the kind, or of all kinds; `none` where a part may be left out."""
     from tagwright import parts as registry
     from tagwright import presets
-    from tagwright.cli import _show
     from tagwright.errors import SettingsError, unknown
+    from tagwright.settings import OPTIONAL, PART_SECTIONS
 
     kinds = [*registry.KINDS, "objectives"]
     if kind is not None and kind not in kinds:
         raise SettingsError(unknown("kind of part", kind, kinds))
-    found = {k: [registry.find(k, n) for n in registry.names(k)] for k in registry.KINDS if kind in (None, k)}
-    if json:
-        listed = {
-            k: {p.name: {"summary": p.summary, "settings": registry.options(p.factory)} for p in v}
-            for k, v in found.items()
-        }
-        _show.emit({**listed, **({"objectives": list(presets.names())} if kind in (None, "objectives") else {})})
-        return
-    for name, members in found.items():
-        table = Table(title=name, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
-        for column in ("name", "what", "settings"):
-            table.add_column(column, overflow="fold")
-        for part in members:
-            table.add_row(
-                part.name, part.summary, " ".join(f"{k}={v}" for k, v in registry.options(part.factory).items())
-            )
-        _show.show(table)
+    optional = {PART_SECTIONS[section] for section in OPTIONAL}
+    listed: Listed = {}
+    for one in registry.KINDS if kind is None else {kind} & set(registry.KINDS):
+        found = [registry.find(one, name) for name in registry.names(one)]
+        listed[one] = {"none": {"summary": "Left out.", "settings": {}}} if one in optional else {}
+        listed[one] |= {p.name: {"summary": p.summary, "settings": registry.options(p.factory)} for p in found}
     if kind in (None, "objectives"):
-        _show.say(f"objectives: {', '.join(presets.names())}")
+        made = {name: presets.preset(name) for name in presets.names()}
+        listed["objectives"] = {name: {"summary": _choices(row), "settings": row} for name, row in made.items()}
+    return listed
+
+
+def _choices(row: Mapping[str, Any]) -> str:
+    """The choices of a preset that are more than plain: "loss bce (labels=mean), mask groups"."""
+    from tagwright.presets import PLAIN
+
+    words = []
+    for choice in sorted(row):
+        value = row[choice] if isinstance(row[choice], dict) else {"name": row[choice]}
+        if value != {"name": PLAIN.get(choice)}:
+            more = ", ".join(f"{k}={v}" for k, v in value.items() if k != "name")
+            words.append(f"{choice} {value['name']}{f' ({more})' if more else ''}")
+    return ", ".join(words)

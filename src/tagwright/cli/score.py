@@ -31,6 +31,8 @@ def score(
 
         tagwright score model held_out.csv --json
     """
+    from tagwright.assemble.facts import bands
+    from tagwright.assemble.prepare import listed
     from tagwright.assemble.score import score_folder
     from tagwright.cli import _show
 
@@ -41,10 +43,16 @@ def score(
         _show.emit(scored.as_dict(convention=convention))
         return
     results = scored.as_dict(convention=convention)["metrics"]
-    _show.show(_show.metric_table(f"{scored.split}, {scored.rows} texts, convention {convention}", results))
-    _show.show(_show.band_table(results))
+    title = f"{scored.split}, {_show.many(scored.rows, 'text')}, convention {convention}"
+    _show.show(_show.metric_table(title, results))
+    _show.show(_show.band_table(bands(scored.label_counts, results)))
     for pair in scored.measures.states["confusion"].top(pairs):
         missed, wrong = scored.label_names[pair.missed], scored.label_names[pair.wrong]
-        _show.say(f"{pair.times:5d}  {missed}  was taken for  {wrong}")
+        _show.result(f"{pair.times:5d}  {missed}  was taken for  {wrong}")
     if scored.unseen:
-        _show.say(f"labels the model does not know ({unseen}): {', '.join(sorted(scored.unseen)[:10])}", style="yellow")
+        done = "left out" if unseen == "drop" else "counted as misses"
+        _show.say(f"labels the model does not know, {done}: {listed(scored.unseen, most=10)}", style="yellow")
+    if scored.unknown:
+        _show.say(f"left out: {_show.many(scored.unknown, 'text')} with no other label", style="yellow")
+    if scored.unlabelled:
+        _show.say(f"left out: {_show.many(scored.unlabelled, 'text')} without labels", style="yellow")

@@ -38,7 +38,7 @@ def tag(
     from tagwright.assemble.tag import tag_file
     from tagwright.cli import _show
 
-    with _show.counting("tagged") as progress:
+    with _show.resumable("what is tagged so far is kept"), _show.counting("tagged") as progress:
         done = tag_file(
             model,
             data,
@@ -54,7 +54,9 @@ def tag(
         )
     if json:
         _show.emit({"out": str(out), **done._asdict()})
-    _show.say(f"{done.rows} rows to {out}; {done.without} without a tag, {done.empty} of them without text")
+    _show.say(
+        f"{_show.many(done.rows, 'row')} to {out}; {done.without} without a tag, {done.empty} of them without text"
+    )
     if done.rows and done.without == done.rows:
         _show.say(
             "No row got a tag: is it the right text column (--text), or a stricter decision than meant?", style="yellow"

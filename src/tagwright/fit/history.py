@@ -18,11 +18,11 @@ class History:
         self._loss, self._steps = 0.0, 0
 
     def add(self, step: Step) -> bool:
-        """Record a step; True when it carries the best score so far (the first of equals stays best)."""
+        """Record a step; True when it carries the best score so far, or the same again."""
         self._loss, self._steps = self._loss + step.loss, self._steps + 1
         if step.score is None:
             return False
-        better = self.best is None or self._key(step.score) > self._key(self.best["score"])
+        better = self.best is None or self._key(step.score) >= self._key(self.best["score"])
         row = {"step": step.number, "epoch": step.epoch, "loss": self._loss / self._steps}
         self.rows.append({**row, "rate": step.rate, "score": step.score})
         self._loss, self._steps = 0.0, 0
@@ -30,8 +30,8 @@ class History:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The row with the best score, the first of equals."""
-        return max(self.rows, key=lambda row: self._key(row["score"]), default=None)
+        """The row with the best score, the last of equals: once at its top, it says nothing against more."""
+        return max(reversed(self.rows), key=lambda row: self._key(row["score"]), default=None)
 
     def _key(self, score: float) -> float:
         """Higher is better; what is no number is worst."""
@@ -39,8 +39,11 @@ class History:
 
     @property
     def stale(self) -> int:
-        """Evaluations since the best one."""
-        return 0 if self.best is None else len(self.rows) - 1 - self.rows.index(self.best)
+        """Evaluations since the best score was first reached: the same again is no improvement."""
+        if self.best is None:
+            return 0
+        keys = [self._key(row["score"]) for row in self.rows]
+        return len(keys) - 1 - keys.index(max(keys))
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""

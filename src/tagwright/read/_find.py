@@ -24,6 +24,14 @@ KEPT = ("id", "group", "weight")
 Names = str | Sequence[str] | None
 
 
+class MissingColumn(DataError):
+    """A column that was named is not there; `what` it was named for, and the `columns` that are there."""
+
+    def __init__(self, message: str, *, what: str, columns: Sequence[str]) -> None:
+        super().__init__(message)
+        self.what, self.columns = what, columns
+
+
 def named(table: pa.Table, origin: Origin, names: Names, what: str) -> list[str]:
     """The columns a user named, one or several with commas between; a column that is not there is an error."""
     if names is None:
@@ -32,7 +40,8 @@ def named(table: pa.Table, origin: Origin, names: Names, what: str) -> list[str]
         names = [names] if names in table.column_names else [name.strip() for name in names.split(",")]
     for name in names:
         if name not in table.column_names:
-            raise DataError(f"{origin}: {unknown(f'{what} column', name, table.column_names)}")
+            message = f"{origin}: {unknown(f'{what} column', name, table.column_names)}"
+            raise MissingColumn(message, what=what, columns=table.column_names)
     return list(names)
 
 
@@ -47,7 +56,8 @@ def find_text(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[str
     free = [name for name in table.column_names if name not in taken and _is_text(table[name])]
     if not free:
         raise DataError(
-            f"{origin}: no column looks like text; columns: {quoted(table.column_names)}. Name it with text="
+            f"{origin}: no column looks like text; columns: {quoted(table.column_names)}. "
+            "Name it with --text (in Python: text=)"
         )
     return [max(free, key=lambda name: pc.mean(pc.utf8_length(table[name].slice(0, 10_000))).as_py() or 0)]
 
@@ -63,7 +73,10 @@ def find_labels(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[s
     chosen = words if len(words) == 1 else recurring
     if len(chosen) != 1:
         why = f"columns {quoted(chosen)} may all hold labels" if chosen else "no column looks like labels"
-        raise DataError(f"{origin}: {why}; columns: {quoted(table.column_names)}. Name the label column with labels=")
+        raise DataError(
+            f"{origin}: {why}; columns: {quoted(table.column_names)}. "
+            "Name the label column with --labels (in Python: labels=)"
+        )
     return chosen
 
 

@@ -12,6 +12,7 @@ from tagwright.labels.groups import groups_from_names
 from tagwright.labels.space import LabelSpace
 from tagwright.read._alike import alike
 from tagwright.read._copies import Conflicts, Copies, Leak, Places, conflicts, copies, leaks
+from tagwright.read._names import name_warnings
 from tagwright.read.data import Data, Task
 from tagwright.read.split import plain_texts
 
@@ -56,7 +57,7 @@ class Tail:
 
 @dataclass(frozen=True, kw_only=True)
 class Together:
-    """Two labels that stand on the same rows `lift` times as often as chance would have it."""
+    """Two labels that stand on the same rows `lift` times as often as chance would have it, above 1."""
 
     left: str
     right: str
@@ -81,6 +82,7 @@ class Audit:
     """All that `audit` found; label statistics are of the table to learn from."""
 
     source: str
+    found: tuple[str, ...]  # how the data were read, a sentence each
     task: Task
     parts: tuple[Part, ...]
     labels: tuple[LabelCount, ...]  # most common in train first
@@ -116,6 +118,7 @@ def audit(data: Data) -> Audit:
     groups = groups_from_names(names)
     result = Audit(
         source=data.source,
+        found=data.found,
         task=data.task,
         parts=tuple(_part(name, part, plain[name], lists[name], marks[name]) for name, part in texts.items()),
         labels=_label_counts(names, marks, learned),
@@ -192,15 +195,14 @@ def _tail(counts: np.ndarray) -> Tail:
 
 
 def _together(names: Sequence[str], marks: csr_array) -> tuple[Together, ...]:
-    """The pairs that stand together most often, with rows(a and b) * rows / (rows(a) * rows(b))."""
+    """The pairs above chance that stand together most often, with rows(a and b) * rows / (rows(a) * rows(b))."""
     counts, rows = _counts(marks), marks.shape[0]
     pairs = triu(marks.T @ marks, k=1).tocoo()
-    order = np.lexsort((pairs.col, pairs.row, -pairs.data))[:SHOWN]
+    lifts = pairs.data * rows / counts[pairs.row] / counts[pairs.col]
+    order = np.lexsort((pairs.col, pairs.row, -pairs.data))
     return tuple(
-        Together(
-            left=names[left], right=names[right], rows=int(both), lift=float(both * rows / counts[left] / counts[right])
-        )
-        for left, right, both in zip(pairs.row[order], pairs.col[order], pairs.data[order])
+        Together(left=names[pairs.row[at]], right=names[pairs.col[at]], rows=int(pairs.data[at]), lift=float(lifts[at]))
+        for at in order[lifts[order] > 1][:SHOWN]
     )
 
 
@@ -242,6 +244,7 @@ def _warnings(found: Audit, learned: str) -> Iterator[str]:
     """Sentences that a person should read before training."""
     if len(found.labels) < 2:
         yield f"The data has {_many(len(found.labels), 'label')}; a tagger needs at least two."
+    yield from name_warnings([label.name for label in found.labels])
     for part in found.parts:
         if part.empty_texts:
             yield f"{_many(part.empty_texts, 'text')} of {part.name} {_be(part.empty_texts)} empty."

@@ -36,6 +36,7 @@ class Canonical(NamedTuple):
     task: Task
     found: tuple[str, ...]  # a sentence for each finding
     text_columns: tuple[str, ...] = ()
+    label_columns: tuple[str, ...] = ()
     separator: str = "auto"
 
 
@@ -50,6 +51,9 @@ def canonical(
         raise DataError(unknown("task", task, TASKS))
     if not separator:
         raise DataError('the separator is empty; expected "auto", "none" or the characters between two labels')
+    both = [name for name in named(table, origin, text, "text") if name in named(table, origin, labels, "label")]
+    if both:
+        raise DataError(f"{origin}: {_column(both)} cannot be text and label at once; name another one")
     pair = _token_pair(table, origin, text, labels, task)
     if pair is not None:
         return _tagged(table, origin, *pair, separator)
@@ -68,7 +72,7 @@ def canonical(
     form = f"labels: {_column(label_names)}, {made.form + ', ' if made.form else ''}"
     count = count_labels(made.lists, origin, label_names)
     found = (f"text: {_column(text_names)}", f"{form}{count} labels", f"task: {TASKS[task]}")
-    return Canonical(pa.table(columns), task, found, tuple(text_names), made.separator)
+    return Canonical(pa.table(columns), task, found, tuple(text_names), tuple(label_names), made.separator)
 
 
 def settle_task(made: Labels, origin: Origin, task: Task | None) -> tuple[Labels, Task]:
@@ -134,7 +138,8 @@ def _token_pair(
         return None
     if len(both) < 2:
         raise DataError(
-            f"{origin}: no columns of tokens and tags among {quoted(table.column_names)}; set text= and labels="
+            f"{origin}: no columns of tokens and tags among {quoted(table.column_names)}; "
+            "name them with --text and --labels (in Python: text= and labels=)"
         )
     return both[0], both[1]
 

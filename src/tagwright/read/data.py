@@ -24,6 +24,7 @@ class Data:
     task: Task
     source: str
     text_columns: tuple[str, ...] = ()  # where `text` came from, so that a model can find it again
+    label_columns: tuple[str, ...] = ()
     separator: str = "auto"  # what labels were split at, "none" for not at all; "auto" where they came as lists
     found: tuple[str, ...] = ()  # one sentence each: what was taken for text, labels, separator, task
 

@@ -68,7 +68,7 @@ def shop(*, pages: int = 4000, seed: int = 7) -> Data:
             "starts": pa.array(starts, pa.list_(pa.int32())),
         }
     )
-    found = ("text: title and description", "labels: several a page, groups before /", "tags: BRAND, GOODS, FEATURE")
+    found = ("text: title and description", "labels: several a page, groups before /")
     whole = Data(tables={"all": table}, task="many", source="shop", found=found)
     return split(whole, dev_share=0.1, test_share=0.2, seed=seed)
 

@@ -48,6 +48,7 @@ def read_data(
         task=made.task,
         source=str(source),
         text_columns=made.text_columns,
+        label_columns=made.label_columns,
         separator=made.separator,
         found=(*sorted(notes), *made.found),
     )
@@ -62,7 +63,7 @@ def locate(source: str | Path) -> Path:
             return path
     folders = [folder for folder in (here.parent, home) if folder.is_dir()]
     near = get_close_matches(here.name, [EMBEDDED, *(entry.name for folder in folders for entry in folder.iterdir())])
-    hint = f"; did you mean {quoted(near)}?" if near else ""
+    hint = f"; did you mean {quoted(near)}?" if near else "."
     raise DataError(
         f"{source}: no such file, folder or known set{hint} Known sets: {EMBEDDED} and those in $TAGWRIGHT_DATA"
     )

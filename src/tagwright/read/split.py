@@ -46,9 +46,11 @@ def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: 
     made = {name: table.filter(pa.array(part_of_row == part)) for part, name in enumerate(["train", *missing])}
     empty = [name for name, part in made.items() if not part.num_rows]
     if empty:
+        options = " ".join(f"--set split.{name}_share=" for name in empty if name in missing)
         raise DataError(
             f"{data.source}: no row of {table.num_rows} can go to {' or '.join(empty)}: every label must stay in "
-            "train and equal texts together; give a larger share, or the part itself as a file"
+            f"train and equal texts together{_each_once(data)}; give a larger share ({options or 'of train'}), or the "
+            "part itself as a file"
         )
     tables = {**_renamed(data), **made}
     return replace(data, tables={name: tables[name] for name in ("train", "dev", "test") if name in tables})
@@ -82,6 +84,17 @@ def codes(values: pa.ChunkedArray | pa.Array) -> np.ndarray:
     """A number for every value, int64 (n,): equal values, equal numbers, counted from 0 as they first come."""
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     return pc.dictionary_encode(values).indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _each_once(data: Data) -> str:
+    """The likely cause where no label comes twice: the wrong column."""
+    marks = pc.value_counts(pc.list_flatten(data.first["tags" if data.task == "tokens" else "labels"]))
+    if not len(marks) or pc.max(marks.field("counts")).as_py() > 1:
+        return ""
+    column = (
+        f"is {', '.join(map(repr, data.label_columns))} the label column" if data.label_columns else "is that meant"
+    )
+    return f", and every label is on one row ({column}?)"
 
 
 def _renamed(data: Data) -> dict[str, pa.Table]:

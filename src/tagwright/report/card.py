@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.report.facts import Band, CardFacts
+from tagwright.report.facts import Band, CardFacts, refitted
 from tagwright.report.page import duration, metric_name, number, part_name, plural
 
 MOST_LABELS = 30  # in the card's table; labels.json has them all
@@ -136,6 +136,8 @@ def _results(facts: CardFacts) -> str:
     where = f"Measured on {_plain(facts.split)}{size}, {_plain(facts.convention)} convention."
     if facts.split == "dev":
         where += " The model was chosen by these texts; a test set it never saw gives the fairer figure."
+    if facts.refitted_on is not None:
+        where += f" {refitted(facts.refitted_on)}"
     parts = [where, _table(["metric", "value"], [[metric_name(k), number(v)] for k, v in facts.metrics.items()])]
     if facts.bands:
         header = ["band", "labels", "texts in train", "macro-F1", "micro-F1"]

@@ -25,6 +25,7 @@ def check_report(facts: Mapping[str, Any], *, title: str | None = None) -> str:
         "check.html.j2",
         title=title or PurePath(facts.get("source") or "Data check").name,
         lead=_lead(facts),
+        read_as=facts.get("found") or (),
         cards=_cards(facts),
         warnings=facts.get("warnings") or (),
         lengths=_lengths(parts) if parts else None,

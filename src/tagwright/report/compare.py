@@ -21,8 +21,17 @@ def compare_report(facts: CompareFacts) -> str:
         figures=_figures(facts, ranked),
         differences=_difference_table(facts) if facts.differences else None,
         runs=_run_table(facts),
+        differing=differing(facts),
         settings=toml.dumps(facts.settings) if facts.settings else None,
     )
+
+
+def differing(facts: CompareFacts) -> list[str]:
+    """A sentence for each setting that is not the same for all objectives."""
+    return [
+        f"{name}: {', '.join(f'{value} ({objective})' for objective, value in values.items())}"
+        for name, values in facts.differing.items()
+    ]
 
 
 def _lead(facts: CompareFacts, ranked: list[Summary]) -> str:

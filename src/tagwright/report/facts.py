@@ -9,6 +9,14 @@ import numpy as np
 Values = np.ndarray | Sequence[float]
 
 
+def refitted(texts: int) -> str:
+    """What a reader of the figures must know of a model that was trained again."""
+    return (
+        f"The saved model was then trained again on train and dev ({texts:,} texts); "
+        "the figures are of the model before that."
+    )
+
+
 class Evaluation(TypedDict, total=False):
     """One look at the model during training; `loss` and `score` may be NaN or absent."""
 
@@ -80,6 +88,7 @@ class FitFacts:
     metrics: Mapping[str, float]
     split: str = "dev"
     convention: str = "sklearn"
+    refitted_on: int | None = None  # texts of train and dev that it was trained on again, after it was measured
     settings: Mapping[str, Any] | None = None
     data_found: Sequence[str] = ()
     split_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -140,6 +149,7 @@ class CompareFacts:
     confidence: float = 0.95
     lower_is_better: Sequence[str] = ("hamming_loss", "ranking_loss", "one_error", "coverage", "calibration_error")
     settings: Mapping[str, Any] | None = None
+    differing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # setting -> objective -> value
     versions: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
 
@@ -156,6 +166,7 @@ class CardFacts:
     decision: str  # a sentence: how scores become labels
     split: str = "dev"
     convention: str = "sklearn"
+    refitted_on: int | None = None  # texts of train and dev that it was trained on again, after it was measured
     source: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     split_sizes: Mapping[str, int] = field(default_factory=dict)

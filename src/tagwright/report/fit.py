@@ -6,7 +6,7 @@ import numpy as np
 
 from tagwright import toml
 from tagwright.report import plots
-from tagwright.report.facts import FitFacts, PerLabel
+from tagwright.report.facts import FitFacts, PerLabel, refitted
 from tagwright.report.page import (
     MOST_ROWS,
     Card,
@@ -47,6 +47,7 @@ def fit_report(facts: FitFacts) -> str:
         facts=facts,
         lead=_lead(facts),
         cards=_cards(facts),
+        again=None if facts.refitted_on is None else refitted(facts.refitted_on),
         settings=toml.dumps(facts.settings) if facts.settings else None,
         tail=Figure("How often each label comes", plots.long_tail(facts.label_names, facts.label_counts), _tail(facts)),
         labels=None if facts.per_label is None else _label_table(facts, facts.per_label),
