@@ -72,7 +72,7 @@ def test_new_file_is_a_new_part_with_no_other_edit(extended: Path):
 
 
 def test_unknown_part_is_met_with_the_nearest():
-    with pytest.raises(SettingsError, match=r"unknown .*'zlprr'; did you mean 'zlpr'\?.*bce, cross_entropy"):
+    with pytest.raises(SettingsError, match=r"unknown loss 'zlprr'; did you mean 'zlpr'\?.*bce, .*cross_entropy"):
         parts.find("losses", "zlprr")
 
 

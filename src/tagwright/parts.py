@@ -36,7 +36,7 @@ def names(kind: str) -> tuple[str, ...]:
 def find(kind: str, name: str) -> Part:
     """The part of this name; an unknown one is an error that names the nearest."""
     if name not in names(kind):
-        raise SettingsError(unknown(kind.removesuffix("s"), name, names(kind)))
+        raise SettingsError(unknown("loss" if kind == "losses" else kind.removesuffix("s"), name, names(kind)))
     module = _module(kind, name)
     factory = _factory(module)
     summary = (module.__doc__ or "").strip().splitlines()[0]

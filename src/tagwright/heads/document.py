@@ -14,7 +14,7 @@ class Document(nn.Module):
     `extra_logits` is 1 for a loss with a threshold class; its logit comes last.
     """
 
-    def __init__(self, width: int, label_count: int, sparse: bool, bias: Tensor, extra_logits: int = 0) -> None:
+    def __init__(self, width: int, label_count: int, sparse: bool, bias: Tensor, extra_logits: int) -> None:
         super().__init__()
         self.label_count = label_count
         self.linear = (SparseLinear if sparse else nn.Linear)(width, label_count + extra_logits)
