@@ -15,7 +15,7 @@ BIAS = torch.tensor([-2.0, 0.5, 1.0])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_logits_are_the_linear_map_of_the_pooled_vector(sparse):
     torch.manual_seed(0)
-    head = Document(5, 3, sparse, BIAS, 0)
+    head = Document(5, 3, sparse, BIAS, 0, 0.0)
     torch.nn.init.normal_(head.linear.weight)
     values = np.array([[1, 0, 2, 0, 0], [0, 0, 0, 0, 0]], np.float32)
     pooled = SparseRows.of(csr_array(values), np.arange(2)) if sparse else torch.from_numpy(values)
@@ -25,15 +25,21 @@ def test_logits_are_the_linear_map_of_the_pooled_vector(sparse):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_text_without_features_gets_the_bias(sparse):
-    head = Document(5, 3, sparse, BIAS, 0)
+    head = Document(5, 3, sparse, BIAS, 0, 0.0)
     nothing = np.zeros((1, 5), np.float32)
     pooled = SparseRows.of(csr_array(nothing), np.arange(1)) if sparse else torch.from_numpy(nothing)
     torch.testing.assert_close(head(Hidden(None, pooled)), BIAS[None])
 
 
 def test_threshold_class_is_one_more_logit_and_labels_are_measured_from_it():
-    head = Document(5, 3, False, BIAS, 1)
+    head = Document(5, 3, False, BIAS, 1, 0.0)
     logits = head(Hidden(None, torch.randn(4, 5)))
     assert logits.shape == (4, 4)
     torch.testing.assert_close(head.of_labels(logits), logits[:, :3] - logits[:, 3:])
     assert head.linear.bias[3] == 0
+
+
+def test_labels_are_measured_from_the_threshold_of_the_loss():
+    head = Document(5, 3, False, BIAS, 0, 0.7)
+    logits = torch.randn(4, 3)
+    torch.testing.assert_close(head.of_labels(logits), logits - 0.7)

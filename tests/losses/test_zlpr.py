@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tagwright.losses import ZLPRLoss, zlpr
+from tagwright.losses import SparseTarget, ZLPRLoss, zlpr
 
 getcontext().prec = 40
 VECTORS = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
@@ -148,3 +148,20 @@ def test_takes_soft_targets_and_predicts_with_twice_the_score():
     assert ZLPRLoss.soft
     assert ZLPRLoss.link == "sigmoid2"
     assert not {"one", "many"} - set(ZLPRLoss.tasks)
+
+
+def test_threshold_of_each_label_is_learnt_with_dense_and_with_sparse_targets():
+    logits = torch.tensor([[1.0, -2.0, 0.5]], dtype=torch.float64)
+    target = torch.tensor([[1.0, 0.0, 0.0]], dtype=torch.float64)
+    sparse = SparseTarget(torch.tensor([0]), torch.tensor([0, 1]))
+    moved = (logits - 0.3).requires_grad_()
+    zlpr(moved, target).sum().backward()
+    for given in (target, sparse):
+        loss = ZLPRLoss(threshold=torch.nn.Parameter(torch.full((3,), 0.3, dtype=torch.float64)))
+        assert len(list(loss.parameters())) == 1
+        loss(logits, given).backward()
+        torch.testing.assert_close(loss.threshold.grad, -moved.grad[0], rtol=1e-10, atol=1e-12)
+
+
+def test_thresholds_of_labels_travel_with_the_module():
+    assert ZLPRLoss(threshold=[0.1, 0.2]).state_dict()["threshold"].tolist() == pytest.approx([0.1, 0.2])

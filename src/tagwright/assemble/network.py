@@ -44,6 +44,7 @@ def build_network(
             known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
             known["bias"] = starting_bias(space, row_count, link_of(settings))
             known["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
+            known["zero"] = float(settings.loss.options.get("threshold", 0.0))
             heads[name] = parts.build("heads", settings.head.name, settings.head.options, **known)
         return Network(encoder, heads)
 

@@ -11,12 +11,14 @@ class Document(nn.Module):
     """A linear map from the encoder's `width` to the labels; `sparse` where the encoder gives sparse rows.
 
     `bias` (L,) is where the labels start: what the loss would predict knowing only how frequent they are.
-    `extra_logits` is 1 for a loss with a threshold class; its logit comes last.
+    `extra_logits` is 1 for a loss with a threshold class; its logit comes last. `zero` is the loss's own threshold.
     """
 
-    def __init__(self, width: int, label_count: int, sparse: bool, bias: Tensor, extra_logits: int) -> None:
+    def __init__(
+        self, width: int, label_count: int, sparse: bool, bias: Tensor, extra_logits: int, zero: float
+    ) -> None:
         super().__init__()
-        self.label_count = label_count
+        self.label_count, self.zero = label_count, zero
         self.linear = (SparseLinear if sparse else nn.Linear)(width, label_count + extra_logits)
         with torch.no_grad():
             self.linear.bias.copy_(nn.functional.pad(bias, (0, extra_logits)))
@@ -27,9 +29,9 @@ class Document(nn.Module):
         return logits
 
     def of_labels(self, logits: Tensor) -> Tensor:
-        """The logits of labels (B, L): those above a threshold class, where there is one, less its own."""
+        """The logits of labels (B, L), measured from the loss's threshold or from the threshold class."""
         if logits.shape[-1] == self.label_count:
-            return logits
+            return logits - self.zero
         return logits[:, : self.label_count] - logits[:, self.label_count :]
 
 
