@@ -235,6 +235,13 @@ def test_weights_may_be_given_for_labels_or_for_cells(loss: Loss):
     labels = loss.extras(target)
     cells = {key: value.expand(ROWS, LABELS) for key, value in labels.items()}
     same(loss.function(logits, target, **cells), loss.function(logits, target, **labels))
+    for name in ("positive_weight", "negative_weight"):
+        for shape in ((), (1,), (ROWS, 1)):
+            few = torch.full(shape, 1.5, dtype=torch.float64, device=loss.device)
+            same(
+                loss.slope(logits, target, **{name: few}),
+                loss.slope(logits, target, **{name: few.expand(ROWS, LABELS)}),
+            )
 
 
 def test_module_reduces_what_the_function_returns(loss: Loss):

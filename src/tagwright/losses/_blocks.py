@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from tagwright.losses._check import eager
+from tagwright.losses._fused import blocks_of, fused
 from tagwright.losses._sparse import SparseMask, SparseTarget
 
 CELLS = {"cpu": 2**18}  # a block's tensors stay in the cache of a core; a GPU wants large launches
@@ -29,9 +29,7 @@ def in_blocks(
 ) -> Tensor:
     """The values of `function(logits, target, mask, **settings)`, (B,), or of a batchwise loss (L,)."""
     rows, label_count = logits.shape[0], logits.shape[1] - extra_logits
-    length, width = (label_count, rows) if batchwise else (rows, label_count)
-    size = max(1, CELLS.get(logits.device.type, CELLS_ELSEWHERE) // max(width, 1))
-    blocks = [slice(start, min(start + size, length)) for start in range(0, length, size)] or [slice(0, 0)]
+    cells = CELLS.get(logits.device.type, CELLS_ELSEWHERE)
 
     def run(part: Tensor, block: slice) -> Tensor:
         cut = (slice(None), block) if batchwise else (block, slice(None))
@@ -39,11 +37,19 @@ def in_blocks(
         truth = _dense(target, label_count, block, batchwise)
         return function(part, truth, None if mask is None else _dense(mask, label_count, block, batchwise), **own)
 
+    def kernel(part: Tensor, block: slice) -> tuple[Tensor, Tensor | None]:
+        if not logits.requires_grad:
+            return run(part, block), None
+        with torch.enable_grad():
+            leaf = part.detach().requires_grad_()
+            value = run(leaf, block)
+            return value.detach(), torch.autograd.grad(value.sum(), leaf)[0]
+
     learnt = any(isinstance(value, Tensor) and value.requires_grad for value in settings.values())
     if learnt or not eager(logits):
-        return torch.cat([run(logits[:, b] if batchwise else logits[b], b) for b in blocks])
-    values: Tensor = _Blocks.apply(logits, run, blocks, batchwise)
-    return values
+        blocks = blocks_of(logits, cells, int(batchwise))
+        return torch.cat([run(logits[:, block] if batchwise else logits[block], block) for block in blocks])
+    return fused(kernel, logits, cells=cells, by=int(batchwise))
 
 
 def _own(value: Any, cut: tuple[slice, slice], shape: tuple[int, int]) -> Any:
@@ -68,34 +74,3 @@ def _dense(given: Any, label_count: int, block: slice, batchwise: bool) -> Tenso
     # labels of other blocks go to one spare column
     moved = given._replace(ids=torch.where(inside, given.ids - block.start, width))
     return moved.dense(width + 1)[:, :width]
-
-
-class _Blocks(torch.autograd.Function):
-    """Values block by block, each block's gradient made beside its values."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, logits: Tensor, run: Callable[[Tensor, slice], Tensor], blocks: list[slice], batchwise: bool
-    ) -> Tensor:
-        ctx.batchwise = batchwise
-        gradient = torch.empty_like(logits) if ctx.needs_input_grad[0] else None
-        values = []
-        for block in blocks:
-            cut = (slice(None), block) if batchwise else (block,)
-            part = logits[cut].detach()
-            if gradient is None:
-                values.append(run(part, block))
-                continue
-            with torch.enable_grad():
-                value = run(part.requires_grad_(), block)
-                gradient[cut] = torch.autograd.grad(value.sum(), part)[0]
-            values.append(value.detach())
-        ctx.save_for_backward(gradient)
-        return torch.cat(values)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None, None]:
-        (gradient,) = ctx.saved_tensors
-        factor = upstream if ctx.batchwise else upstream[:, None]
-        return gradient * factor.to(gradient.dtype), None, None, None

@@ -102,8 +102,7 @@ def _seen(logits: Tensor, mask: Tensor | SparseMask | None) -> Tensor:
 
 def is_hard(target: Tensor) -> bool:
     """Whether all targets, which lie in [0, 1], are 0 or 1: of numbers between, the square is smaller."""
-    flat = target.reshape(-1)
-    return bool(flat.sum() == torch.dot(flat, flat))
+    return not target.numel() or bool(torch.addcmul(target, target, target, value=-1).amax() == 0)
 
 
 def _broadcasts(weight: Tensor, shape: tuple[int, int]) -> bool:

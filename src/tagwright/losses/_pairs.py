@@ -4,16 +4,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tagwright.losses._terms import taking_part, weighted
-
-
-def pair_weights(
-    target: Tensor, mask: Tensor | None, positive_weight: Tensor | None, negative_weight: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """What each label weighs as a gold one and as another, (B, L) each, 0 where it is not."""
-    gold, other = weighted(target, positive_weight), weighted(1 - target, negative_weight)
-    return taking_part(gold, mask), taking_part(other, mask)
-
 
 def hinge_of_pairs(logits: Tensor, gold: Tensor, other: Tensor, margin: float) -> Tensor:
     """Sum over i, j of gold_i other_j max(0, margin + s_j - s_i), (B,).

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from tagwright.losses._sums import log_sum_exp
-from tagwright.losses._terms import weighted
+from tagwright.losses._terms import mixed, weighted
 
 
 def log_chances(logits: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -20,9 +20,8 @@ def log_chances(logits: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     top = is_highest(seen)
     others = log_sum_exp(seen.masked_fill(top, -torch.inf))[:, None]
     of_top = (others - whole).masked_fill(others == -torch.inf, 0.0)
-    of_rest = torch.log1p(-log_chance.masked_fill(top, -torch.inf).exp())
-    if mask is not None:
-        of_rest = torch.log1p(-log_chance.masked_fill(top | ~mask, -torch.inf).exp())
+    covered = top if mask is None else top | ~mask
+    of_rest = torch.log1p(-log_chance.masked_fill(covered, -torch.inf).exp())
     return log_chance, torch.where(top, of_top, of_rest)
 
 
@@ -52,3 +51,26 @@ def softmax_cross_entropy(
     whole = log_sum_exp(below)[:, None]
     terms = (whole.masked_fill(whole == -torch.inf, 0.0) - logits).masked_fill(target == 0, 0.0) * target
     return weighted(terms, positive_weight).sum(-1)
+
+
+def focal_softmax(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    gamma: float,
+    positive_scale: float,
+    predicted_only: bool,
+    mask: Tensor | None,
+    positive_weight: Tensor | None,
+    negative_weight: Tensor | None,
+) -> Tensor:
+    """`cecl`; with `predicted_only` the terms of others stand at the highest label alone, and it is `pbp`."""
+    target = kept_mass(target, mask)
+    log_chance, log_rest = log_chances(logits, mask)
+    positive = -positive_scale * (gamma * log_rest).exp() * log_chance
+    negative = -(gamma * log_chance).exp() * log_rest
+    if predicted_only:
+        negative = negative * is_highest(logits if mask is None else logits.masked_fill(~mask, -torch.inf))
+    return mixed(
+        positive, negative, target, mask=mask, positive_weight=positive_weight, negative_weight=negative_weight
+    )

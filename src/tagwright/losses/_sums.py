@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from tagwright.losses._fused import fusable, fused
+from tagwright.losses._terms import shares
 
 
 class Combine(NamedTuple):
@@ -31,28 +32,16 @@ def of_log_sums(
 ) -> Tensor:
     """What combine makes of the sums of w⁺ p e^-s and of w⁻ (1 - p) e^s over the labels, (B,)."""
     if not fusable(logits):
-        gold, other = _shares(target, mask, positive_weight, negative_weight)
+        gold, other = shares(target, mask, positive_weight, negative_weight)
         return combine.logs(log_sum_exp(gold.log() - logits), log_sum_exp(other.log() + logits))[0]
 
-    def kernel(logits: Tensor, target: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
-        own = (weight if weight is None or len(weight) == 1 or weight.ndim == 1 else weight[rows] for weight in weights)
-        gold, other = _shares(target, None if mask is None else mask[rows], *own)
+    def kernel(logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
+        own = (w if w is None or w.ndim < 2 or len(w) == 1 else w[rows] for w in weights)
+        gold, other = shares(target[rows], None if mask is None else mask[rows], *own)
         return _with_gradient(combine, logits, gold, other)
 
     weights = positive_weight, negative_weight
-    return fused(kernel, logits, target)
-
-
-def _shares(
-    target: Tensor, mask: Tensor | None, positive_weight: Tensor | None, negative_weight: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """What every label adds to either sum, (B, L) each: w⁺ p and w⁻ (1 - p), 0 where it is masked."""
-    gold, other = target, 1 - target
-    if mask is not None:
-        gold, other = gold.masked_fill(~mask, 0.0), other.masked_fill(~mask, 0.0)
-    gold = gold if positive_weight is None else gold * positive_weight
-    other = other if negative_weight is None else other * negative_weight
-    return gold, other
+    return fused(kernel, logits)
 
 
 def log_sum_exp(logits: Tensor) -> Tensor:

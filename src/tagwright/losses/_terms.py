@@ -19,6 +19,14 @@ def taking_part(terms: Tensor, mask: Tensor | None) -> Tensor:
     return terms if mask is None else terms.masked_fill(~mask, 0.0)
 
 
+def shares(
+    target: Tensor, mask: Tensor | None, positive_weight: Tensor | None, negative_weight: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """What every label weighs as a gold one and as another, (B, L) each: w⁺ p and w⁻ (1 - p), 0 where it is masked."""
+    gold, other = weighted(target, positive_weight), weighted(1 - target, negative_weight)
+    return taking_part(gold, mask), taking_part(other, mask)
+
+
 def mixed(
     positive: Tensor,
     negative: Tensor,

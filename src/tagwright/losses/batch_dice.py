@@ -9,7 +9,7 @@ from tagwright.losses._batch import cell_weights
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, above, chosen
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._terms import taking_part, weighted
+from tagwright.losses._terms import shares
 
 
 @loss(batchwise=True)
@@ -33,8 +33,7 @@ def batch_dice(
     tensor([0.2000])
     """
     chance = torch.sigmoid(logits)
-    gold = taking_part(weighted(target, positive_weight), mask)
-    other = taking_part(weighted(1 - target, negative_weight), mask)
+    gold, other = shares(target, mask, positive_weight, negative_weight)
     hits, squares = (gold * chance).sum(0), ((gold + other) * chance.square()).sum(0)
     return 1 - (2 * hits + smooth) / (squares + gold.sum(0) + smooth)
 

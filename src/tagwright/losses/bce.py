@@ -1,5 +1,6 @@
 """Binary cross-entropy of every label on its own, eq. 14 of ZLPR (arxiv.org/abs/2208.02955) and eq. 2 of MaskLoss."""
 
+from functools import partial
 from typing import Literal, Unpack
 
 import torch.nn.functional as F
@@ -33,7 +34,7 @@ def bce(
     tensor([1.3863])
     """
     if logits.numel() > CELLS and fusable(logits) and mask is positive_weight is negative_weight is None:
-        return fused(_kernel, logits, target)
+        return fused(partial(_kernel, target), logits)
     if positive_weight is None and negative_weight is None:
         return taking_part(F.binary_cross_entropy_with_logits(logits, target, reduction="none"), mask).sum(-1)
     return mixed(
@@ -46,9 +47,9 @@ def bce(
     )
 
 
-def _kernel(logits: Tensor, target: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
-    values = F.binary_cross_entropy_with_logits(logits, target, reduction="none").sum(-1)
-    return values, logits.sigmoid().sub_(target)
+def _kernel(target: Tensor, logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
+    values = F.binary_cross_entropy_with_logits(logits, target[rows], reduction="none").sum(-1)
+    return values, logits.sigmoid().sub_(target[rows])
 
 
 class BinaryCrossEntropyLoss(nn.Module):

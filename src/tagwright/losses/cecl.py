@@ -6,9 +6,8 @@ from torch import Tensor, nn
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, at_least, chosen
-from tagwright.losses._softmax import kept_mass, log_chances
+from tagwright.losses._softmax import focal_softmax
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._terms import mixed
 
 
 @loss()
@@ -35,12 +34,12 @@ def cecl(
     >>> cecl(torch.tensor([[0.4, 0.3, 0.3]]).log(), torch.tensor([[1.0, 0.0, 0.0]]))
     tensor([1.6296])
     """
-    target = kept_mass(target, mask)
-    log_chance, log_rest = log_chances(logits, mask)
-    return mixed(
-        -positive_scale * (gamma * log_rest).exp() * log_chance,
-        -(gamma * log_chance).exp() * log_rest,
+    return focal_softmax(
+        logits,
         target,
+        gamma=gamma,
+        positive_scale=positive_scale,
+        predicted_only=False,
         mask=mask,
         positive_weight=positive_weight,
         negative_weight=negative_weight,

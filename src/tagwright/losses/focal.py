@@ -36,7 +36,7 @@ def focal(
     tensor([0.3466])
     """
     if fusable(logits) and mask is positive_weight is negative_weight is None and is_hard(target):
-        values = fused(partial(_kernel, gamma=gamma), logits, target)
+        values = fused(partial(_kernel, target, gamma), logits)
         if values.detach().isfinite().all():  # else a logit is beyond 88, and its exponential no number
             return values
     gold, other = softplus(-logits), softplus(logits)
@@ -52,8 +52,9 @@ def focal(
     )
 
 
-def _kernel(logits: Tensor, target: Tensor, rows: slice, *, gamma: float) -> tuple[Tensor, Tensor]:
+def _kernel(target: Tensor, gamma: float, logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
     """Either term is p^g softplus(z), z = -s for gold and s for others, of slope p^g (g (1 - p) softplus(z) + p)."""
+    target = target[rows]
     odds = torch.addcmul(logits, logits, target, value=-2).exp_()
     rest = (odds + 1).reciprocal_()
     chance, log_rest = odds.mul_(rest), rest.log()  # log(1 - p) is -softplus(z)

@@ -2,14 +2,12 @@
 
 from typing import Literal, Unpack
 
-import torch
 from torch import Tensor, nn
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, at_least, chosen
-from tagwright.losses._softmax import is_highest, kept_mass, log_chances
+from tagwright.losses._softmax import focal_softmax
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._terms import mixed
 
 
 @loss()
@@ -36,13 +34,12 @@ def pbp(
     >>> pbp(torch.tensor([[0.3, 0.4, 0.3]]).log(), torch.tensor([[1.0, 0.0, 0.0]]))
     tensor([1.7148])
     """
-    target = kept_mass(target, mask)
-    log_chance, log_rest = log_chances(logits, mask)
-    seen = logits if mask is None else logits.masked_fill(~mask, -torch.inf)
-    return mixed(
-        -positive_scale * (gamma * log_rest).exp() * log_chance,
-        -(gamma * log_chance).exp() * log_rest * is_highest(seen),
+    return focal_softmax(
+        logits,
         target,
+        gamma=gamma,
+        positive_scale=positive_scale,
+        predicted_only=True,
         mask=mask,
         positive_weight=positive_weight,
         negative_weight=negative_weight,

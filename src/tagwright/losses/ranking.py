@@ -6,8 +6,9 @@ from torch import Tensor, nn
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
-from tagwright.losses._pairs import hinge_of_pairs, pair_weights
+from tagwright.losses._pairs import hinge_of_pairs
 from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import shares
 
 
 @loss(hard=True)
@@ -31,7 +32,7 @@ def ranking(
     >>> ranking(torch.tensor([[0.5, 0.0, -2.0]]), torch.tensor([[1.0, 0.0, 0.0]]))
     tensor([0.5000])
     """
-    gold, other = pair_weights(target, mask, positive_weight, negative_weight)
+    gold, other = shares(target, mask, positive_weight, negative_weight)
     return hinge_of_pairs(logits, gold, other, margin)
 
 

@@ -9,7 +9,7 @@ from tagwright.losses._batch import cell_weights
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, above, chosen
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._terms import taking_part, weighted
+from tagwright.losses._terms import shares
 
 
 @loss(batchwise=True)
@@ -34,8 +34,7 @@ def sigmoid_f1(
     tensor([0.5000])
     """
     chance = torch.sigmoid(slope * (logits + offset))
-    gold = taking_part(weighted(target, positive_weight), mask)
-    other = taking_part(weighted(1 - target, negative_weight), mask)
+    gold, other = shares(target, mask, positive_weight, negative_weight)
     hits = 2 * (gold * chance).sum(0)
     whole = gold.sum(0) + ((gold + other) * chance).sum(0)  # 2 tp + fn + fp
     return 1 - hits / whole.clamp_min(torch.finfo(whole.dtype).tiny)

@@ -10,7 +10,7 @@ from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, above, chosen
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import log_sum_exp
-from tagwright.losses._terms import softplus, taking_part, weighted
+from tagwright.losses._terms import shares, softplus
 
 
 @loss(hard=True, batchwise=True, sparse=False)
@@ -38,8 +38,7 @@ def two_way(
     >>> two_way(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])
     """
-    gold = taking_part(weighted(target, positive_weight), mask)
-    other = taking_part(weighted(1 - target, negative_weight), mask)
+    gold, other = shares(target, mask, positive_weight, negative_weight)
     weight = logits.new_ones(len(logits)) if example_weight is None else example_weight
     if weight.shape != logits.shape[:1]:
         raise ShapeError(f"example_weight must be {tuple(logits.shape[:1])}, got {tuple(weight.shape)}")

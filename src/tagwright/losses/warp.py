@@ -7,8 +7,9 @@ from torch import Tensor, nn
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
-from tagwright.losses._pairs import hinge_of_pairs, pair_weights, ranks
+from tagwright.losses._pairs import hinge_of_pairs, ranks
 from tagwright.losses._sparse import SparseTarget
+from tagwright.losses._terms import shares
 
 EULER = 0.57721566490153286  # digamma(r + 1) + this is 1 + 1/2 + … + 1/r
 
@@ -37,7 +38,7 @@ def warp(
     >>> warp(torch.tensor([[0.5, 1.0, -2.0]]), torch.tensor([[1.0, 0.0, 0.0]]))
     tensor([3.])
     """
-    gold, other = pair_weights(target, mask, positive_weight, negative_weight)
+    gold, other = shares(target, mask, positive_weight, negative_weight)
     rank = ranks(logits, mask)
     factor = rank if weighting == "linear" else torch.digamma(rank + 1) + EULER
     return hinge_of_pairs(logits, gold * factor.to(gold.dtype), other, margin)
