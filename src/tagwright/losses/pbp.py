@@ -31,6 +31,7 @@ def pbp(
     γ = gamma, λ = positive_scale, h = 1 at the highest p and 0 elsewhere
     Cost: O(L) a row.
 
+    >>> import torch
     >>> pbp(torch.tensor([[0.3, 0.4, 0.3]]).log(), torch.tensor([[1.0, 0.0, 0.0]]))
     tensor([1.7148])
     """
