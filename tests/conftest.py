@@ -4,7 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import settings
+
+# before anything loads Triton: without a GPU its kernels are interpreted
+if not torch.cuda.is_available():
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 # where a failure must be repeatable, the drawn examples are the same every time
 settings.register_profile("repeatable", derandomize=True, deadline=None)

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypedDict
 import torch
 from torch import Tensor
 
+from tagwright import kernels
 from tagwright.errors import ShapeError
 from tagwright.losses._blocks import in_blocks
 from tagwright.losses._check import check, check_answer
@@ -41,6 +42,10 @@ class Loss(Protocol):
     ) -> Tensor:
         """The values, not reduced."""
 
+    @property
+    def total(self) -> Callable[..., Tensor]:
+        """The same with `example_weight`, `reduction` and `scale`: the values reduced."""
+
 
 def loss(
     *, hard: bool = False, extra_logits: int = 0, batchwise: bool = False, sparse: bool = True
@@ -73,7 +78,9 @@ def loss(
         ) -> Tensor:
             weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
             check(logits, target, mask, weights, extra_logits=extra_logits, hard=hard, validate=validate)
-            if isinstance(target, Tensor) and not isinstance(mask, SparseMask):
+            if kernels.serves(name, logits, (positive_weight, negative_weight), settings):
+                values = kernels.values(name, logits, target, mask, weights, {**defaults, **settings})
+            elif isinstance(target, Tensor) and not isinstance(mask, SparseMask):
                 values = dense(logits, target, mask, **weights, **settings)
             elif sparse:
                 values = in_blocks(dense, logits, target, mask, {**weights, **settings}, batchwise, extra_logits)
@@ -82,8 +89,38 @@ def loss(
             check_answer(values, logits, mask, validate=validate)
             return values
 
+        def total(
+            logits: Tensor,
+            target: Tensor | SparseTarget,
+            *,
+            example_weight: Tensor | None,
+            reduction: str,
+            scale: float = 1.0,
+            mask: Tensor | SparseMask | None = None,
+            positive_weight: Tensor | None = None,
+            negative_weight: Tensor | None = None,
+            validate: bool = False,
+            **settings: Any,
+        ) -> Tensor:
+            """`scale` times the values, reduced; by a kernel both in one, with the gradient."""
+            weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
+            fixed = (positive_weight, negative_weight, example_weight)
+            # not of float16: what a mean leaves of a gradient may be too small for it before a scaler has enlarged it
+            if reduction != "none" and kernels.serves(name, logits, fixed, settings) and logits.dtype != torch.float16:
+                check(logits, target, mask, weights, extra_logits=extra_logits, hard=hard, validate=validate)
+                share, factor = _shares(example_weight, len(logits), reduction)
+                options = {**defaults, **settings}
+                value = kernels.reduced(name, logits, target, mask, weights, options, share, factor * scale)
+                check_answer(value, logits, mask, validate=validate)
+                return value
+            values = called(logits, target, mask=mask, validate=validate, **weights, **settings)
+            return reduced(values if scale == 1 else values * scale, example_weight, reduction)
+
+        name = function.__name__
+        defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
         called.__signature__ = _public(function)  # type: ignore[attr-defined]
-        return called
+        called.total = total  # type: ignore[attr-defined]
+        return called  # type: ignore[return-value]
 
     return decorate
 
@@ -94,6 +131,18 @@ def _public(function: Callable[..., Tensor]) -> inspect.Signature:
     shown = {name: p.replace(annotation=_WIDER.get(name, p.annotation)) for name, p in own.parameters.items()}
     validate = inspect.Parameter("validate", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool)
     return own.replace(parameters=[*shown.values(), validate])
+
+
+def _shares(example_weight: Tensor | None, rows: int, reduction: str) -> tuple[Tensor | None, float]:
+    """What a row's value counts, as a tensor (B,) and a factor of all."""
+    if example_weight is not None and example_weight.shape != (rows,):
+        raise ShapeError(f"example_weight must be {(rows,)}, got {tuple(example_weight.shape)}")
+    if reduction == "sum":
+        return example_weight, 1.0
+    if example_weight is None:
+        return None, 1 / rows
+    weight = example_weight.float()
+    return weight / weight.sum().clamp_min(torch.finfo(torch.float32).tiny), 1.0
 
 
 _WIDER = {"target": Tensor | SparseTarget, "mask": Tensor | SparseMask | None}

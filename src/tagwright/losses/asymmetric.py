@@ -5,7 +5,7 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor, nn
 
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, at_least, chosen
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus
@@ -86,17 +86,15 @@ class AsymmetricLoss(nn.Module):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(
-            asymmetric(
-                logits,
-                target,
-                gamma_positive=self.gamma_positive,
-                gamma_negative=self.gamma_negative,
-                clip=self.clip,
-                **cells,
-            ),
-            example_weight,
-            self.reduction,
+        return asymmetric.total(
+            logits,
+            target,
+            example_weight=example_weight,
+            reduction=self.reduction,
+            gamma_positive=self.gamma_positive,
+            gamma_negative=self.gamma_negative,
+            clip=self.clip,
+            **cells,
         )
 
 

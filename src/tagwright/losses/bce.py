@@ -6,7 +6,7 @@ from typing import Literal, Unpack
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._fused import CELLS, fusable, fused
 from tagwright.losses._sparse import SparseTarget
@@ -77,10 +77,8 @@ class BinaryCrossEntropyLoss(nn.Module):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        values = bce(logits, target, **cells)
-        if self.labels == "mean":
-            values = values / logits.shape[-1]
-        return reduced(values, example_weight, self.reduction)
+        scale = 1 / max(logits.shape[-1], 1) if self.labels == "mean" else 1.0
+        return bce.total(logits, target, example_weight=example_weight, reduction=self.reduction, scale=scale, **cells)
 
 
 PART = BinaryCrossEntropyLoss

@@ -5,7 +5,7 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor, nn
 
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import Combine, known, of_log_sums
@@ -65,7 +65,7 @@ class BPMLLLoss(nn.Module):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(bpmll(logits, target, **cells), example_weight, self.reduction)
+        return bpmll.total(logits, target, example_weight=example_weight, reduction=self.reduction, **cells)
 
 
 PART = BPMLLLoss

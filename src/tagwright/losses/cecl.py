@@ -4,7 +4,7 @@ from typing import Literal, Unpack
 
 from torch import Tensor, nn
 
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, at_least, chosen
 from tagwright.losses._softmax import focal_softmax
 from tagwright.losses._sparse import SparseTarget
@@ -72,10 +72,14 @@ class CECLLoss(nn.Module):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(
-            cecl(logits, target, gamma=self.gamma, positive_scale=self.positive_scale, **cells),
-            example_weight,
-            self.reduction,
+        return cecl.total(
+            logits,
+            target,
+            example_weight=example_weight,
+            reduction=self.reduction,
+            gamma=self.gamma,
+            positive_scale=self.positive_scale,
+            **cells,
         )
 
 

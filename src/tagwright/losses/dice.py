@@ -5,7 +5,7 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor, nn
 
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, above, chosen
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed
@@ -68,7 +68,9 @@ class DiceLoss(nn.Module):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(dice(logits, target, smooth=self.smooth, **cells), example_weight, self.reduction)
+        return dice.total(
+            logits, target, example_weight=example_weight, reduction=self.reduction, smooth=self.smooth, **cells
+        )
 
 
 PART = DiceLoss

@@ -6,7 +6,7 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor, nn
 
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, at_least, chosen, is_hard
 from tagwright.losses._fused import fusable, fused
 from tagwright.losses._sparse import SparseTarget
@@ -87,7 +87,9 @@ class FocalLoss(nn.Module):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(focal(logits, target, gamma=self.gamma, **cells), example_weight, self.reduction)
+        return focal.total(
+            logits, target, example_weight=example_weight, reduction=self.reduction, gamma=self.gamma, **cells
+        )
 
 
 PART = FocalLoss

@@ -4,7 +4,7 @@ from typing import Literal, Unpack
 
 from torch import Tensor, nn
 
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import Combine, known, of_log_sums
@@ -66,7 +66,7 @@ class LSEPLoss(nn.Module):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(lsep(logits, target, **cells), example_weight, self.reduction)
+        return lsep.total(logits, target, example_weight=example_weight, reduction=self.reduction, **cells)
 
 
 PART = LSEPLoss

@@ -6,7 +6,7 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor, nn
 
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import Combine, of_log_sums
@@ -83,7 +83,9 @@ class ZLPRLoss(nn.Module):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(zlpr(logits, target, threshold=self.threshold, **cells), example_weight, self.reduction)
+        return zlpr.total(
+            logits, target, example_weight=example_weight, reduction=self.reduction, threshold=self.threshold, **cells
+        )
 
 
 PART = ZLPRLoss

@@ -1,0 +1,79 @@
+"""The losses on a GPU, fused: one file, one loss. The mathematics stands in `losses`; these are its fast form.
+
+A loss takes its kernel by itself where the logits lie on a GPU and Triton is there. The rest is the plain form's:
+float64, torch.func, learnt thresholds and weights.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tagwright.losses._check import eager
+
+NAMES = frozenset(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
+TRITON = find_spec("triton") is not None
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+
+_everywhere = False
+
+
+@contextmanager
+def everywhere() -> Iterator[None]:
+    """Inside, tensors of any device take the kernels: for tests by Triton's interpreter (TRITON_INTERPRET=1)."""
+    global _everywhere
+    before, _everywhere = _everywhere, True
+    try:
+        yield
+    finally:
+        _everywhere = before
+
+
+def serves(name: str, logits: Tensor, fixed: Iterable[Tensor | None], options: Mapping[str, Any]) -> bool:
+    """Whether the kernel of this loss can take the call: options are numbers, and what is `fixed` is not learnt."""
+    if name not in NAMES or not isinstance(logits, Tensor) or not (logits.is_cuda or _everywhere):
+        return False
+    if logits.ndim != 2 or logits.dtype not in DTYPES or not logits.numel() or not TRITON:
+        return False
+    if name in ("cecl", "pbp") and logits.shape[1] > 8192:  # a row has to fit into a program's registers
+        return False
+    for option in options.values():
+        if isinstance(option, Tensor):
+            return False
+    for tensor in fixed:
+        if tensor is not None and tensor.requires_grad:
+            return False
+    return torch.compiler.is_compiling() or eager(logits)
+
+
+def values(name: str, logits: Tensor, *given: Any) -> Tensor:
+    """The loss of every row, (B,) float32; given are target, mask, weights and options."""
+    from tagwright.kernels import _calls, _operators  # they load Triton: who has no GPU does without
+
+    call = _calls.call_of(name, logits, *given)
+    if torch.compiler.is_compiling():
+        return _operators.values(logits, call.name, call.options, *call.cells[1:])[0]
+    if _to_learn(logits):
+        return _calls.Values.apply(logits, call)
+    return call.run().values  # type: ignore[return-value]
+
+
+def reduced(name: str, logits: Tensor, *given: Any) -> Tensor:
+    """The sum of scale * row weight * loss, its gradient made at once; given are the same, and both factors."""
+    from tagwright.kernels import _calls, _operators  # they load Triton: who has no GPU does without
+
+    call = _calls.call_of(name, logits, *given)
+    if torch.compiler.is_compiling():
+        whole = logits, call.name, call.options, call.row_weight, call.scale, *call.cells[1:]
+        return _operators.reduced(*whole)[0]
+    if _to_learn(logits):
+        return _calls.Reduced.apply(logits, call)
+    return call.run(total=True).values.sum()  # type: ignore[union-attr]
+
+
+def _to_learn(logits: Tensor) -> bool:
+    return logits.requires_grad and torch.is_grad_enabled()

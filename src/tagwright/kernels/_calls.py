@@ -1,0 +1,146 @@
+"""The kernels as autograd sees them: the values of rows, and their sum.
+
+The values read the logits again in the backward pass; the sum has made its gradient by then.
+"""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from tagwright.errors import TagwrightError
+from tagwright.kernels import NAMES
+from tagwright.kernels._entry import Answer, Cells
+from tagwright.kernels._launch import launch
+from tagwright.kernels._rescale import rescale_cells
+from tagwright.losses._sparse import SparseMask, SparseTarget
+
+ENTRIES = {name: import_module(f"tagwright.kernels.{name}").PART for name in NAMES}
+SMALL = 2**20  # cells that PyTorch multiplies before a kernel of ours has begun
+
+
+class Call(NamedTuple):
+    """A loss and all it is called with; what autograd hands from the forward to the backward pass."""
+
+    name: str
+    options: list[float]
+    cells: Cells
+    row_weight: Tensor | None = None
+    scale: float = 1.0
+
+    def run(
+        self,
+        *,
+        values: bool = True,
+        gradient: bool = False,
+        total: bool = False,
+        upstream: Tensor | None = None,
+        logs: Tensor | None = None,
+    ) -> Answer:
+        """Launch. With `total` only the sum of the values has a meaning. `logs` are needed for a gradient alone."""
+        entry, logits = ENTRIES[self.name], self.cells.logits
+        count = entry.programs(*logits.shape) if total and hasattr(entry, "programs") else logits.shape[0]
+        if values and not gradient and entry.logs:
+            logs = logits.new_empty((2, count), dtype=torch.float32)
+        answer = Answer(
+            logits.new_empty(count, dtype=torch.float32) if values else None,
+            logs,
+            torch.empty_like(logits, memory_format=torch.contiguous_format) if gradient else None,
+        )
+        with _device_of(logits):
+            weight = self.row_weight if upstream is None else upstream
+            entry.launch(self.cells, self.options, weight, self.scale, answer)
+        return answer
+
+
+def call_of(
+    name: str,
+    logits: Tensor,
+    target: Tensor | SparseTarget,
+    mask: Tensor | SparseMask | None,
+    weights: Mapping[str, Tensor | None],
+    options: Mapping[str, float],
+    row_weight: Tensor | None = None,
+    scale: float = 1.0,
+) -> Call:
+    """A loss's own arguments, as the kernels take them."""
+    listed = target if isinstance(target, SparseTarget) else SparseTarget(None, None)  # type: ignore[arg-type]
+    off = mask if isinstance(mask, SparseMask) else SparseMask(None, None)  # type: ignore[arg-type]
+    cells = Cells(
+        _in_rows(logits.detach()),
+        _in_rows(target) if isinstance(target, Tensor) else None,
+        listed.ids,
+        listed.offsets,
+        listed.values,
+        float(listed.background),
+        _in_rows(mask) if isinstance(mask, Tensor) else None,
+        off.ids,
+        off.offsets,
+        weights["positive_weight"],
+        weights["negative_weight"],
+    )
+    return Call(name, [float(options[option]) for option in ENTRIES[name].options], cells, row_weight, scale)
+
+
+def _in_rows(tensor: Tensor) -> Tensor:
+    return tensor if tensor.stride(1) == 1 else tensor.contiguous()
+
+
+def _device_of(tensor: Tensor) -> Any:
+    """A launch goes to the current device: make it the tensor's, if it is another."""
+    if tensor.is_cuda and tensor.get_device() != torch.cuda.current_device():
+        return torch.cuda.device_of(tensor)
+    return nullcontext()
+
+
+class Values(torch.autograd.Function):
+    """Logits and their call -> the loss of every row, (B,)."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, call: Call) -> Tensor:
+        answer = call.run()
+        ctx.save_for_backward(logits, answer.logs)
+        ctx.call = call
+        return answer.values  # type: ignore[return-value]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, None]:
+        _, logs = ctx.saved_tensors
+        return ctx.call.run(values=False, gradient=True, upstream=upstream.contiguous(), logs=logs).gradient, None
+
+
+class Reduced(torch.autograd.Function):
+    """Logits and their call -> the sum of scale * row weight * loss over the rows."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, call: Call) -> Tensor:
+        values, _, gradient = call.run(gradient=True, total=True)
+        ctx.gradient = gradient
+        return values.sum()  # type: ignore[union-attr]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
+        gradient, ctx.gradient = ctx.gradient, None
+        if gradient is None:
+            raise TagwrightError(
+                "this loss made its gradient with its value and has handed it out; for a second backward pass take "
+                'reduction="none" and reduce by yourself'
+            )
+        rescale(gradient, upstream)
+        return gradient, None
+
+
+def rescale(gradient: Tensor, upstream: Tensor) -> None:
+    """gradient *= upstream, without asking the device what upstream is."""
+    count = gradient.numel()
+    if count <= SMALL:
+        gradient.mul_(upstream)
+        return
+    with _device_of(gradient):
+        launch(rescale_cells, min(1024, -(-count // 4096)), (gradient, upstream, count), {"BLOCK": 4096}, 8)

@@ -1,0 +1,32 @@
+"""Launching a kernel without looking at everything anew.
+
+Triton's own launch asks of every argument, at every call, what the kernel could be compiled for. That costs three times
+the launch itself, and more than eager PyTorch's loss where a batch is small. So a compiled kernel is kept, by all that
+decides which one it is.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+_compiled: dict[tuple[Any, ...], Any] = {}
+
+
+def launch(kernel: Any, programs: int, arguments: tuple[Any, ...], constants: Mapping[str, Any], warps: int) -> None:
+    """Run `programs` programs of the kernel; the constants stand last in its signature, in this order."""
+    key = (kernel, warps, *constants.values(), *map(_kind, arguments))
+    known = _compiled.get(key)
+    if known is None:
+        made = kernel[(programs,)](*arguments, **constants, num_warps=warps)
+        if made is not None:  # the interpreter compiles nothing
+            _compiled[key] = made
+    else:
+        known[(programs, 1, 1)](*arguments, *constants.values())
+
+
+def _kind(argument: Any) -> Any:
+    """What a kernel is compiled for: where a tensor lies and how, whole numbers as they are, other numbers as one."""
+    if isinstance(argument, Tensor):
+        return argument.dtype, argument.get_device(), argument.data_ptr() % 16 == 0
+    return 0.5 if isinstance(argument, float) else argument

@@ -1,0 +1,16 @@
+"""`bce` on a GPU."""
+
+import triton
+import triton.language as tl  # noqa: F401 (the interpreter wants it in sight)
+
+from tagwright.kernels._entry import Terms
+from tagwright.kernels._math import logistic
+
+
+@triton.jit
+def _terms(s, a, b, c):
+    gold, other, chance, rest = logistic(s)
+    return gold, -rest, other, chance
+
+
+PART = Terms(lambda *options: _terms)

@@ -1,0 +1,5 @@
+"""`pbp` on a GPU."""
+
+from tagwright.kernels._entry import Softmax
+
+PART = Softmax(predicted_only=True)

@@ -1,0 +1,233 @@
+"""Every kernel gives what its loss's plain form gives: without a GPU by Triton's interpreter, with one on it."""
+
+import math
+
+import pytest
+import torch
+
+from tagwright import kernels, parts
+from tagwright.errors import TagwrightError
+from tagwright.losses import SparseMask, SparseTarget
+
+pytestmark = [
+    pytest.mark.skipif(not kernels.TRITON, reason="kernels want Triton"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # the interpreter's own: overflows that are wanted
+]
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+NAMES = sorted(kernels.NAMES)
+ROWS = 5
+
+
+def sparse(dense: torch.Tensor, background: float, *, soft: bool) -> SparseTarget:
+    """The cells that are not background, each row in an order of its own."""
+    rows = [torch.nonzero(row != background).ravel() for row in dense]
+    rows = [row[torch.randperm(len(row))] for row in rows]
+    offsets = torch.tensor([0, *(len(row) for row in rows)]).cumsum(0)
+    values = torch.cat([dense[i, row] for i, row in enumerate(rows)]) if soft else None
+    return SparseTarget(torch.cat(rows), offsets, values, background)
+
+
+def to_device(value):
+    if isinstance(value, torch.Tensor):
+        return value.to(DEVICE)
+    if isinstance(value, (SparseTarget, SparseMask)):
+        return value._replace(**{k: to_device(v) for k, v in value._asdict().items()})
+    return value
+
+
+def case(name: str, labels: int, kind: str, mask: str, weighted: bool):
+    """Logits, target and keyword arguments: rows without gold labels, with one, and with logits beyond all bounds."""
+    torch.manual_seed(labels)
+    factory = parts.find("losses", name).factory
+    truth = (torch.rand(ROWS, labels) < min(0.15, 6 / labels)).float()
+    truth[0], truth[1, 0] = 0, 1
+    if "many" not in factory.tasks:
+        truth = torch.nn.functional.one_hot(torch.randint(labels, (ROWS,)), labels).float()
+    if "soft" in kind:
+        truth = truth * torch.rand(ROWS, labels)
+    background = 0.0
+    if kind == "background":
+        background = 0.0625
+        truth = truth * 0.75 + background
+    target = truth
+    if kind not in ("hard", "soft"):
+        target = sparse(truth, background, soft=kind != "sparse")
+    given = {}
+    if mask != "none":
+        shown = torch.rand(ROWS, labels) < 0.7
+        shown[2], shown[4] = True, False
+        given["mask"] = shown
+        if mask == "sparse":
+            given["mask"] = SparseMask(*sparse((~shown).float(), 0.0, soft=False)[:2])
+    if weighted:
+        given["positive_weight"], given["negative_weight"] = torch.rand(labels) + 0.5, torch.rand(ROWS, labels) + 0.5
+        given["negative_weight"][:, 0] = 0
+    logits = torch.randn(ROWS, labels) * 3
+    logits[3] *= 40
+    return logits, target, given
+
+
+def outcome(name: str, reduction: str, logits, target, given, *, fused: bool, **options):
+    """Value and gradient; the gradient flows from different factors of the rows, or from 2 times a scalar."""
+    loss = parts.find("losses", name).factory(reduction=reduction, **options)
+    leaf = logits.clone().to(DEVICE).requires_grad_()
+    given = {k: to_device(v) for k, v in given.items()}
+    if fused:
+        with kernels.everywhere():
+            value = loss(leaf, to_device(target), **given)
+            assert "Fused" not in str(value.grad_fn)
+            value.backward(torch.arange(1.0, 1 + value.numel(), device=DEVICE).view(value.shape) * 2)
+    else:
+        leaf = logits.double().clone().requires_grad_()
+        target = target if isinstance(target, SparseTarget) else target.double()
+        value = loss(leaf, target, **{k: v.cpu() if isinstance(v, torch.Tensor) else v for k, v in given.items()})
+        value.backward(torch.arange(1.0, 1 + value.numel()).double().view(value.shape) * 2)
+    return value.detach().double().cpu(), leaf.grad.double().cpu()
+
+
+CASES = [
+    (41, "hard", "none", False, "mean"),
+    (41, "hard", "dense", True, "none"),
+    (41, "soft", "sparse", True, "sum"),
+    (41, "sparse", "sparse", True, "mean"),
+    (41, "sparse soft", "dense", False, "sum"),
+    (41, "background", "sparse", False, "none"),
+    (1, "sparse soft", "dense", False, "sum"),
+    (401, "sparse", "none", True, "none"),
+    (1271, "sparse", "none", False, "mean"),
+]
+
+
+@pytest.mark.parametrize(("labels", "kind", "mask", "weighted", "reduction"), CASES)
+@pytest.mark.parametrize("name", NAMES)
+def test_value_and_gradient_are_those_of_the_plain_form(name, labels, kind, mask, weighted, reduction):
+    if not parts.find("losses", name).factory.soft:
+        kind = {"soft": "hard", "sparse soft": "sparse", "background": "sparse"}.get(kind, kind)
+    logits, target, given = case(name, labels, kind, mask, weighted)
+    if reduction != "none":
+        given["example_weight"] = torch.rand(ROWS)
+    expected = outcome(name, reduction, logits, target, given, fused=False)
+    found = outcome(name, reduction, logits, target, given, fused=True)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_extreme_logits_stay_finite(name):
+    logits, target, _ = case(name, 41, "sparse", "none", False)
+    logits = torch.where(torch.arange(41) % 2 == 0, 1e4, -1e4) * torch.ones(ROWS, 1)
+    for sign in (1, -1):
+        found = outcome(name, "mean", sign * logits, target, {}, fused=True)
+        expected = outcome(name, "mean", sign * logits, target, {}, fused=False)
+        assert all(part.isfinite().all() for part in found)
+        # a sum near e^10000 has a log that float32 knows to 0.0005
+        torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", NAMES)
+def test_half_precision_is_read_exactly_and_rounded_once(name, dtype):
+    logits, target, _ = case(name, 41, "sparse", "none", False)
+    logits = logits.clamp(-20, 20).to(dtype)
+    _, expected = outcome(name, "sum", logits.double(), target, {}, fused=False)
+    value, found = outcome(name, "sum", logits, target, {}, fused=True)
+    assert value.isfinite()
+    spacing = torch.finfo(dtype).eps
+    torch.testing.assert_close(found, expected, rtol=spacing, atol=20 * torch.finfo(dtype).tiny)
+
+
+OPTIONS = [
+    ("focal", {"gamma": 0.0}),
+    ("focal", {"gamma": 1.5}),
+    ("dice", {"smooth": 0.25}),
+    ("asymmetric", {"gamma_positive": 0.0, "gamma_negative": 0.0, "clip": 0.0}),
+    ("asymmetric", {"gamma_negative": 2.5, "clip": 0.0}),
+    ("asymmetric", {"gamma_negative": 1.0, "clip": 0.2}),
+    ("zlpr", {"threshold": 0.75}),
+    ("cecl", {"gamma": 2.0, "positive_scale": 3.0}),
+    ("cecl", {"gamma": 0.5}),
+    ("pbp", {"gamma": 1.0, "positive_scale": 0.5}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIONS)
+def test_settings_reach_the_kernel(name, options):
+    logits, target, given = case(name, 41, "sparse", "sparse", True)
+    expected = outcome(name, "mean", logits, target, given, fused=False, **options)
+    found = outcome(name, "mean", logits, target, given, fused=True, **options)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+
+
+def test_zlpr_of_a_million_zero_logits_is_the_log_of_a_million_and_one():
+    rows = 1 if DEVICE == "cpu" else 8
+    target = SparseTarget(torch.empty(0, dtype=torch.int64), torch.zeros(rows + 1, dtype=torch.int64))
+    value, gradient = outcome("zlpr", "mean", torch.zeros(rows, 1_000_000), target, {}, fused=True)
+    assert value.item() == pytest.approx(math.log(1_000_001), rel=1e-6)
+    assert gradient.sum().item() == pytest.approx(2 * 1_000_000 / 1_000_001, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_that_are_no_neighbours_in_memory(name):
+    logits, target, _ = case(name, 41, "hard", "none", False)
+    loss = parts.find("losses", name).factory()
+    wide = torch.cat([logits, logits], 1).to(DEVICE)
+    with kernels.everywhere():
+        for view in (wide[:, :41], logits.to(DEVICE).t().contiguous().t(), wide.t()[:41].t()):
+            leaf = view.detach().requires_grad_()
+            loss(leaf, target.to(DEVICE)).backward()
+            expected = outcome(name, "mean", logits, target, {}, fused=True)[1] / 2
+            torch.testing.assert_close(leaf.grad.double().cpu(), expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_compiled_graph_holds_the_kernel_whole(name, reduction):
+    torch._dynamo.reset()
+    logits, target, given = case(name, 41, "sparse", "none", True)
+    target, given = to_device(target), {k: to_device(v) for k, v in given.items()}
+    loss = parts.find("losses", name).factory(reduction=reduction)
+
+    def step(logits: torch.Tensor) -> torch.Tensor:
+        return loss(logits * 1.0, target, **given)
+
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+    leaf = logits.clone().to(DEVICE).requires_grad_()
+    with kernels.everywhere():
+        value = compiled(leaf)
+        value.backward(torch.arange(1.0, 1 + value.numel(), device=DEVICE).view(value.shape) * 2)
+    expected = outcome(name, reduction, logits, target, given, fused=True)
+    torch.testing.assert_close(value.detach().double().cpu(), expected[0], rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(leaf.grad.double().cpu(), expected[1], rtol=1e-5, atol=1e-6)
+
+
+def test_a_gradient_that_was_handed_out_is_not_handed_out_again():
+    logits, target, _ = case("bce", 41, "hard", "none", False)
+    leaf = logits.to(DEVICE).requires_grad_()
+    with kernels.everywhere():
+        value = parts.find("losses", "bce").factory()(leaf, target.to(DEVICE))
+    value.backward(retain_graph=True)
+    with pytest.raises(TagwrightError, match='reduction="none"'):
+        value.backward()
+
+
+def test_values_can_be_asked_for_twice():
+    logits, target, _ = case("zlpr", 41, "hard", "none", False)
+    leaf = logits.to(DEVICE).requires_grad_()
+    with kernels.everywhere():
+        value = parts.find("losses", "zlpr").factory(reduction="none")(leaf, target.to(DEVICE))
+        value.sum().backward(retain_graph=True)
+        once = leaf.grad.clone()
+        value.sum().backward()
+    torch.testing.assert_close(leaf.grad, 2 * once)
+
+
+def test_what_kernels_cannot_do_is_left_to_the_plain_form():
+    logits = torch.zeros(2, 3)
+    with kernels.everywhere():
+        assert kernels.serves("zlpr", logits, (None,), {})
+        assert not kernels.serves("zlpr", logits.double(), (None,), {})
+        assert not kernels.serves("zlpr", logits, (torch.ones(3, requires_grad=True),), {})
+        assert not kernels.serves("zlpr", logits, (None,), {"threshold": torch.zeros(3)})
+        assert not kernels.serves("zlpr", torch.zeros(0, 3), (None,), {})
+        assert not kernels.serves("ranking", logits, (None,), {})
+        assert not kernels.serves("cecl", torch.zeros(1, 8193), (None,), {})
+    assert not kernels.serves("zlpr", logits, (None,), {})
