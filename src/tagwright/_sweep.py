@@ -68,11 +68,11 @@ def _gradients(
 
 
 class Best(NamedTuple):
-    """The highest labels of B texts: logits (B, k), falling, and ids (B, k); log of the sum over all labels (B,)."""
+    """The highest labels of B texts: logits (B, k), falling, and ids (B, k); log of a sum over all labels (B,)."""
 
     logits: Tensor
     ids: Tensor
-    log_sum: Tensor
+    log_sum: Tensor | None
 
 
 @torch.no_grad()
@@ -87,25 +87,26 @@ def best_labels(
 ) -> Best:
     """The k highest labels of each text, equals in the order of the labels; all, where there are fewer than k.
 
-    The sum is of e^s, or of e^log_terms(s): what probabilities that sum to 1 are divided by.
+    The sum is of e^log_terms(s), what probabilities that sum to 1 are divided by; without `log_terms` there is none.
     """
     dtype = torch.promote_types(weight.dtype, torch.float32)
     logits = torch.empty(len(hidden), 0, dtype=dtype, device=hidden.device)
-    best = Best(logits, logits.long(), torch.full((len(hidden),), -torch.inf, dtype=dtype, device=hidden.device))
+    best, log_sum = Best(logits, logits.long(), None), torch.full_like(hidden[:, 0], -torch.inf, dtype=dtype)
     work = _work_dtype(weight)
     for labels in _chunks(len(weight), chunk):
         part = _logits(hidden.to(work), weight, bias, labels, work)
-        total = (part if log_terms is None else log_terms(part)).logsumexp(-1)
-        best = _merged(best, *part.topk(min(k, part.shape[1])), labels.start, k, total)
-    return best
+        best = _merged(best, *part.topk(min(k, part.shape[1])), labels.start, k)
+        if log_terms is not None:
+            log_sum = torch.logaddexp(log_sum, log_terms(part).logsumexp(-1))
+    return best if log_terms is None else best._replace(log_sum=log_sum)
 
 
-def _merged(best: Best, logits: Tensor, ids: Tensor, start: int, k: int, total: Tensor) -> Best:
+def _merged(best: Best, logits: Tensor, ids: Tensor, start: int, k: int) -> Best:
     ids, order = ids.sort()
     logits = torch.cat([best.logits, logits.gather(1, order)], 1)
     logits, order = logits.sort(dim=1, descending=True, stable=True)
     ids = torch.cat([best.ids, ids + start], 1).gather(1, order)
-    return Best(logits[:, :k], ids[:, :k], torch.logaddexp(best.log_sum, total))
+    return Best(logits[:, :k], ids[:, :k], None)
 
 
 def _logits(hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: slice, work: torch.dtype) -> Tensor:
