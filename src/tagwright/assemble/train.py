@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tagwright import metrics, parts
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
-from tagwright.assemble.network import build_network, link_of
+from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.batches.bucket import plan
 from tagwright.batches.rows import Batch, Rows
@@ -99,6 +99,7 @@ class Training:
 def check(prepared: Prepared, settings: Settings) -> None:
     """Refuse what cannot be trained, before anything is written."""
     build_objective(settings, prepared.space, row_count=prepared.tables["train"].num_rows)
+    check_head(settings)
     _with_vector_width(settings, prepared.vectors)
     watched(settings, prepared.space)
     rule_of(settings.decide, exclusive=prepared.space.exclusive)

@@ -47,6 +47,13 @@ class LabelAdagrad(torch.optim.Optimizer):
                     _update(_rows(weight), _rows(weight.grad), self._squares(weight, group["floor"]), group["lr"], draw)
         return loss
 
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take up a state. Torch would cast the sums to the weights' dtype, and a resumed run would round them."""
+        super().load_state_dict(state_dict)
+        for number, weight in enumerate(p for group in self.param_groups for p in group["params"]):
+            if number in state_dict["state"]:
+                self.state[weight]["squares"] = state_dict["state"][number]["squares"].to(weight.device, copy=True)
+
     def _squares(self, weight: Tensor, floor: float) -> Tensor:
         state = self.state[weight]
         if "squares" not in state:
