@@ -4,9 +4,10 @@ from math import exp
 
 import numpy as np
 import pytest
+import torch
 
 from tagwright.errors import TagwrightError
-from tagwright.links import Calibration, calibrated, probabilities
+from tagwright.links import Calibration, calibrated, log_terms, probabilities, some_probabilities
 
 LOGITS = np.array([[0.3, -1.2, 2.0], [0.0, 0.0, 0.0], [-3.0, 4.5, 1.0]])
 
@@ -105,3 +106,12 @@ def test_an_exclusive_row_without_a_label_has_no_say():
     assert calibrated(logits, truth, exclusive=True) == pytest.approx(
         calibrated(moved, truth, exclusive=True), rel=0.01
     )
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("link", ["sigmoid", "sigmoid2", "softmax", "threshold_class"])
+def test_some_labels_have_the_probabilities_they_have_among_all(link: str, exclusive: bool):
+    terms = log_terms(link, exclusive=exclusive)
+    log_sum = None if terms is None else terms(torch.from_numpy(LOGITS)).logsumexp(-1).numpy()
+    found = some_probabilities(LOGITS[:, [2, 0]], log_sum, link)
+    np.testing.assert_allclose(found, probabilities(LOGITS, link, exclusive=exclusive)[:, [2, 0]], rtol=1e-12)

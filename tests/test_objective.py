@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.losses import BinaryCrossEntropyLoss, CrossEntropyLoss, ZLPRLoss, bce, zlpr
+from tagwright.losses import BinaryCrossEntropyLoss, CrossEntropyLoss, SparseTarget, ZLPRLoss, bce, zlpr
 from tagwright.objective import Objective, build_objective
 from tagwright.settings import resolve
 from tagwright.weights._weights import LabelWeights
@@ -171,3 +171,15 @@ def test_gradient_reaches_the_logits():
     logits, target = batch()
     Objective(CrossEntropyLoss(reduction="sum"))(logits.requires_grad_(), target).backward()
     assert logits.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("weights", ["none", "inverse", "array"])
+def test_the_objective_of_logits_that_are_never_made(weights: str):
+    objective = build_objective(resolve({"objective": "cross_entropy", "weights": weights}), ALONE, row_count=6)
+    generator = torch.Generator().manual_seed(1)
+    hidden, matrix = torch.randn(4, 2, generator=generator), torch.randn(3, 2, generator=generator)
+    bias, factor = torch.randn(3, generator=generator), torch.tensor([1.0, 0.5, 2.0, 0.0])
+    sparse = SparseTarget(torch.tensor([2, 0, 1, 0]), torch.arange(5))
+    whole = objective(hidden @ matrix.T + bias, sparse.dense(3), example_weight=factor)
+    found = objective.linear(hidden, matrix, bias, sparse, chunk=2, example_weight=factor)
+    close(found, whole, 1e-5)

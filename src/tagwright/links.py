@@ -1,8 +1,11 @@
 """Links: how a loss's logits become probabilities."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import torch
+import torch.nn.functional as F
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, log_softmax, softmax
 
@@ -39,6 +42,21 @@ def probabilities(
     logits = SCALES[link] * logits
     # in log space, where a row of tiny probabilities still has a sum
     return softmax(log_expit(logits), axis=-1) if exclusive else expit(logits)
+
+
+def log_terms(link: str, *, exclusive: bool) -> Callable[[torch.Tensor], torch.Tensor] | None:
+    """Logits -> logs of what each label adds to the sum that `probabilities` divides by; None where it does not."""
+    if link == "softmax":
+        return lambda logits: logits
+    return (lambda logits: F.logsigmoid(SCALES[link] * logits)) if exclusive else None
+
+
+def some_probabilities(logits: np.ndarray, log_sum: np.ndarray | None, link: str) -> np.ndarray:
+    """`probabilities` (n, k) of some of a text's labels; `log_sum` (n,) is that of `log_terms` over all of them."""
+    if log_sum is None:
+        return expit(SCALES[link] * logits)
+    terms = logits if link == "softmax" else log_expit(SCALES[link] * logits)
+    return np.minimum(np.exp(terms - log_sum[:, None]), 1)
 
 
 def calibrated(logits: np.ndarray, truth: np.ndarray, *, exclusive: bool = False) -> Calibration:

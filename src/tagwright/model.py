@@ -10,11 +10,12 @@ import pyarrow as pa
 from tagwright.batches.inputs import FeatureInputs, Inputs, TokenInputs
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
-from tagwright.fit.evaluate import logits_of
+from tagwright.fit.evaluate import logits_of, shortlist_of
 from tagwright.labels.space import LabelSpace
-from tagwright.links import IDENTITY, Calibration, probabilities
+from tagwright.links import IDENTITY, Calibration, log_terms, probabilities, some_probabilities
 from tagwright.network import Network
 from tagwright.settings import Settings
+from tagwright.shortlist import Shortlist, ShortScores, shortlisted
 
 
 class Scores(NamedTuple):
@@ -23,6 +24,15 @@ class Scores(NamedTuple):
     logits: np.ndarray
     probabilities: np.ndarray
     chosen: np.ndarray
+
+    def cells(self, kept: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Row, label id and probability of every chosen cell, in their order; of `kept` rows (n,) alone."""
+        rows, labels = np.nonzero(self.chosen if kept is None else self.chosen & kept[:, None])
+        return rows, labels, self.probabilities[rows, labels]
+
+    def highest(self) -> np.ndarray:
+        """The id of each text's highest label, (n,)."""
+        return self.logits.argmax(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +50,11 @@ class Head:
         """Logits (n, L) -> probabilities (n, L)."""
         return probabilities(logits, self.link, exclusive=self.space.exclusive, calibration=self.calibration)
 
-    def scores(self, logits: np.ndarray) -> Scores:
-        """Logits (n, L) -> all three."""
+    def scores(self, logits: np.ndarray | Shortlist) -> Scores | ShortScores:
+        """Logits (n, L), or those of shortlists -> all three."""
+        if isinstance(logits, Shortlist):
+            values = some_probabilities(logits.logits, logits.log_sum, self.link)
+            return ShortScores(logits, values, self.decision.choose(logits.logits, values))
         values = self.probabilities(logits)
         return Scores(logits, values, self.decision.choose(logits, values))
 
@@ -56,11 +69,31 @@ class Model:
     heads: dict[str, Head]
     learned: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def scores(self, texts: pa.ChunkedArray | Sequence[str], *, head: str = "main", batch: int = 256) -> Scores:
+    def scores(
+        self, texts: pa.ChunkedArray | Sequence[str], *, head: str = "main", batch: int = 256
+    ) -> Scores | ShortScores:
         """What the model says of these texts; an empty text is scored like any other."""
         inputs = inputs_of(self.network, self.tokeniser.encode(texts), limit=self.settings.fit.limit)
-        logits = logits_of(self.network, inputs, head=head, batch=batch)
-        return self.heads[head].scores(logits.reshape(len(texts), len(self.heads[head].space)))
+        made = self.heads[head]
+        answers = answers_of(self.network, inputs, self.settings, made.space, made.link, head=head, batch=batch)
+        return made.scores(answers)
+
+
+def answers_of(
+    network: Network,
+    inputs: Inputs,
+    settings: Settings,
+    space: LabelSpace,
+    link: str,
+    *,
+    head: str = "main",
+    batch: int = 256,
+) -> np.ndarray | Shortlist:
+    """Logits (n, L) of every row, or their shortlists where the labels are very many."""
+    if shortlisted(settings, len(space)):
+        terms = log_terms(link, exclusive=space.exclusive)
+        return shortlist_of(network, inputs, log_terms=terms, head=head, batch=batch)
+    return logits_of(network, inputs, head=head, batch=batch).reshape(len(inputs.lengths), len(space))
 
 
 def inputs_of(network: Network, tokens: Tokens, *, limit: int) -> Inputs:

@@ -17,6 +17,11 @@ class Network(nn.Module):
         hidden = self.encoder(*inputs)
         return {name: head(hidden) for name, head in self.heads.items()}
 
+    def hidden(self, *inputs: Tensor) -> Tensor:
+        """The texts' vectors (B, D), for a head that takes its labels in chunks."""
+        pooled: Tensor = self.encoder(*inputs).pooled
+        return pooled
+
     def of_labels(self, *inputs: Tensor) -> dict[str, Tensor]:
         """The same with the logits of labels alone, above a threshold class where a head has one."""
         return {name: self.heads[name].of_labels(logits) for name, logits in self(*inputs).items()}  # type: ignore[operator]

@@ -6,10 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from tagwright import parts
+from tagwright._row_sums import kind_of
 from tagwright.errors import SettingsError
 from tagwright.labels.groups import groups_from_names
 from tagwright.labels.space import LabelSpace
+from tagwright.linear_objective import linear_loss
+from tagwright.losses import SparseMask, SparseTarget
 from tagwright.settings import Settings
+from tagwright.shortlist import FULL, shortlisted
 from tagwright.weights._weights import LabelWeights
 
 MaskOf = Callable[[Tensor, torch.Generator | None], Tensor]
@@ -45,13 +49,34 @@ class Objective(nn.Module):
         value: Tensor = self.loss(logits, target, mask=mask, example_weight=example_weight, **cells)
         return value * len(logits) if self.loss.batchwise else value
 
+    def linear(
+        self,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        target: SparseTarget,
+        *,
+        chunk: int,
+        known: SparseMask | None = None,
+        example_weight: Tensor | None = None,
+    ) -> Tensor:
+        """The same of logits that are never made: hidden (B, D), the label matrix (L, D) and its bias (L,)."""
+        cells = weight_cells(target, self.positive, self.negative, self.of_gold)  # type: ignore[arg-type]
+        return linear_loss(
+            self.loss, hidden, weight, bias, target, chunk=chunk, mask=known, example_weight=example_weight, **cells
+        )
+
 
 def weight_cells(
-    target: Tensor, positive: Tensor | None, negative: Tensor | None, of_gold: Tensor | None
+    target: Tensor | SparseTarget, positive: Tensor | None, negative: Tensor | None, of_gold: Tensor | None
 ) -> dict[str, Tensor | None]:
     """LabelWeights as a loss's keyword arguments for these targets (B, L): (L,) each, or (B, 1) where gold decides."""
-    if of_gold is not None:
-        negative = target.to(of_gold.dtype) @ of_gold[:, None]
+    if of_gold is not None and isinstance(target, SparseTarget):
+        values = of_gold[target.ids] if target.values is None else of_gold[target.ids] * target.values
+        owners = torch.searchsorted(target.offsets, torch.arange(len(values), device=values.device), right=True) - 1
+        negative = values.new_zeros(len(target.offsets) - 1).index_add(0, owners, values)[:, None]
+    elif of_gold is not None:
+        negative = target.to(of_gold.dtype) @ of_gold[:, None]  # type: ignore[union-attr]
     return {"positive_weight": positive, "negative_weight": negative}
 
 
@@ -71,6 +96,8 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
     _check(settings, space)
     facts = {"label_counts": space.counts, "row_count": row_count}
     loss = parts.build("losses", settings.loss.name, settings.loss.options, reduction="sum", **facts)
+    if settings.head.options.get("chunk"):
+        kind_of(loss)
     weights = None
     if settings.weights.name != "none":
         weights = parts.build("weights", settings.weights.name, settings.weights.options, **facts)
@@ -89,10 +116,34 @@ def _check(settings: Settings, space: LabelSpace) -> None:
         raise SettingsError(f"{name} with link softmax does not fit texts with {words}; set loss.link=sigmoid")
     if factory.batchwise and settings.fit.accumulate > 1:  # type: ignore[attr-defined]
         raise SettingsError(f"{name} looks at a whole batch, so fit.accumulate must be 1")
+    _check_chunk(settings, space)
     weights = settings.weights.name
     if task == "many" and weights != "none" and hasattr(parts.find("weights", weights).factory, "exclusive"):
         valid = [n for n in parts.names("weights") if n != weights]
         raise SettingsError(f"weights {weights} are for exactly one label a text; take {', '.join(valid)}")
+
+
+def _check_chunk(settings: Settings, space: LabelSpace) -> None:
+    """Refuse what needs all logits or targets of a text at once where labels come in chunks."""
+    if not settings.head.options.get("chunk"):
+        return
+    if getattr(parts.find("encoders", settings.encoder.name).factory, "sparse", False):
+        raise SettingsError(
+            f"head.chunk is for encoders with dense vectors, such as cnn and lstm; {settings.encoder.name}'s features "
+            "are sparse: leave --head-chunk out"
+        )
+    if settings.fit.optimiser == "sgd":
+        raise SettingsError("fit.optimiser=sgd does not go with head.chunk; take auto")
+    if settings.mask.name != "none":
+        raise SettingsError(
+            f"mask {settings.mask.name} looks at all labels of a text at once; with head.chunk take none"
+        )
+    link = settings.loss.options.get("link", parts.find("losses", settings.loss.name).factory.link)  # type: ignore[attr-defined]
+    if shortlisted(settings, len(space)) and link == "none":
+        raise SettingsError(
+            f"{settings.loss.name}'s logits are only an order, and all of dev's are needed to make probabilities of "
+            f"them; with head.chunk and more than {FULL:,} labels take bce, focal or zlpr, or cross_entropy"
+        )
 
 
 def _mask(settings: Settings, space: LabelSpace) -> MaskOf | None:

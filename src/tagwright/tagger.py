@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
@@ -14,11 +15,12 @@ from tagwright import bundle
 from tagwright.assemble.facts import card_facts
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.train import check, fit
-from tagwright.errors import DataError
+from tagwright.errors import DataError, SettingsError
 from tagwright.model import Model, Scores
 from tagwright.read import Data
 from tagwright.report.card import model_card
 from tagwright.settings import resolve
+from tagwright.shortlist import ShortScores
 
 
 class Tagger(ClassifierMixin, BaseEstimator):
@@ -80,16 +82,26 @@ class Tagger(ClassifierMixin, BaseEstimator):
         """Labels in the form they were learnt in: (n,) strings, lists of strings, or a multi-hot matrix (n, L)."""
         scores = self._scores(texts)
         if self.form_ == "single":  # always one label, whatever the decision would leave out
-            return self.classes_[self.columns_[scores.logits.argmax(1)]]
-        chosen = scores.chosen
+            return self.classes_[self.columns_[scores.highest()]]
+        rows, labels, _ = scores.cells()
         if self.form_ == "matrix":
-            return self._in_columns(chosen).astype(np.int64)
-        names = self.classes_.tolist()
-        return [[names[self.columns_[label]] for label in np.flatnonzero(row)] for row in chosen]
+            cells = (np.ones(len(rows), np.int64), (rows, self.columns_[labels]))
+            made = csr_array(cells, shape=(len(scores.chosen), len(self.classes_)))
+            return made.toarray() if isinstance(scores, Scores) else made
+        result: list[list[Any]] = [[] for _ in scores.chosen]
+        for row, name in zip(rows.tolist(), self.classes_[self.columns_[labels]].tolist()):
+            result[row].append(name)
+        return result
 
     def predict_proba(self, texts: Sequence[str]) -> np.ndarray:
         """Probabilities (n, L) in the order of `classes_`; rows sum to 1 where labels exclude each other."""
-        values = self._scores(texts).probabilities.astype(np.float64)
+        scores = self._scores(texts)
+        if not isinstance(scores, Scores):
+            raise SettingsError(
+                f"this model has {len(self.classes_):,} labels and knows the highest of each text only; take predict, "
+                "or model_.scores(texts) for their probabilities"
+            )
+        values = scores.probabilities.astype(np.float64)
         if self.form_ == "single":
             values /= values.sum(1, keepdims=True)
         return self._in_columns(values)
@@ -128,7 +140,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
             given["objective"] = self.objective
         return given
 
-    def _scores(self, texts: Sequence[str]) -> Scores:
+    def _scores(self, texts: Sequence[str]) -> Scores | ShortScores:
         check_is_fitted(self)
         return self.model_.scores(_texts(texts))
 

@@ -48,3 +48,11 @@ def test_rows_without_weights_or_unknowns_count_fully_beside_rows_that_have_them
     assert batch.weight.tolist() == [1, 1, 1, 2, 3, 4]
     assert batch.known[:3].all()
     assert batch.known[3:].tolist() == (UNKNOWN == 0).tolist()
+
+
+def test_sparse_rows_name_their_cells():
+    batch = rows(unknown=csr_array(UNKNOWN), sparse=True).batch(INDEX, "cpu")
+    assert torch.equal(batch.target.dense(3), torch.from_numpy(TARGET[INDEX]))
+    assert torch.equal(batch.known.dense(3), torch.from_numpy(UNKNOWN[INDEX] == 0))
+    assert rows(sparse=True).batch(INDEX, "cpu").known is None
+    assert (rows(sparse=True) + rows(sparse=True)).sparse

@@ -107,3 +107,13 @@ def test_the_embedded_set_names_nothing_that_is_not_trained(call, tmp_path):
     done = call("fit", "shop", "--out", tmp_path / "m", "--encoder", "bow", "--epochs", 0.1)
     assert done.code == 0, done.err
     assert "BRAND" not in done.err
+
+
+def test_labels_in_chunks(call, texts, quick, tmp_path):
+    done = call("fit", texts, "--out", tmp_path / "m", *quick, "--head-chunk", 2, "--set", "head.dtype=bfloat16")
+    assert done.code == 0, done.err
+    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    assert (made["head"]["chunk"], made["head"]["dtype"]) == (2, "bfloat16")
+    refused = call("fit", texts, "--out", tmp_path / "n", "--encoder", "bow", "--head-chunk", 2)
+    assert refused.code == 2
+    assert "dense vectors" in refused.err

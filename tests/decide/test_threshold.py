@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from tagwright.decide.threshold import Threshold, cross_fitted, fit_thresholds
+from tagwright.decide.threshold import Threshold, cross_fitted, cross_fitted_one, fit_one_threshold, fit_thresholds
 from tagwright.errors import ShapeError
 
 
@@ -105,3 +105,34 @@ def test_scores_that_are_not_numbers_are_refused() -> None:
     scores[3, 1] = np.nan
     with pytest.raises(ShapeError, match="finite scores"):
         fit_thresholds(scores, truth)
+
+
+def test_one_threshold_for_shortlists_counts_what_they_leave_out() -> None:
+    scores, truth = made(labels=4)
+    everything = fit_one_threshold(scores, truth, int(truth.sum()))
+    assert everything.shape == ()
+    assert everything == pytest.approx(float(fit_thresholds(scores, truth, shrink=1e15)[0]))
+    missed = 60  # true labels that no shortlist has: choosing less freely would miss the more
+
+    def quality(cut: float) -> float:
+        chosen = scores > cut
+        return 2 * (truth & chosen).sum() / (chosen.sum() + truth.sum() + missed)
+
+    found = fit_one_threshold(scores, truth, int(truth.sum()) + missed)
+    assert quality(float(found)) == pytest.approx(max(quality(cut) for cut in [-np.inf, *np.unique(scores)]))
+    assert quality(float(everything)) < quality(float(found))
+
+
+def test_one_threshold_of_no_true_cell_chooses_nothing() -> None:
+    scores, truth = made()
+    assert fit_one_threshold(scores, np.zeros_like(truth), 5) == np.inf
+
+
+def test_rows_are_decided_by_one_threshold_fitted_without_them() -> None:
+    scores, truth = made()
+    chosen = cross_fitted_one(scores, truth, truth.sum(axis=1), seed=3)
+    fold = np.random.default_rng(3).permutation(len(scores)) % 5
+    for held in range(5):
+        out = fold == held
+        cut = fit_one_threshold(scores[~out], truth[~out], int(truth[~out].sum()))
+        assert np.array_equal(chosen[out], scores[out] > cut)

@@ -119,3 +119,12 @@ def test_weights_that_are_not_contiguous_are_saved(tmp_path):
     weights = {"w": torch.arange(6.0).view(2, 3).T}
     save(Checkpoint(1, weights, {}, optimiser.state_dict(), HISTORY, "mine"), tmp_path)
     assert torch.equal(load_last(tmp_path, fingerprint="mine").weights["w"], weights["w"])
+
+
+def test_a_snapshot_is_a_copy_wherever_it_lies():
+    network, _ = trained(0)
+    kept = snapshot(network, to="cpu")
+    before = network[0].weight.detach().clone()
+    with torch.no_grad():
+        network[0].weight.zero_()
+    assert torch.equal(kept["0.weight"], before)

@@ -6,7 +6,7 @@ from torch import nn
 
 from tagwright.batches.inputs import TokenInputs
 from tagwright.batches.tokens import Tokens
-from tagwright.fit.evaluate import logits_of
+from tagwright.fit.evaluate import logits_of, shortlist_of
 
 
 class Counting(nn.Module):
@@ -58,3 +58,22 @@ def test_a_long_text_is_cut_at_the_limit():
 def test_logits_are_float32_and_no_rows_give_none():
     assert logits_of(Counting(), TokenInputs(tokens_of([1]))).dtype == np.float32
     assert len(logits_of(Counting(), TokenInputs(tokens_of([])))) == 0
+
+
+def test_shortlists_are_the_highest_of_the_logits_in_the_rows_order():
+    from tagwright.assemble.network import build_network
+    from tagwright.labels.space import LabelSpace
+    from tagwright.settings import resolve
+
+    given = {"objective": "zlpr", "loss": {"name": "zlpr", "threshold": 0.5}, "head": {"chunk": 4, "shortlist": 5}}
+    space = LabelSpace(names=tuple("abcdefghijk"), counts=(1,) * 11)
+    network = build_network(resolve(given), {"main": space}, sizes=(100,), learned={})
+    inputs = TokenInputs(tokens_of([3, 0, 7, 1, 1, 12, 2]))
+    logits = logits_of(network, inputs)
+    for batch in (2, 100):
+        found = shortlist_of(network, inputs, batch=batch, log_terms=lambda logits: logits)
+        order = np.argsort(-logits, axis=1)[:, :5]
+        np.testing.assert_array_equal(found.ids, order)
+        np.testing.assert_allclose(found.logits, np.take_along_axis(logits, order, axis=1), atol=1e-5)
+        np.testing.assert_allclose(found.log_sum, np.log(np.exp(logits).sum(1)), rtol=1e-5)
+    assert shortlist_of(network, inputs).log_sum is None

@@ -52,3 +52,11 @@ def test_sparse_rows_that_a_batch_does_not_touch_stay_where_they_are():
     optimiser.step()
     moved = (made.weight.detach() != before).any(1)
     assert moved.tolist() == [False, True, False, True, False]
+
+
+def test_a_label_matrix_can_be_moved_apart():
+    made = network()
+    together = build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8, labels=made[2], label_rate=0.7)
+    rates = {id(p): group["lr"] for group in together.param_groups for p in group["params"]}
+    assert rates == {id(p): 0.7 if p in set(made[2].parameters()) else 0.1 for p in made.parameters()}
+    assert together.param_groups[-1]["floor"] == 1 / 8

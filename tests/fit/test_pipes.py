@@ -97,6 +97,24 @@ def test_saving_waits_its_seconds_and_comes_at_the_end(monkeypatch):
     assert saved == [3, 6, 7]
 
 
+def test_a_save_that_takes_long_comes_seldom(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(pipes, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    saved = []
+
+    def save(number):
+        saved.append(number)
+        now[0] += 10.0
+
+    def ticking(steps):
+        for step in steps:
+            now[0] += 10.0
+            yield step
+
+    list(pipes.saved(ticking(plain(25)), save, seconds=30))
+    assert saved == [3, 12, 21, 25]
+
+
 def test_nothing_is_saved_without_steps():
     saved = []
     list(pipes.saved(iter(()), saved.append, seconds=0))

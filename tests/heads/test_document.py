@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from tagwright.batches.sparse import SparseRows
 from tagwright.encoders.hidden import Hidden
+from tagwright.errors import SettingsError
 from tagwright.heads.document import Document
 
 BIAS = torch.tensor([-2.0, 0.5, 1.0])
@@ -43,3 +44,32 @@ def test_labels_are_measured_from_the_threshold_of_the_loss():
     head = Document(5, 3, False, BIAS, 0, 0.7)
     logits = torch.randn(4, 3)
     torch.testing.assert_close(head.of_labels(logits), logits - 0.7)
+
+
+def test_half_precision_weights_keep_their_bias_and_give_float_logits():
+    torch.manual_seed(0)
+    head = Document(5, 3, False, BIAS, 0, 0.0, chunk=2, dtype="bfloat16")
+    assert head.linear.weight.dtype == torch.bfloat16
+    assert head.linear.bias.dtype == torch.float32
+    pooled = torch.randn(4, 5)
+    logits = head(Hidden(None, pooled))
+    assert logits.dtype == torch.float32
+    torch.testing.assert_close(logits, pooled @ head.linear.weight.float().T + BIAS, rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"chunk": -1}, "head.chunk"),
+        ({"chunk": 2, "shortlist": 4}, "head.shortlist"),
+        ({"chunk": 2, "dtype": "float16"}, "head.dtype"),
+        ({"chunk": 2, "optimiser": "lion"}, "head.optimiser"),
+        ({"dtype": "bfloat16"}, "go with head.chunk"),
+        ({"chunk": 2, "dtype": "bfloat16", "optimiser": "adamw"}, "row_adagrad"),
+        ({"chunk": 2, "sparse": True}, "cnn or lstm"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings, match):
+    given = {"width": 5, "label_count": 3, "sparse": False, "bias": BIAS, "extra_logits": 0, "zero": 0.0, **settings}
+    with pytest.raises(SettingsError, match=match):
+        Document(**given)

@@ -228,3 +228,26 @@ def test_the_wrong_label_column_is_guessed_where_every_label_is_on_one_row(tmp_p
     data = read_data(tmp_path / "a.csv", labels="page")
     with pytest.raises(DataError, match=r"is 'page' the label column.*--set split.dev_share="):
         split(data)
+
+
+def test_very_many_labels_are_split_at_random_with_every_label_in_train(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tagwright.read.split.MANY", 20)
+    labels = names_of(long_tail(3000, 60, seed=0))
+    labels[7] = None
+    data = split(data_of(labels), dev_share=0.2, test_share=0.1)
+    found = {name: table.num_rows for name, table in data.tables.items()}
+    assert abs(found["dev"] - 600) < 10
+    assert abs(found["test"] - 300) < 10
+    seen = {label for row in data.tables["train"]["labels"].to_pylist() if row for label in row}
+    assert seen == {label for row in labels if row for label in row}
+    again, other = (split(data_of(labels), dev_share=0.2, seed=seed).tables["dev"]["row"] for seed in (0, 1))
+    assert split(data_of(labels), dev_share=0.2).tables["dev"]["row"] == again
+    assert again != other
+
+
+def test_a_label_that_comes_once_stays_in_train_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tagwright.read.split.MANY", 20)
+    labels = [[f"own {row}", "all"] if row < 50 else ["all"] for row in range(200)]
+    data = split(data_of(labels), dev_share=0.5)
+    assert min(data.tables["dev"]["row"].to_pylist()) >= 50
+    assert data.tables["dev"].num_rows > 50

@@ -73,7 +73,7 @@ def compare_folder(
     chosen = {name: resolve({**given, "objective": name}, data.task) for name in objectives}
     for settings in chosen.values():
         check(prepared, settings)
-    for sentence in (*prepared.warnings, f"score: {watched(first, exclusive=prepared.space.exclusive)} on dev"):
+    for sentence in (*prepared.warnings, f"score: {watched(first, prepared.space)} on dev"):
         say(sentence)
     if overwrite and not resume:
         _clear(out)

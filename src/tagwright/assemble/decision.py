@@ -1,15 +1,21 @@
-"""The decision of a head, fitted on dev."""
+"""The decision of a head, fitted on dev, and what is measured of it."""
+
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from tagwright import parts
 from tagwright.assemble.network import link_of
-from tagwright.decide.threshold import cross_fitted, fit_thresholds
+from tagwright.decide.threshold import cross_fitted, cross_fitted_one, fit_one_threshold, fit_thresholds
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.links import IDENTITY, calibrated, probabilities
-from tagwright.model import Head
+from tagwright.links import IDENTITY, calibrated, probabilities, some_probabilities
+from tagwright.metrics import Measures, measure
+from tagwright.metrics._shortlist import measure_shortlist
+from tagwright.model import Head, Scores
 from tagwright.settings import Choice, Settings
+from tagwright.shortlist import Shortlist, ShortScores, shortlisted
 
 
 def rule_of(choice: Choice, *, exclusive: bool) -> Choice:
@@ -22,9 +28,16 @@ def rule_of(choice: Choice, *, exclusive: bool) -> Choice:
     return choice
 
 
-def decide_on(logits: np.ndarray, truth: np.ndarray, settings: Settings, space: LabelSpace) -> tuple[Head, np.ndarray]:
-    """The head with its decision fitted, and its choices there, bool (n, L): no text had a say in its own."""
+def decide_on(
+    logits: np.ndarray | Shortlist, truth: np.ndarray | csr_array, settings: Settings, space: LabelSpace
+) -> tuple[Head, np.ndarray]:
+    """The head with its decision fitted, and its choices there, bool (n, L): no text had a say in its own.
+
+    Of shortlists the choices are (n, k), the truth (n, L) is sparse, and one threshold serves all labels.
+    """
     link, choice = link_of(settings), rule_of(settings.decide, exclusive=space.exclusive)
+    if isinstance(logits, Shortlist):
+        return _decide_shortlist(logits, truth, settings, space)
     line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else IDENTITY
     if choice.name == "threshold":
         facts = {"thresholds": fit_thresholds(logits, truth, **choice.options)}
@@ -34,3 +47,31 @@ def decide_on(logits: np.ndarray, truth: np.ndarray, settings: Settings, space: 
         decision = parts.build("decide", choice.name, choice.options)
         chosen = decision.choose(logits, probabilities(logits, link, exclusive=space.exclusive, calibration=line))
     return Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line), chosen
+
+
+def _decide_shortlist(
+    answers: Shortlist, truth: csr_array, settings: Settings, space: LabelSpace
+) -> tuple[Head, np.ndarray]:
+    link, choice = link_of(settings), rule_of(settings.decide, exclusive=space.exclusive)
+    if choice.name == "threshold":
+        true, positives = answers.truth_cells(truth), np.diff(truth.indptr)
+        facts = {"thresholds": fit_one_threshold(answers.logits, true, int(positives.sum()))}
+        decision = parts.build("decide", choice.name, choice.options, **facts)
+        chosen = cross_fitted_one(answers.logits, true, positives, seed=settings.split.seed)
+    else:
+        decision = parts.build("decide", choice.name, choice.options)
+        chosen = decision.choose(answers.logits, some_probabilities(answers.logits, answers.log_sum, link))
+    return Head(space=space, link=link, rule=choice.name, decision=decision), chosen
+
+
+def truth_of(target: csr_array, settings: Settings) -> np.ndarray | csr_array:
+    """What is true (n, L), bool: dense as logits are, or sparse where they are shortlists."""
+    true = csr_array(target > 0.5)
+    return true if shortlisted(settings, target.shape[1]) else true.toarray()
+
+
+def measured(scores: Scores | ShortScores, truth: np.ndarray | csr_array, **options: Any) -> Measures:
+    """Every metric that the scores allow; `rows` and `names` as for `measure`."""
+    if isinstance(scores, ShortScores):
+        return measure_shortlist(scores.shortlist, truth, scores.matrix(truth.shape[1]), **options)
+    return measure(scores.probabilities, truth, scores.chosen, **options)

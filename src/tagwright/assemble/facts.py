@@ -15,6 +15,7 @@ from tagwright.metrics import Measures, metric
 from tagwright.metrics.bands import band_masks
 from tagwright.model import Head, Model
 from tagwright.report.facts import Band, Calibration, CardFacts, Confused, FitFacts, PerLabel, ThresholdCurve
+from tagwright.shortlist import ShortScores
 
 DECISIONS = {
     "argmax": "The label with the highest score.",
@@ -23,6 +24,12 @@ DECISIONS = {
     "topk": "The labels with the highest scores, always the same number.",
     "threshold": "Every label whose score is above its own threshold, fitted on dev.",
 }
+ONE_THRESHOLD = "Every label whose score is above one threshold, fitted on dev."
+
+
+def decision_of(head: Head) -> str:
+    """A sentence: how scores become labels."""
+    return ONE_THRESHOLD if np.ndim(getattr(head.decision, "thresholds", [])) == 0 else DECISIONS[head.rule]
 
 
 def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
@@ -47,7 +54,7 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
         best_step=best["step"] if best else None,
         per_label=per_label(fitted.measures, head),
         bands=bands(head.space.counts, head.metrics["metrics"]),
-        threshold_curve=None if space.exclusive else threshold_curve(prepared, fitted, head),
+        threshold_curve=threshold_curve(prepared, fitted, head),
         confused=confused(fitted.measures, space.names, prepared.tables["dev"]["text"]),
         calibration=calibration(fitted.measures),
         seconds=fitted.seconds,
@@ -67,7 +74,7 @@ def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
         exclusive=head.space.exclusive,
         metrics=found,
         refitted_on=refitted_on(prepared, fitted),
-        decision=DECISIONS[head.rule],
+        decision=decision_of(head),
         settings=fitted.model.settings.as_dict(),
         split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
         per_label=per_label(fitted.measures, head),
@@ -109,7 +116,8 @@ def per_label(measures: Measures, head: Head) -> PerLabel:
     result: dict[str, Any] = measures.states["counts"].per_label()
     thresholds = getattr(head.decision, "thresholds", None)
     if thresholds is not None:
-        result["threshold"] = probabilities(np.asarray(thresholds)[None], head.link, calibration=head.calibration)[0]
+        own = np.broadcast_to(thresholds, len(head.space))
+        result["threshold"] = probabilities(own[None], head.link, calibration=head.calibration)[0]
     return result  # type: ignore[return-value]
 
 
@@ -130,8 +138,10 @@ def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]
     ]
 
 
-def threshold_curve(prepared: Prepared, fitted: Fitted, head: Head) -> ThresholdCurve:
-    """Micro- and macro-F1 on dev if one probability were the bar for every label."""
+def threshold_curve(prepared: Prepared, fitted: Fitted, head: Head) -> ThresholdCurve | None:
+    """Micro- and macro-F1 on dev if one probability were the bar for all; None for one label a text, and shortlists."""
+    if head.space.exclusive or isinstance(fitted.dev, ShortScores):
+        return None
     truth = prepared.space.encode(prepared.tables["dev"]["labels"]).matrix(len(prepared.space)).toarray() > 0
     grid = np.concatenate([[0.005, 0.01, 0.02, 0.03], np.linspace(0.05, 0.95, 19)])
     micro, macro = [], []
@@ -144,8 +154,10 @@ def threshold_curve(prepared: Prepared, fitted: Fitted, head: Head) -> Threshold
     return ThresholdCurve(thresholds=grid, micro_f1=np.array(micro), macro_f1=np.array(macro), chosen=chosen_bar)
 
 
-def calibration(measures: Measures) -> Calibration:
-    """Mean probability against how often it was right, the empty bins left out."""
+def calibration(measures: Measures) -> Calibration | None:
+    """Mean probability against how often it was right, the empty bins left out; None where not all are known."""
+    if "calibration" not in measures.states:
+        return None
     curve = measures.states["calibration"].reliability()
     filled = curve["count"] > 0
     return Calibration(

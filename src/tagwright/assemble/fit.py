@@ -64,7 +64,7 @@ def fit_folder(
     for sentence in (*prepared.found[len(data.found) :], *_dropped(prepared), *prepared.warnings):
         say(sentence)
     check(prepared, settings)
-    say(f"score: {watched(settings, exclusive=prepared.space.exclusive)} on dev")
+    say(f"score: {watched(settings, prepared.space)} on dev")
     _refuse_run(folder, may_stand=overwrite or resume)
     if resume and out.exists() and (folder / "outcome.json").exists():
         return _finished(out, folder, prepared.fingerprint(settings))

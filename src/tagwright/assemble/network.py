@@ -49,6 +49,13 @@ def build_network(
         return Network(encoder, heads)
 
 
+def check_head(settings: Settings) -> None:
+    """Refuse settings of the head that do not go together: it is made once, of two labels."""
+    sparse = getattr(parts.find("encoders", settings.encoder.name).factory, "sparse", False)
+    facts: dict[str, Any] = {"width": 1, "label_count": 2, "sparse": sparse, "bias": torch.zeros(2), "zero": 0.0}
+    parts.build("heads", settings.head.name, settings.head.options, extra_logits=0, **facts)
+
+
 def link_of(settings: Settings) -> str:
     """The link that the loss declares, or that its settings choose."""
     declared: str = parts.find("losses", settings.loss.name).factory.link  # type: ignore[attr-defined]

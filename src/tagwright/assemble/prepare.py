@@ -54,7 +54,8 @@ class Prepared:
             weight = pc.fill_null(table["weight"], 1.0).to_numpy().astype(np.float32)
             weight = weight / weight.mean()
         inputs = inputs_of(network, self.tokens[name], limit=settings.fit.limit)
-        return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight)
+        sparse = bool(settings.head.options.get("chunk", 0))
+        return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight, sparse=sparse)
 
     def fingerprint(self, settings: Settings) -> str:
         """A digest of the data and of every setting that moves the result."""

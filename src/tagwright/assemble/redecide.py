@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from tagwright import bundle, parts
-from tagwright.assemble.decision import decide_on, rule_of
-from tagwright.assemble.facts import DECISIONS
+from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
+from tagwright.assemble.facts import decision_of
 from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
 from tagwright.errors import SettingsError
-from tagwright.metrics import measure
-from tagwright.model import Head, Model
+from tagwright.model import Head, Model, Scores
 from tagwright.report.card import recarded
 from tagwright.settings import Choice, assigned
 
@@ -31,7 +30,7 @@ def redecide(
     model, found = _decided(replace(model, settings=settings), source, split, columns)
     card = recarded(
         (folder / "README.md").read_text(encoding="utf-8"),
-        DECISIONS[choice.name],
+        decision_of(model.heads["main"]),
         found.get("metrics", {}),
         found.get("split"),
     )
@@ -54,10 +53,11 @@ def _decided(
     data = read_for_model(model, source, columns)
     name, table = labelled_rows(data, split or ("dev" if "dev" in data.tables else None))
     table = table.take(known_rows(head.space, table, data.source))
-    truth = head.space.encode(table["labels"]).matrix(len(head.space)).toarray() > 0
+    truth = truth_of(head.space.encode(table["labels"]).matrix(len(head.space)), model.settings)
     scores = model.scores(table["text"])
-    fresh, chosen = decide_on(scores.logits, truth, model.settings, head.space)
-    results = measure(scores.probabilities, truth, chosen).results(label_counts=head.space.counts)
+    answers = scores.logits if isinstance(scores, Scores) else scores.shortlist
+    fresh, chosen = decide_on(answers, truth, model.settings, head.space)
+    results = measured(scores._replace(chosen=chosen), truth).results(label_counts=head.space.counts)
     found = {"split": name, "convention": "sklearn", "metrics": results}
     return replace(model, heads={"main": replace(fresh, metrics=found)}), found
 

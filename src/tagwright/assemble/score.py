@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright import bundle
+from tagwright.assemble.decision import measured
 from tagwright.errors import DataError, SettingsError, unknown
 from tagwright.labels.space import LabelSpace
-from tagwright.metrics import Measures, measure
-from tagwright.model import Model
+from tagwright.metrics import Measures
+from tagwright.model import Model, Scores
 from tagwright.read import Data, read_data
 from tagwright.read._find import MissingColumn
 from tagwright.read.source import EMBEDDED
@@ -136,7 +137,9 @@ def _measured(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str,
         chunk = rows[start : start + CHUNK]
         part = table.take(chunk)
         scores = model.scores(part["text"])
-        truth = whole.encode(part["labels"]).matrix(len(whole)).toarray() > 0
-        wider = ((0, 0), (0, len(extra)))  # a label that the model does not know has no probability and is never chosen
-        values, chosen = np.pad(scores.probabilities, wider), np.pad(scores.chosen, wider)
-        yield measure(values, truth, chosen, rows=chunk)
+        truth = whole.encode(part["labels"]).matrix(len(whole)) > 0
+        if isinstance(scores, Scores):
+            truth = truth.toarray()
+            wider = ((0, 0), (0, len(extra)))  # a label that the model does not know: no probability, never chosen
+            scores = Scores(*(np.pad(values, wider) for values in scores))
+        yield measured(scores, truth, rows=chunk)

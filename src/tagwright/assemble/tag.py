@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import torch
 
 from tagwright import bundle
 from tagwright.assemble import write
@@ -21,6 +22,7 @@ from tagwright.errors import DataError, SettingsError
 from tagwright.folder import MANIFEST, sha256
 from tagwright.model import Model, Scores
 from tagwright.read.stream import columns_of, stream, texts_of
+from tagwright.shortlist import ShortScores
 
 BATCH = 8192
 SHARD = 16  # batches
@@ -137,7 +139,7 @@ def _identity(model: Model) -> str:
     """A digest of the weights and the decision of a model that came from no folder."""
     digest = hashlib.sha256(repr(vars(model.heads["main"].decision)).encode())
     for name, tensor in model.network.state_dict().items():
-        digest.update(name.encode() + tensor.cpu().numpy().tobytes())
+        digest.update(name.encode() + tensor.cpu().flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -154,23 +156,21 @@ def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[
     texts = texts_of(table, source, options["text"])
     scores = model.scores(texts)
     empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(texts, ""))), 0).to_numpy()
-    chosen = scores.chosen & ~empty[:, None]
-    names, values = _lists(model.heads["main"].space.names, scores, chosen)
+    names, values = _lists(model.heads["main"].space.names, scores, ~empty)
     if separator is not None:
         names = pc.binary_join(names, separator)
         values = pc.binary_join(values.cast(pa.list_(pa.string())), separator)
         table = write.flat(table, separator)
     table = table.append_column(column, names).append_column(f"{column}_scores", values)
     table = write.inert(table) if options["inert"] else table
-    return table, Tagged(len(chosen), int((~chosen.any(1)).sum()), int(empty.sum()))
+    return table, Tagged(len(empty), int((empty | ~scores.chosen.any(1)).sum()), int(empty.sum()))
 
 
-def _lists(names: tuple[str, ...], scores: Scores, chosen: np.ndarray) -> tuple[pa.Array, pa.Array]:
-    """Names and probabilities of the chosen labels, the likeliest first, as lists."""
-    rows, columns = np.nonzero(chosen)
-    values = scores.probabilities[rows, columns]
+def _lists(names: Sequence[str], scores: Scores | ShortScores, kept: np.ndarray) -> tuple[pa.Array, pa.Array]:
+    """Names and probabilities of the labels chosen for the `kept` texts (n,), the likeliest first, as lists."""
+    rows, columns, values = scores.cells(kept)
     order = np.lexsort((columns, -values, rows))
-    offsets = pa.array(np.concatenate([[0], np.cumsum(chosen.sum(1))]), pa.int32())
-    words = pa.array(names).take(pa.array(columns[order]))
+    offsets = pa.array(np.searchsorted(rows, np.arange(len(kept) + 1)), pa.int32())
+    words = pa.array([names[column] for column in columns[order].tolist()], pa.string())
     rounded = pa.array(np.round(values[order].astype(np.float64), 4))
     return pa.ListArray.from_arrays(offsets, words), pa.ListArray.from_arrays(offsets, rounded)

@@ -14,24 +14,28 @@ import torch
 from torch import Tensor
 
 from tagwright import metrics, parts
-from tagwright.assemble.decision import decide_on, rule_of
-from tagwright.assemble.network import build_network, link_of
+from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
+from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.batches.bucket import plan
-from tagwright.batches.rows import Rows
+from tagwright.batches.rows import Batch, Rows
+from tagwright.decide.zero import Zero
 from tagwright.errors import SettingsError
 from tagwright.fit import checkpoint
-from tagwright.fit.evaluate import logits_of
+from tagwright.fit._together import Optimiser
 from tagwright.fit.history import History
 from tagwright.fit.loop import Course, Step, steps
 from tagwright.fit.optimiser import build_optimiser
 from tagwright.fit.pipes import evaluated, interruptible, recorded, saved, stopped
-from tagwright.links import probabilities
-from tagwright.metrics import Measures, measure
-from tagwright.model import Model, Scores
+from tagwright.labels.space import LabelSpace
+from tagwright.losses import SparseTarget
+from tagwright.metrics import Measures
+from tagwright.metrics._shortlist import TOP, WATCHED, require_given
+from tagwright.model import Head, Model, Scores, answers_of
 from tagwright.network import Network
 from tagwright.objective import Objective, build_objective
 from tagwright.settings import Choice, FitSettings, Settings
+from tagwright.shortlist import FULL, ShortScores, shortlisted
 
 Progress = Callable[[Iterator[Step], str, int, int], Iterator[Step]]
 
@@ -58,7 +62,7 @@ class Fitted:
     history: list[dict[str, Any]]
     metric: str
     measures: Measures  # of dev, every text decided by thresholds fitted without it
-    dev: Scores
+    dev: Scores | ShortScores
     seconds: float
 
 
@@ -67,14 +71,15 @@ class Training:
     """The moving state of one training: what a checkpoint holds, and what it takes to make the next step."""
 
     network: Network
-    optimiser: torch.optim.Optimizer
+    optimiser: Optimiser
     history: History
     best: dict[str, Tensor] = field(default_factory=dict)
     step: int = 0
 
     def keep(self) -> None:
-        """Remember the weights as the best so far."""
-        self.best = checkpoint.snapshot(self.network)
+        """Remember the weights as the best so far; a label matrix that comes in chunks does not fit a device twice."""
+        chunked = any(getattr(head, "chunk", 0) for head in self.network.heads.values())
+        self.best = checkpoint.snapshot(self.network, to="cpu" if chunked else None)
 
     def save(self, step: int, folder: Path, fingerprint: str) -> None:
         """Write a checkpoint of this step."""
@@ -94,8 +99,9 @@ class Training:
 def check(prepared: Prepared, settings: Settings) -> None:
     """Refuse what cannot be trained, before anything is written."""
     build_objective(settings, prepared.space, row_count=prepared.tables["train"].num_rows)
+    check_head(settings)
     _with_vector_width(settings, prepared.vectors)
-    metrics.metric(watched(settings, exclusive=prepared.space.exclusive))
+    watched(settings, prepared.space)
     rule_of(settings.decide, exclusive=prepared.space.exclusive)
     device_of(settings)
 
@@ -110,20 +116,19 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     row_count = prepared.tables["train"].num_rows
     objective = build_objective(settings, space, row_count=row_count).to(device_of(settings))
     train, dev = (prepared.rows(name, network, settings) for name in ("train", "dev"))
-    truth = (dev.target > 0.5).toarray()
-    metric = watched(settings, exclusive=space.exclusive)
+    truth, metric = truth_of(dev.target, settings), watched(settings, space)
     history = History(sign=1 if metrics.metric(metric)[1] else -1)
     score = _scorer(network, dev, truth, metric, settings, prepared)
     train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
-    logits = logits_of(network, dev.inputs)
-    head, chosen = decide_on(logits, truth, settings, space)
+    answers = answers_of(network, dev.inputs, settings, space, link_of(settings))
+    head, chosen = decide_on(answers, truth, settings, space)
     if settings.fit.refit and history.best:
         again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
         network = _network(prepared, settings)
         both = train + dev
         train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
-    values = head.probabilities(logits)
-    measures = measure(values, truth, chosen, rows=np.arange(len(truth)))
+    scores = head.scores(answers)._replace(chosen=chosen)
+    measures = measured(scores, truth, rows=np.arange(len(chosen)))
     found = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=space.counts)}
     model = Model(
         settings=settings,
@@ -132,7 +137,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
         heads={"main": replace(head, metrics=found)},
         learned=prepared.learned,
     )
-    scores, seconds = Scores(logits, values, chosen), time.monotonic() - started
+    seconds = time.monotonic() - started
     return Fitted(model=model, history=history.rows, metric=metric, measures=measures, dev=scores, seconds=seconds)
 
 
@@ -150,15 +155,7 @@ def train_network(
 ) -> None:
     """Train to the end, from the run's checkpoint where there is one; the network ends with its best weights."""
     choice, course = settings.fit, _course(rows, settings.fit)
-    optimiser = build_optimiser(
-        network,
-        name=choice.optimiser,
-        learning_rate=choice.learning_rate,
-        weight_decay=choice.weight_decay,
-        batch=choice.batch,
-        sparse=getattr(network.encoder, "sparse", False),
-    )
-    training = Training(network=network, optimiser=optimiser, history=history)
+    training = Training(network=network, optimiser=_optimiser(network, settings), history=history)
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
         training.take_up(folder, fingerprint)
@@ -179,12 +176,32 @@ def train_network(
         network.load_state_dict(training.best)
 
 
+def _optimiser(network: Network, settings: Settings) -> Optimiser:
+    """AdamW, but for a label matrix too large for its state: of so many labels, of bfloat16, or by the settings."""
+    choice, head = settings.fit, settings.head.options
+    asked, count = head.get("optimiser", "auto"), network.heads["main"].label_count
+    large = bool(head.get("chunk")) and (head.get("dtype") == "bfloat16" or count > FULL)  # type: ignore[operator]
+    return build_optimiser(
+        network,
+        name=choice.optimiser,
+        learning_rate=choice.learning_rate,
+        weight_decay=choice.weight_decay,
+        batch=choice.batch,
+        sparse=getattr(network.encoder, "sparse", False),
+        labels=network.heads["main"].linear if asked == "row_adagrad" or (asked == "auto" and large) else None,  # type: ignore[arg-type]
+        label_rate=settings.as_dict()["head"]["learning_rate"],
+        seed=choice.seed,
+    )
+
+
 def _steps(training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings) -> Iterator[Step]:
     choice, device = settings.fit, device_of(settings)
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
 
     def loss_of(index: np.ndarray, generator: torch.Generator) -> Tensor:
         batch = rows.batch(index, device)
+        if isinstance(batch.target, SparseTarget):
+            return _chunked_loss(training.network, objective, batch)
         logits = training.network(*batch.inputs)["main"]
         value: Tensor = objective(
             logits, batch.target, known=batch.known, example_weight=batch.weight, generator=generator
@@ -202,6 +219,19 @@ def _steps(training: Training, course: Course, objective: Objective, rows: Rows,
         clip=choice.clip,
         seed=choice.seed,
         device=device,
+    )
+
+
+def _chunked_loss(network: Network, objective: Objective, batch: Batch) -> Tensor:
+    head: Any = network.heads["main"]
+    return objective.linear(
+        network.hidden(*batch.inputs),
+        head.linear.weight,
+        head.linear.bias,
+        batch.target,  # type: ignore[arg-type]
+        chunk=head.chunk,
+        known=batch.known,  # type: ignore[arg-type]
+        example_weight=batch.weight,
     )
 
 
@@ -259,22 +289,30 @@ def _course(rows: Rows, choice: FitSettings) -> Course:
     return Course(plan=batches, per_epoch=per_epoch, total=max(1, round(choice.epochs * per_epoch)))
 
 
-def watched(settings: Settings, *, exclusive: bool) -> str:
-    """Threshold-free by default: F1 at a fixed threshold stays 0 for long where labels are sparse."""
-    return {"auto": "accuracy" if exclusive else "lrap"}.get(settings.fit.metric, settings.fit.metric)
+def watched(settings: Settings, space: LabelSpace) -> str:
+    """The metric that chooses the best model. By default it is free of thresholds, for F1 at a fixed one stays 0 for
+    long where labels are sparse. One that the scores do not give is refused."""
+    short = shortlisted(settings, len(space))
+    usual = "accuracy" if space.exclusive else WATCHED if short else "lrap"
+    name = usual if settings.fit.metric == "auto" else settings.fit.metric
+    metrics.metric(name)
+    return require_given(name) if short else name
 
 
 def _scorer(
-    network: Network, dev: Rows, truth: np.ndarray, metric: str, settings: Settings, prepared: Prepared
+    network: Network, dev: Rows, truth: Any, metric: str, settings: Settings, prepared: Prepared
 ) -> Callable[[], float]:
     space, link = prepared.space, link_of(settings)
 
     def score() -> float:
-        logits = logits_of(network, dev.inputs)
-        values = probabilities(logits, link, exclusive=space.exclusive)
+        answers = answers_of(network, dev.inputs, settings, space, link)
         # ranking needs no decision, and fitting thresholds at every evaluation would cost
-        chosen = logits > 0 if metric == "lrap" else decide_on(logits, truth, settings, space)[1]
-        results = measure(values, truth, chosen, names=[metric]).results(label_counts=space.counts)
+        if metric in ("lrap", *TOP):
+            scores = Head(space=space, link=link, rule="zero", decision=Zero()).scores(answers)
+        else:
+            head, chosen = decide_on(answers, truth, settings, space)
+            scores = head.scores(answers)._replace(chosen=chosen)
+        results = measured(scores, truth, names=[metric]).results(label_counts=space.counts)
         if metric not in results:
             raise SettingsError(f"{metric} has no value for these labels and this decision; choose another fit.metric")
         return results[metric]

@@ -9,33 +9,49 @@ from scipy.sparse import csr_array, vstack
 from torch import Tensor
 
 from tagwright.batches.inputs import Inputs
+from tagwright.batches.sparse import SparseRows
+from tagwright.losses import SparseMask, SparseTarget
 
 
 class Batch(NamedTuple):
     """Tensors of some rows; `known` is False where nobody judged a label."""
 
     inputs: tuple[Tensor, ...]
-    target: Tensor  # (B, L)
-    known: Tensor | None  # (B, L)
+    target: Tensor | SparseTarget  # (B, L)
+    known: Tensor | SparseMask | None  # (B, L)
     weight: Tensor | None  # (B,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Rows to learn from. `unknown` (n, L) and `weight` (n,) may be missing."""
+    """Rows to learn from. `unknown` (n, L) and `weight` (n,) may be missing.
+
+    `sparse` rows never become (B, L): their batches name the cells that count.
+    """
 
     inputs: Inputs
     target: csr_array  # (n, L)
     unknown: csr_array | None = None
     weight: np.ndarray | None = None
+    sparse: bool = False
 
     def batch(self, index: np.ndarray, device: torch.device | str) -> Batch:
         """The rows `index`, in that order, on a device."""
         inputs = tuple(tensor.to(device) for tensor in self.inputs.batch(index))
+        weight = None if self.weight is None else torch.from_numpy(self.weight[index]).to(device)
+        if self.sparse:
+            return Batch(inputs, *self._named(index, device), weight)
         target = torch.from_numpy(self.target[index].toarray()).to(device)
         known = None if self.unknown is None else torch.from_numpy(self.unknown[index].toarray() == 0).to(device)
-        weight = None if self.weight is None else torch.from_numpy(self.weight[index]).to(device)
         return Batch(inputs, target, known, weight)
+
+    def _named(self, index: np.ndarray, device: torch.device | str) -> tuple[SparseTarget, SparseMask | None]:
+        gold = SparseRows.of(self.target, index).to(device)
+        target = SparseTarget(gold.ids, gold.offsets, gold.values)
+        if self.unknown is None:
+            return target, None
+        unjudged = SparseRows.of(self.unknown, index).to(device)
+        return target, SparseMask(unjudged.ids, unjudged.offsets)
 
     def __add__(self, other: "Rows") -> "Rows":
         """These rows, then the others."""
@@ -44,8 +60,8 @@ class Rows:
             unknown = vstack([_or_zeros(self.unknown, self.target), _or_zeros(other.unknown, other.target)], "csr")
         if self.weight is not None or other.weight is not None:
             weight = np.concatenate([_or_ones(self.weight, self.target), _or_ones(other.weight, other.target)])
-        target = vstack([self.target, other.target], "csr")
-        return Rows(inputs=self.inputs.joined(other.inputs), target=target, unknown=unknown, weight=weight)
+        target, inputs = vstack([self.target, other.target], "csr"), self.inputs.joined(other.inputs)
+        return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight, sparse=self.sparse)
 
 
 def _or_zeros(matrix: csr_array | None, like: csr_array) -> csr_array:

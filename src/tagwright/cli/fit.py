@@ -70,6 +70,12 @@ def fit(
             "--refit/--no-refit", help="Train on train + dev once the choices are made.", show_default="only for bow"
         ),
     ] = None,
+    head_chunk: Annotated[
+        int | None,
+        typer.Option(
+            help="For very many labels: so many at a time, e.g. 16384; 0 all at once.", show_default="0", min=0
+        ),
+    ] = None,
     vectors: Annotated[
         Path | None,
         typer.Option(help="Word vectors to start from: GloVe text, or .npy with .words beside.", show_default=False),
@@ -110,6 +116,7 @@ def fit(
         "fit.batch": batch,
         "fit.learning_rate": learning_rate,
         "fit.refit": refit,
+        "head.chunk": head_chunk,
         "fit.vectors": None if vectors is None else str(vectors),
         "fit.seed": seed,
         "split.seed": split_seed,

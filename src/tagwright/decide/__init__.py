@@ -14,14 +14,20 @@ class Decision(Protocol):
 
 
 def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
-    """The settings of a decision, ready for JSON; an array (L,) becomes values by label name."""
+    """The settings of a decision, ready for JSON; an array (L,) becomes values by label name, one of () a number."""
     return {
-        key: dict(zip(names, (float(v) for v in value))) if isinstance(value, np.ndarray) else value
+        key: value
+        if not isinstance(value, np.ndarray)
+        else dict(zip(names, (float(v) for v in value)))
+        if value.ndim
+        else float(value)
         for key, value in vars(decision).items()
     }
 
 
 def from_dict(content: Mapping[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Settings that `as_dict` wrote, and the arrays (L,) among them, joined by name."""
+    """Settings that `as_dict` wrote, and the arrays among them: (L,), joined by name, or () for all labels."""
     arrays = {k: np.array([v[name] for name in names]) for k, v in content.items() if isinstance(v, Mapping)}
+    if isinstance(content.get("thresholds"), float):
+        arrays["thresholds"] = np.array(content["thresholds"])
     return {k: v for k, v in content.items() if k not in arrays}, arrays

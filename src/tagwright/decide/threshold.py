@@ -10,7 +10,10 @@ from tagwright.errors import ShapeError
 
 
 class Threshold:
-    """Chooses any number of labels: those whose logit is above their own threshold, (L,), fitted with `shrink`."""
+    """Chooses any number of labels: those whose logit is above their own threshold, (L,), fitted with `shrink`.
+
+    A threshold of shape () is one for all labels: what shortlists of very many labels are decided by.
+    """
 
     def __init__(self, thresholds: np.ndarray, *, shrink: float = 2.0) -> None:
         self.thresholds, self.shrink = thresholds, shrink
@@ -44,7 +47,7 @@ def cross_fitted(
     With fewer rows than `folds`, each row is a fold of its own.
     """
     _require_alike(scores, truth)
-    fold = np.random.default_rng(seed).permutation(len(scores)) % folds
+    fold = _folds(len(scores), folds=folds, seed=seed)
     chosen = np.zeros(truth.shape, bool)
     for held in np.unique(fold):
         out = fold == held
@@ -52,13 +55,41 @@ def cross_fitted(
     return chosen
 
 
-def _best_cuts(scores: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """The cut of each column with the highest F1, half way to the next lower score, (L,); of equals the highest."""
+def fit_one_threshold(scores: np.ndarray, truth: np.ndarray, positives: int) -> np.ndarray:
+    """The one cut, shape (), with the highest micro-F1 over the cells (n, k) of shortlists and their truth, bool.
+
+    `positives` counts the true labels of all n texts: those outside a shortlist are missed at any cut.
+    """
+    _require_alike(scores, truth)
+    if not truth.any():
+        return np.array(np.inf)
+    return _best_cuts(scores.reshape(-1, 1), truth.reshape(-1, 1), beyond=positives - int(truth.sum()))[0]
+
+
+def cross_fitted_one(scores: np.ndarray, truth: np.ndarray, positives: np.ndarray, *, seed: int = 0) -> np.ndarray:
+    """Choices (n, k), bool, as `cross_fitted`, by one threshold; `positives` (n,) are the true labels of each text."""
+    fold = _folds(len(scores), seed=seed)
+    chosen = np.zeros(truth.shape, bool)
+    for held in np.unique(fold):
+        out = fold == held
+        chosen[out] = scores[out] > fit_one_threshold(scores[~out], truth[~out], int(positives[~out].sum()))
+    return chosen
+
+
+def _folds(rows: int, *, folds: int = 5, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).permutation(rows) % folds
+
+
+def _best_cuts(scores: np.ndarray, truth: np.ndarray, *, beyond: int = 0) -> np.ndarray:
+    """The cut of each column with the highest F1, half way to the next lower score, (L,); of equals the highest.
+
+    `beyond` true cells are among no scores.
+    """
     count = len(scores)
     order = np.argsort(-scores.T, axis=1)  # labels as rows: each sort and sum runs over contiguous memory
     ranked = np.take_along_axis(scores.T, order, axis=1).astype(np.float64)
     hits = np.cumsum(np.take_along_axis(truth.T, order, axis=1), axis=1)
-    quality = 2 * hits / (np.arange(1, count + 1) + hits[:, -1:])  # F1 = 2 TP / (chosen + positives)
+    quality = 2 * hits / (np.arange(1, count + 1) + hits[:, -1:] + beyond)  # F1 = 2 TP / (chosen + positives)
     below = np.concatenate([ranked[:, 1:], np.full((len(ranked), 1), -np.inf)], axis=1)
     quality[ranked == below] = -1  # equal scores cannot be parted
     best = quality.argmax(axis=1)[:, None]

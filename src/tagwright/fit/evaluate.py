@@ -1,11 +1,17 @@
-"""Logits of many rows: in batches of like length, back in the rows' own order."""
+"""Logits, or shortlists, of many rows: in batches of like length, back in the rows' own order."""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from tagwright._sweep import best_labels
 from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
 from tagwright.network import Network
+from tagwright.shortlist import Shortlist
 
 
 @torch.no_grad()
@@ -21,3 +27,32 @@ def logits_of(network: Network, inputs: Inputs, *, head: str = "main", batch: in
             result = np.empty((len(inputs.lengths), logits.shape[1]), np.float32)
         result[index] = logits
     return np.empty((0, 0), np.float32) if result is None else result
+
+
+@torch.no_grad()
+def shortlist_of(
+    network: Network,
+    inputs: Inputs,
+    *,
+    log_terms: Callable[[Tensor], Tensor] | None = None,
+    head: str = "main",
+    batch: int = 256,
+) -> Shortlist:
+    """The highest labels of every row, on the host; the head says how many. Leaves the network in evaluation mode.
+
+    `log_terms` of the logits are what probabilities that sum to 1 need the sum of.
+    """
+    network.eval()
+    part: Any = network.heads[head]
+    device = next(network.parameters()).device
+    rows, width = len(inputs.lengths), min(part.shortlist, part.label_count)
+    ids, logits = np.empty((rows, width), np.int32), np.empty((rows, width), np.float32)
+    log_sum = None if log_terms is None else np.empty(rows, np.float32)
+    for index in plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False):
+        hidden = network.hidden(*(tensor.to(device, non_blocking=True) for tensor in inputs.batch(index)))
+        weight, bias = part.linear.weight, part.linear.bias - part.zero
+        best = best_labels(hidden, weight, bias, width, chunk=part.chunk, log_terms=log_terms)
+        ids[index], logits[index] = best.ids.cpu().numpy(), best.logits.float().cpu().numpy()
+        if log_sum is not None and best.log_sum is not None:
+            log_sum[index] = best.log_sum.float().cpu().numpy()
+    return Shortlist(ids, logits, log_sum, part.label_count)

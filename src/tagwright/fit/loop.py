@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tagwright.fit._together import Optimiser
 from tagwright.seeds import seed_of
 
 
@@ -46,7 +47,7 @@ def _seed(device: torch.device, seed: int) -> None:
 
 def steps(
     network: nn.Module,
-    optimiser: torch.optim.Optimizer,
+    optimiser: Optimiser,
     course: Course,
     loss_of: Callable[[np.ndarray, torch.Generator], Tensor],
     factor: Callable[[int], float],

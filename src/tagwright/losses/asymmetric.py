@@ -59,6 +59,7 @@ class AsymmetricLoss(nn.Module):
     soft = True
     extra_logits = 0
     batchwise = False
+    over_labels = "terms"
     saturates = (
         "with a clip the loss of another label is bounded, so that a label that is missing from the data pulls less"
     )

@@ -60,12 +60,14 @@ class BinaryCrossEntropyLoss(nn.Module):
     soft = True
     extra_logits = 0
     batchwise = False
+    over_labels = "terms"
 
     def __init__(
         self, *, labels: Literal["sum", "mean"] = "sum", reduction: Literal["mean", "sum", "none"] = "mean"
     ) -> None:
         super().__init__()
         self.labels = chosen("labels", labels, ("sum", "mean"))
+        self.over_labels = "means" if labels == "mean" else "terms"
         self.reduction = chosen("reduction", reduction, REDUCTIONS)
 
     def forward(

@@ -42,6 +42,7 @@ class CrossEntropyLoss(nn.Module):
     soft = True
     extra_logits = 0
     batchwise = False
+    over_labels = "softmax"
 
     def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
         super().__init__()

@@ -52,6 +52,7 @@ class DiceLoss(nn.Module):
     soft = True
     extra_logits = 0
     batchwise = False
+    over_labels = "terms"
     saturates = "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the probability"
 
     def __init__(self, *, smooth: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:

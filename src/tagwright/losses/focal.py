@@ -72,6 +72,7 @@ class FocalLoss(nn.Module):
     soft = True
     extra_logits = 0
     batchwise = False
+    over_labels = "terms"
 
     def __init__(self, *, gamma: float = 2.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
         super().__init__()

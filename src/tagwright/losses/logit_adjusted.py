@@ -45,6 +45,8 @@ class LogitAdjustedLoss(nn.Module):
     soft = True
     extra_logits = 0
     batchwise = False
+    over_labels = "softmax"
+    shift = property(lambda self: self.tau * self.prior.log())  # on every logit
 
     def __init__(
         self,

@@ -52,6 +52,7 @@ class LSEPLoss(nn.Module):
     soft = False
     extra_logits = 0
     batchwise = False
+    over_labels, of_logs = "log_sums", staticmethod(_of_logs)
 
     def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
         super().__init__()

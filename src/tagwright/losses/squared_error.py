@@ -56,6 +56,7 @@ class SquaredErrorLoss(nn.Module):
     ) -> None:
         super().__init__()
         self.link = chosen("link", link, ("softmax", "sigmoid"))
+        self.over_labels = "means" if link == "sigmoid" else ""
         self.reduction = chosen("reduction", reduction, REDUCTIONS)
 
     def forward(

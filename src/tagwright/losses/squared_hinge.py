@@ -50,6 +50,7 @@ class SquaredHingeLoss(nn.Module):
     soft = True
     extra_logits = 0
     batchwise = False
+    over_labels = "terms"
 
     def __init__(self, *, margin: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
         super().__init__()

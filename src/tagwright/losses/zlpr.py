@@ -58,6 +58,8 @@ class ZLPRLoss(nn.Module):
     soft = True
     extra_logits = 0
     batchwise = False
+    shift = property(lambda self: -self.threshold)  # on every logit
+    over_labels, of_logs = "log_sums", staticmethod(_of_logs)
 
     def __init__(
         self,

@@ -72,12 +72,17 @@ class Ranking:
         results = {
             "lrap": mean(self.lrap + unlabelled, self.rows),
             "ranking_loss": mean(self.ranking_loss, self.rows),
-            "one_error": 1 - mean(self.top[0, 0], self.rows),
             "coverage": mean(self.coverage, self.rows),
         }
-        for name, sums in zip(("precision", "recall", "ndcg"), self.top):
-            results |= {f"{name}_at_{k}": mean(total, self.rows) for k, total in zip(_DEPTHS, sums)}
-        return results
+        return results | top_results(self.top, self.rows)
+
+
+def top_results(top: np.ndarray, rows: int) -> dict[str, float]:
+    """The metrics of the first places, of sums (3, 3) over so many rows."""
+    results = {"one_error": 1 - mean(top[0, 0], rows)}
+    for name, sums in zip(("precision", "recall", "ndcg"), top):
+        results |= {f"{name}_at_{k}": mean(total, rows) for k, total in zip(_DEPTHS, sums)}
+    return results
 
 
 def _top(ranked: Ranked, true: np.ndarray) -> np.ndarray:

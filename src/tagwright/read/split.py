@@ -22,6 +22,8 @@ from tagwright.read.data import Data
 DRIFT = 0.05
 # A label's rows are dealt so often, and the deal kept that suits the other labels on them best.
 TRIES = 6
+# Beyond so many labels, most come on few rows, whose shares are chance anyway; the wishes of all labels would cost L².
+MANY = 16384
 
 
 def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: int = 0) -> Data:
@@ -120,6 +122,8 @@ def _label_counts(labels: pa.ChunkedArray, units: np.ndarray) -> csr_array:
 
 def _stratify(counts: csr_array, held_out: Sequence[float], rng: np.random.Generator) -> np.ndarray:
     """The part of every unit, (U,): 0 is train, where units without a labelled row stay."""
+    if counts.shape[1] > MANY:
+        return _at_random(counts, held_out, rng)
     totals, columns = counts.sum(axis=0), counts.tocsc()
     held = np.maximum(held_out, 1 / max(totals[-1], 1))  # a part of less than one row would stay empty
     shares = np.array([1 - held.sum(), *held])
@@ -139,6 +143,20 @@ def _stratify(counts: csr_array, held_out: Sequence[float], rng: np.random.Gener
             desire[parts[carriers[0]]] += rescued
             desire[0] -= rescued
             parts[carriers[0]] = 0
+    return parts
+
+
+def _at_random(counts: csr_array, held_out: Sequence[float], rng: np.random.Generator) -> np.ndarray:
+    """The part of every unit, (U,), whatever its labels, but that of every label's units one at least is in train."""
+    labelled = np.flatnonzero(counts[:, [-1]].toarray()[:, 0])
+    parts = np.zeros(counts.shape[0], np.int64)
+    bounds = np.maximum(np.cumsum(held_out) * len(labelled), np.arange(len(held_out)) + 1).round().astype(np.int64)
+    parts[rng.permutation(labelled)] = (np.searchsorted(bounds, np.arange(len(labelled)), side="right") + 1) % (
+        len(bounds) + 1
+    )
+    columns = counts.tocsc()
+    lacking = (counts.T @ (parts == 0)) == 0
+    parts[columns.indices[columns.indptr[:-1][lacking]]] = 0  # its first unit
     return parts
 
 

@@ -1,0 +1,177 @@
+"""What a loss of (B, L) logits keeps of them when they pass by in chunks of labels: a few numbers a row.
+
+A loss says what its rows are made of (`over_labels`): `terms`, a sum of terms that each need their own label alone,
+`means`, that sum over L, `log_sums`, the sums of gold e^-s and of other e^s, or `softmax`, the sum of e^s.
+Each kind has the same two operations on a chunk: `add` it to the row's sums, and turn it into its `slope`.
+"""
+
+import copy
+import math
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from tagwright import parts
+from tagwright._columns import Columns, Part
+from tagwright.errors import SettingsError
+from tagwright.losses._sums import _term
+from tagwright.losses._terms import shares, taking_part, weighted
+
+
+class RowSums(Protocol):
+    """The sums of B rows."""
+
+    def add(self, logits: Tensor, labels: slice) -> None:
+        """Take in the logits (B, C) of these labels. May change them."""
+
+    def values(self) -> Tensor:
+        """The loss of every row (B,), once all labels were added."""
+
+    def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
+        """The gradient (B, C) of the values times upstream (B,), once all were added. May change the logits."""
+
+
+def row_sums(loss: nn.Module, columns: Columns, rows: int, device: torch.device) -> RowSums:
+    """Empty sums of the kind that the loss declares."""
+    kind = kind_of(loss)
+    zeros = torch.zeros(rows, dtype=columns.dtype, device=device)
+    if kind == "log_sums":
+        return LogSums(loss, columns, zeros)
+    return Softmax(columns, zeros) if kind == "softmax" else Terms(loss, columns, zeros)
+
+
+def kind_of(loss: nn.Module) -> str:
+    """What the loss's rows are made of; one that needs all logits of a row at once is refused."""
+    kind: str = getattr(loss, "over_labels", "")
+    if not kind:
+        serving = [n for n in parts.names("losses") if hasattr(parts.find("losses", n).factory, "over_labels")]
+        raise SettingsError(
+            f"{type(loss).__name__} (as it is set) needs all logits of a text at once, so its labels cannot come in "
+            f"chunks; losses that can: {', '.join(serving)}, squared_error with link=sigmoid"
+        )
+    return kind
+
+
+class Terms:
+    """Sums of terms: the loss itself is called with a chunk as if there were no other labels."""
+
+    def __init__(self, loss: nn.Module, columns: Columns, zeros: Tensor) -> None:
+        self.loss = copy.copy(loss)
+        self.loss.reduction = "none"  # type: ignore[assignment]
+        self.means = kind_of(loss) == "means"
+        self.columns, self.total = columns, zeros
+
+    def add(self, logits: Tensor, labels: slice) -> None:
+        """Add the terms of these labels."""
+        self.total = self.total + self._terms(logits, labels)
+
+    def values(self) -> Tensor:
+        """The sums (B,)."""
+        return self.total
+
+    def slope(self, logits: Tensor, labels: slice, upstream: Tensor, *, adding: bool = False) -> Tensor:
+        """The gradient (B, C); `adding` takes the chunk in as well, for there is nothing to wait for."""
+        with torch.enable_grad():
+            leaf = logits.detach().requires_grad_()
+            values = self._terms(leaf, labels)
+            (slope,) = torch.autograd.grad(values, leaf, upstream.to(values.dtype))
+        if adding:
+            self.total = self.total + values.detach()
+        return slope
+
+    def _terms(self, logits: Tensor, labels: slice) -> Tensor:
+        own = self.columns.part(labels)._asdict()
+        values: Tensor = self.loss(logits, own.pop("target"), **own)
+        # such a loss has divided by the labels of the chunk
+        return values * (logits.shape[1] / self.columns.label_count) if self.means else values
+
+
+class LogSums:
+    """The logs of the sums of w⁺ p e^-s and of w⁻ (1 - p) e^s, -inf while empty; the loss combines them."""
+
+    def __init__(self, loss: nn.Module, columns: Columns, zeros: Tensor) -> None:
+        self.combine, self.columns = loss.of_logs, columns
+        self.gold = self.other = torch.full_like(zeros, -torch.inf)
+
+    def add(self, logits: Tensor, labels: slice) -> None:
+        """Add these labels to both sums."""
+        logits, gold, other = self._shares(logits, labels)
+        low, low_top = _term(-logits, gold)
+        high, high_top = _term(logits, other)
+        self.gold = torch.logaddexp(self.gold, low.sum(-1).log_() + low_top)
+        self.other = torch.logaddexp(self.other, high.sum(-1).log_() + high_top)
+
+    def values(self) -> Tensor:
+        """What the loss makes of the sums, (B,)."""
+        values: Tensor = self.combine(self.gold, self.other)[0]  # type: ignore[operator]
+        return values
+
+    def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
+        """Each label's share of its sums times what the sums move, (B, C)."""
+        logits, gold, other = self._shares(logits, labels)
+        _, by_gold, by_other = self.combine(self.gold, self.other)  # type: ignore[operator]
+        low = _share(-logits, self.gold).mul_(gold).mul_((upstream * by_gold)[:, None])
+        return _share(logits, self.other).mul_(other).mul_((upstream * by_other)[:, None]).sub_(low)
+
+    def _shares(self, logits: Tensor, labels: slice) -> tuple[Tensor, Tensor, Tensor]:
+        part = self.columns.part(labels)
+        return _shown(logits, part), *shares(*part)
+
+
+class Softmax:
+    """The log of the sum of (t + (1 - t) w⁻) e^s, the sum of w⁺ t and that of w⁺ t s; see `cross_entropy`."""
+
+    def __init__(self, columns: Columns, zeros: Tensor) -> None:
+        self.columns, self.scale = columns, torch.ones_like(zeros)[:, None]
+        self.whole, self.mass, self.inner = torch.full_like(zeros, -torch.inf), zeros, zeros
+        if columns.mask is not None:
+            self.scale = self._kept(zeros)
+
+    def add(self, logits: Tensor, labels: slice) -> None:
+        """Add these labels to the sums."""
+        part, target, below = self._cells(labels)
+        logits = _shown(logits, part)
+        gold = weighted(target, part.positive_weight)
+        self.mass, self.inner = self.mass + gold.sum(-1), self.inner + (gold * logits).sum(-1)
+        terms, top = _term(logits, below)
+        self.whole = torch.logaddexp(self.whole, terms.sum(-1).log_() + top)
+
+    def values(self) -> Tensor:
+        """Minus the log chances of the target, (B,)."""
+        return self.mass * self.whole.masked_fill(self.whole == -torch.inf, 0.0) - self.inner
+
+    def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
+        """The chance of each label less its target, (B, C)."""
+        part, target, below = self._cells(labels)
+        chance = _share(_shown(logits, part), self.whole).mul_(below).mul_((upstream * self.mass)[:, None])
+        return chance.sub_(weighted(target, part.positive_weight) * upstream[:, None])
+
+    def _cells(self, labels: slice) -> tuple[Part, Tensor, Tensor]:
+        """The part, its target with the mass that a mask leaves, and what each label weighs in the softmax."""
+        part = self.columns.part(labels)
+        target = taking_part(part.target, part.mask) * self.scale
+        below = torch.ones_like(target)
+        if part.negative_weight is not None:
+            below = target + (1 - target) * part.negative_weight
+        return part, target, taking_part(below, part.mask)
+
+    def _kept(self, zeros: Tensor) -> Tensor:
+        """What the target that a mask leaves is multiplied by to have the sum of before, (B, 1)."""
+        whole = kept = zeros
+        step = 16384
+        for start in range(0, self.columns.label_count, step):
+            part = self.columns.part(slice(start, min(start + step, self.columns.label_count)))
+            whole, kept = whole + part.target.sum(-1), kept + taking_part(part.target, part.mask).sum(-1)
+        return (whole / kept.clamp_min(torch.finfo(kept.dtype).tiny))[:, None]
+
+
+def _shown(logits: Tensor, part: Part) -> Tensor:
+    """Masked logits at 0: whatever they are, they do not count."""
+    return logits if part.mask is None else logits.masked_fill(~part.mask, 0.0)
+
+
+def _share(scores: Tensor, log_sum: Tensor) -> Tensor:
+    """e^(s - log of the sum), (B, C), a new tensor; held finite where a label is no part of the sum."""
+    most = math.log(torch.finfo(scores.dtype).max) - 8
+    return (scores - log_sum.masked_fill(log_sum == -torch.inf, 0.0)[:, None]).clamp_max_(most).exp_()
