@@ -12,15 +12,19 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from tagwright import parts
+from tagwright import kernels, parts
 from tagwright._columns import Columns, Part
 from tagwright.errors import SettingsError
 from tagwright.losses._sums import _term
 from tagwright.losses._terms import shares, taking_part, weighted
 
+WEIGHTS = ("positive_weight", "negative_weight")
+
 
 class RowSums(Protocol):
-    """The sums of B rows."""
+    """The sums of B rows. `raw` says that logits may come in any dtype, and are not changed."""
+
+    raw: bool
 
     def add(self, logits: Tensor, labels: slice) -> None:
         """Take in the logits (B, C) of these labels. May change them."""
@@ -33,9 +37,20 @@ class RowSums(Protocol):
 
 
 def row_sums(loss: nn.Module, columns: Columns, rows: int, device: torch.device) -> RowSums:
-    """Empty sums of the kind that the loss declares."""
+    """Empty sums of the kind that the loss declares, by kernels where they serve."""
     kind = kind_of(loss)
     zeros = torch.zeros(rows, dtype=columns.dtype, device=device)
+    name, weights = type(loss).__module__.rpartition(".")[2], dict(zip(WEIGHTS, columns.weights))
+    if kind != "softmax" and kernels.serves(name, zeros[:, None], columns.weights, {}):
+        from tagwright.kernels import _chunks
+
+        options = {
+            key: getattr(loss, key, 0.0) for key in ("gamma", "gamma_positive", "gamma_negative", "clip", "smooth")
+        }
+        given = name, {**options, "threshold": 0.0}, columns.target, columns.mask, weights
+        if kind == "log_sums":
+            return _chunks.LogSums(zeros, loss.of_logs, *given)  # type: ignore[arg-type]
+        return _chunks.Terms(zeros, 1 / columns.label_count if kind == "means" else 1.0, *given)
     if kind == "log_sums":
         return LogSums(loss, columns, zeros)
     return Softmax(columns, zeros) if kind == "softmax" else Terms(loss, columns, zeros)
@@ -55,6 +70,8 @@ def kind_of(loss: nn.Module) -> str:
 
 class Terms:
     """Sums of terms: the loss itself is called with a chunk as if there were no other labels."""
+
+    raw = False
 
     def __init__(self, loss: nn.Module, columns: Columns, zeros: Tensor) -> None:
         self.loss = copy.copy(loss)
@@ -90,6 +107,8 @@ class Terms:
 class LogSums:
     """The logs of the sums of w⁺ p e^-s and of w⁻ (1 - p) e^s, -inf while empty; the loss combines them."""
 
+    raw = False
+
     def __init__(self, loss: nn.Module, columns: Columns, zeros: Tensor) -> None:
         self.combine, self.columns = loss.of_logs, columns
         self.gold = self.other = torch.full_like(zeros, -torch.inf)
@@ -121,6 +140,8 @@ class LogSums:
 
 class Softmax:
     """The log of the sum of (t + (1 - t) w⁻) e^s, the sum of w⁺ t and that of w⁺ t s; see `cross_entropy`."""
+
+    raw = False
 
     def __init__(self, columns: Columns, zeros: Tensor) -> None:
         self.columns, self.scale = columns, torch.ones_like(zeros)[:, None]

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from tagwright._row_sums import RowSums, Terms
+from tagwright._row_sums import RowSums
 
 CHUNK = 16384  # labels
 
@@ -21,13 +21,13 @@ class Swept(torch.autograd.Function):
         ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, sums: RowSums, chunk: int, scale: Tensor | None
     ) -> Tensor:
         ctx.work, ctx.sums, ctx.chunk = _work_dtype(weight), sums, chunk
-        if scale is not None and isinstance(sums, Terms) and any(ctx.needs_input_grad[:3]):
+        if scale is not None and any(ctx.needs_input_grad[:3]):
             ctx.made = _gradients(ctx, hidden, weight, bias, scale, adding=True)
             ctx.scaled = True
             return (sums.values() * scale).sum()
         ctx.save_for_backward(hidden, weight, bias)
         for labels in _chunks(len(weight), chunk):
-            sums.add(_logits(hidden.to(ctx.work), weight, bias, labels, ctx.work), labels)
+            sums.add(_logits(hidden.to(ctx.work), weight, bias, labels, ctx.work, raw=sums.raw), labels)
         ctx.scaled = False
         return sums.values() if scale is None else (sums.values() * scale).sum()
 
@@ -56,13 +56,16 @@ def _gradients(
     by_bias = torch.empty_like(bias) if bias is not None and wanted[2] else None
     extra = {"adding": True} if adding else {}
     for labels in _chunks(len(weight), ctx.chunk):
-        slope = ctx.sums.slope(_logits(feed, weight, bias, labels, work), labels, upstream, **extra)
+        logits = _logits(feed, weight, bias, labels, work, raw=ctx.sums.raw)
+        slope = ctx.sums.slope(logits, labels, upstream, **extra)
         if by_bias is not None:
-            by_bias[labels] = slope.sum(0)
+            by_bias[labels] = slope.sum(0, dtype=exact)
         slope = slope.to(work)
         if by_hidden is not None:
-            by_hidden += slope @ weight[labels].to(work)
-        if by_weight is not None:
+            _add_product(by_hidden, slope, weight[labels].to(work))
+        if by_weight is not None and by_weight.dtype == work:
+            torch.mm(slope.T, feed, out=by_weight[labels])
+        elif by_weight is not None:
             by_weight[labels] = slope.T @ feed
     return [None if by_hidden is None else by_hidden.to(hidden.dtype), by_weight, by_bias]
 
@@ -109,9 +112,21 @@ def _merged(best: Best, logits: Tensor, ids: Tensor, start: int, k: int) -> Best
     return Best(logits[:, :k], ids[:, :k], None)
 
 
-def _logits(hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: slice, work: torch.dtype) -> Tensor:
-    """The logits (B, C) of some labels, at least in float32. Autocast has been asked already."""
+def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
+    """total += left @ right, in float32 also where the factors are not: a sum of many chunks must not be rounded."""
+    if total.is_cuda and left.dtype != total.dtype:
+        torch.addmm(total, left, right, out_dtype=total.dtype, out=total)
+    else:
+        total += left @ right
+
+
+def _logits(
+    hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: slice, work: torch.dtype, *, raw: bool = False
+) -> Tensor:
+    """The logits (B, C) of some labels, `raw` or at least in float32. Autocast has been asked already."""
     with torch.autocast(hidden.device.type, enabled=False):
+        if raw:
+            return F.linear(hidden, weight[labels].to(work), None if bias is None else bias[labels].to(work))
         part = F.linear(hidden, weight[labels].to(work)).to(torch.promote_types(weight.dtype, torch.float32))
     return part if bias is None else part.add_(bias[labels])
 

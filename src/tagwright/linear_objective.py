@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tagwright._columns import Columns
-from tagwright._row_sums import Terms, kind_of, row_sums
+from tagwright._row_sums import kind_of, row_sums
 from tagwright._sweep import CHUNK, Swept, best_labels
 from tagwright.errors import SettingsError, ShapeError
 from tagwright.losses import SparseMask, SparseTarget
@@ -35,7 +35,7 @@ def linear_loss(
     Shapes: hidden (B, D), weight (L, D), bias (L,), target (B, L) -> scalar, or (B,). The products are made in the
     weight's dtype or that of autocast, everything else at least in float32.
     """
-    kind_of(loss)
+    one_by_one = kind_of(loss) in ("terms", "means")
     rows, label_count = len(hidden), len(weight)
     if hidden.ndim != 2 or hidden.shape[1] != weight.shape[1]:
         raise ShapeError(f"hidden must be (B, {weight.shape[1]}), got {tuple(hidden.shape)}")
@@ -45,7 +45,7 @@ def linear_loss(
     check(like, target, mask, weights, hard=not loss.soft)
     sums = row_sums(loss, Columns(target, mask, **weights, label_count=label_count, dtype=dtype), rows, hidden.device)
     offset = _offset(loss, bias, like)
-    scale = _scale(loss.reduction, example_weight, rows, like) if isinstance(sums, Terms) else None  # type: ignore[arg-type]
+    scale = _scale(loss.reduction, example_weight, rows, like) if one_by_one else None  # type: ignore[arg-type]
     value: Tensor = Swept.apply(hidden, weight, offset, sums, chunk, scale)
     if hidden.device.type == "cpu" and eager(hidden) and value.detach().isnan().any():
         raise ShapeError("the loss is no number; logits hold NaN: look at the learning rate or the input")

@@ -51,10 +51,13 @@ class Call(NamedTuple):
             logs,
             torch.empty_like(logits, memory_format=torch.contiguous_format) if gradient else None,
         )
-        with _device_of(logits):
-            weight = self.row_weight if upstream is None else upstream
-            entry.launch(self.cells, self.options, weight, self.scale, answer)
+        self.launch(self.row_weight if upstream is None else upstream, answer)
         return answer
+
+    def launch(self, upstream: Tensor | None, answer: Answer, *, origin: int = 0, add: bool = False) -> None:
+        """Fill the answer, or `add` to it; the first of the labels is `origin`."""
+        with _device_of(self.cells.logits):
+            ENTRIES[self.name].launch(self.cells, self.options, upstream, self.scale, answer, origin, add)
 
 
 def call_of(

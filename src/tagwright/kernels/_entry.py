@@ -53,7 +53,16 @@ class Terms:
     options: tuple[str, ...] = ()
     logs = False
 
-    def launch(self, cells: Cells, options: Options, upstream: Tensor | None, scale: float, answer: Answer) -> None:
+    def launch(
+        self,
+        cells: Cells,
+        options: Options,
+        upstream: Tensor | None,
+        scale: float,
+        answer: Answer,
+        origin: int = 0,
+        add: bool = False,
+    ) -> None:
         """Fill the answer."""
         rows, labels = cells.logits.shape
         block = min(2048, max(128, _power(labels)))
@@ -61,12 +70,18 @@ class Terms:
             "FORM": self.form(*options),
             "PAIRS": False,
             "SOFT": cells.target is not None or cells.background > 0,
-            "ADD": False,
+            "ADD": add,
             "EVEN": labels % block == 0,
             "BLOCK": block,
             "WINDOW": WINDOW,
         }
-        launch(term_rows, rows, _arguments(cells, options, upstream, scale, answer), constants, max(1, block // 256))
+        launch(
+            term_rows,
+            rows,
+            _arguments(cells, options, upstream, scale, answer, origin),
+            constants,
+            max(1, block // 256),
+        )
 
 
 @dataclass(frozen=True)
@@ -78,7 +93,16 @@ class Sums:
     pairs: bool = False
     logs = True
 
-    def launch(self, cells: Cells, options: Options, upstream: Tensor | None, scale: float, answer: Answer) -> None:
+    def launch(
+        self,
+        cells: Cells,
+        options: Options,
+        upstream: Tensor | None,
+        scale: float,
+        answer: Answer,
+        origin: int = 0,
+        add: bool = False,
+    ) -> None:
         """Fill the answer."""
         rows, labels = cells.logits.shape
         twice = answer.values is not None and answer.gradient is not None
@@ -87,13 +111,13 @@ class Sums:
             "FORM": self.form,
             "PAIRS": self.pairs,
             "SOFT": cells.target is not None or cells.background > 0,
-            "ADD": False,
+            "ADD": add,
             "EVEN": labels % block == 0,
             "BLOCK": block,
             "WINDOW": WINDOW,
         }
         options = [option or None for option in options]  # no threshold: nothing to subtract
-        arguments = _arguments(cells, options, upstream, scale, answer)
+        arguments = _arguments(cells, options, upstream, scale, answer, origin)
         launch(sum_rows, rows, arguments, constants, max(1, block // (256 if twice else 512)))
 
 
@@ -109,7 +133,16 @@ class Softmax:
         """How many programs share the rows: each may give the sum of its own."""
         return triton.cdiv(rows, _tile(labels)[0])
 
-    def launch(self, cells: Cells, options: Options, upstream: Tensor | None, scale: float, answer: Answer) -> None:
+    def launch(
+        self,
+        cells: Cells,
+        options: Options,
+        upstream: Tensor | None,
+        scale: float,
+        answer: Answer,
+        origin: int = 0,
+        add: bool = False,
+    ) -> None:
         """Fill the answer."""
         rows, labels = cells.logits.shape
         tile, block = _tile(labels)
@@ -124,7 +157,7 @@ class Softmax:
         launch(
             softmax_rows,
             triton.cdiv(rows, tile),
-            _arguments(cells, options, upstream, scale, answer),
+            _arguments(cells, options, upstream, scale, answer, origin),
             constants,
             1 if tile > 1 else 4,
         )
@@ -141,23 +174,24 @@ def _tile(labels: int) -> tuple[int, int]:
 
 
 def _arguments(
-    cells: Cells, options: Options, upstream: Tensor | None, scale: float, answer: Answer
+    cells: Cells, options: Options, upstream: Tensor | None, scale: float, answer: Answer, origin: int = 0
 ) -> tuple[Any, ...]:
     """In the order in which every kernel takes them."""
     logits = cells.logits
     a, b, c = (*options, None, None, None)[:3]
     return (
-        *logits.shape, 0, logits, logits.stride(0),
+        *logits.shape, origin, logits, logits.stride(0),
         cells.target, 0 if cells.target is None else cells.target.stride(0),
         cells.ids, cells.offsets, cells.soft, cells.background,
         cells.mask, 0 if cells.mask is None else cells.mask.stride(0),
-        cells.off_ids, cells.off_offsets, *_strided(cells.positive, logits), *_strided(cells.negative, logits),
+        cells.off_ids, cells.off_offsets, *_strided(cells.positive), *_strided(cells.negative),
         a, b, c, upstream, scale, *answer,
     )  # fmt: skip
 
 
-def _strided(weight: Tensor | None, logits: Tensor) -> tuple[Tensor | None, int, int]:
+def _strided(weight: Tensor | None) -> tuple[Tensor | None, int, int]:
+    """A weight and how far it is to the next row and to the next label: 0 where it is one for all of them."""
     if weight is None:
         return None, 0, 0
-    across = weight.expand(logits.shape)
-    return weight, across.stride(0), across.stride(1)
+    row = weight.stride(0) if weight.ndim == 2 and weight.shape[0] > 1 else 0
+    return weight, row, weight.stride(-1) if weight.ndim and weight.shape[-1] > 1 else 0

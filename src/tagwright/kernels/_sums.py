@@ -74,7 +74,7 @@ def _log_sums(
     if PAIRS:  # a sum that is all but 0 counts where it meets a very large one; in log(1 + sum) it does not
         plain &= (gold_sum > 1e-30) & (other_sum > 1e-30)
         if not SOFT:
-            plain |= cells[10][1] == cells[10][2]
+            plain |= (cells[10][1] == cells[10][2]) & (other_sum < 1e30)
     if plain == 0:  # start from the highest, whose exponential is 1
         gold_top, other_top = _tops(cells, SOFT, EVEN, BLOCK, WINDOW)
         gold_sum, other_sum = _sums(cells, gold_top, other_top, SOFT, EVEN, BLOCK, WINDOW)

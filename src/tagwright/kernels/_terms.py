@@ -20,7 +20,8 @@ def term_rows(
 ):  # fmt: skip
     """One row: values[row] and gradient[row], each where there is one, times `scale` and upstream[row].
 
-    `FORM(s, a, b, c)` gives value and slope of a gold label, then of another. `ADD` adds to the value that is there.
+    `FORM(s, a, b, c)` gives value and slope of a gold label, then of another. `ADD` adds the bare value to that
+    which is there.
     """
     row = tl.program_id(0).to(tl.int64)
     begin, end = bounds(ids, offsets, row)
@@ -63,7 +64,7 @@ def term_rows(
                 slope = (of_gold * gold_slope + of_other * slope) * factor
                 tl.store(gradient + row * label_count + columns, slope, mask=part)
     if values is not None:
-        total *= factor
         if ADD:
-            total += tl.load(values + row)
-        tl.store(values + row, total)
+            tl.store(values + row, tl.load(values + row) + total)
+        else:
+            tl.store(values + row, total * factor)
