@@ -22,7 +22,7 @@ WEIGHTS = ("positive_weight", "negative_weight")
 
 
 class RowSums(Protocol):
-    """The sums of B rows. `raw` says that logits may come in any dtype, and are not changed."""
+    """The sums of B rows. `raw` says that logits may come in any dtype."""
 
     raw: bool
 

@@ -10,7 +10,7 @@ from torch.autograd.function import once_differentiable
 
 from tagwright._row_sums import RowSums
 
-CHUNK = 16384  # labels
+CHUNK = 65536  # labels
 
 
 class Swept(torch.autograd.Function):
@@ -59,7 +59,7 @@ def _gradients(
         logits = _logits(feed, weight, bias, labels, work, raw=ctx.sums.raw)
         slope = ctx.sums.slope(logits, labels, upstream, **extra)
         if by_bias is not None:
-            by_bias[labels] = slope.sum(0, dtype=exact)
+            by_bias[labels] = _column_sums(slope)
         slope = slope.to(work)
         if by_hidden is not None:
             _add_product(by_hidden, slope, weight[labels].to(work))
@@ -110,6 +110,11 @@ def _merged(best: Best, logits: Tensor, ids: Tensor, start: int, k: int) -> Best
     logits, order = logits.sort(dim=1, descending=True, stable=True)
     ids = torch.cat([best.ids, ids + start], 1).gather(1, order)
     return Best(logits[:, :k], ids[:, :k], None)
+
+
+def _column_sums(cells: Tensor) -> Tensor:
+    """Of (B, C), (C,). On a GPU a product reads faster than a sum."""
+    return cells.T @ cells.new_ones(len(cells)) if cells.is_cuda else cells.sum(0)
 
 
 def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:

@@ -57,6 +57,18 @@ def test_value_and_gradients_are_those_of_all_logits(make, reduction):
     )
 
 
+def test_a_dense_mask_and_a_background_leave_the_logits_alone():
+    values = torch.tensor([0.9, 0.5, 1.0, 0.0])
+    target = SparseTarget(torch.tensor([40, 3, 17, 16]), torch.tensor([0, 2, 2, 4]), values, 0.125)
+    for one in (target, target._replace(background=0.0)):
+        moved = SparseTarget(*(p.to(DEVICE) if isinstance(p, torch.Tensor) else p for p in one))
+        given = {"mask": torch.rand(ROWS, LABELS, device=DEVICE) < 0.8}
+        for loss in (losses.ZLPRLoss(), losses.BinaryCrossEntropyLoss()):
+            torch.testing.assert_close(
+                outcome(loss, moved, given, fused=True), outcome(loss, moved, given, fused=False), rtol=1e-5, atol=1e-6
+            )
+
+
 def test_dense_targets_are_cut_like_sparse_ones():
     target = (torch.rand(ROWS, LABELS, device=DEVICE) < 0.2).float()
     given = {"mask": torch.rand(ROWS, LABELS, device=DEVICE) < 0.8}
