@@ -58,6 +58,7 @@ def _gradients(
     for labels in _chunks(len(weight), ctx.chunk):
         logits = _logits(feed, weight, bias, labels, work, raw=ctx.sums.raw)
         slope = ctx.sums.slope(logits, labels, upstream, **extra)
+        del logits  # the next chunk's take its place
         if by_bias is not None:
             by_bias[labels] = _column_sums(slope)
         slope = slope.to(work)
@@ -114,7 +115,7 @@ def _merged(best: Best, logits: Tensor, ids: Tensor, start: int, k: int) -> Best
 
 def _column_sums(cells: Tensor) -> Tensor:
     """Of (B, C), (C,). On a GPU a product reads faster than a sum."""
-    return cells.T @ cells.new_ones(len(cells)) if cells.is_cuda else cells.sum(0)
+    return (cells.new_ones(1, len(cells)) @ cells)[0] if cells.is_cuda else cells.sum(0)
 
 
 def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:

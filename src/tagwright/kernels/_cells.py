@@ -140,22 +140,3 @@ def listed_at(cells, start, WINDOW: tl.constexpr):
         of_gold *= truth
         of_other *= 1.0 - truth
     return columns, part, s, of_gold, of_other
-
-
-@triton.jit
-def is_held(s):
-    """Which of a block's cells are not listed; without SOFT alone."""
-    return s > 0.5 * NOTHING
-
-
-@triton.jit
-def store_zeros(cells, slopes, WINDOW: tl.constexpr):
-    """The gradient of cells that are listed to take no part, over whatever stands there."""
-    offs = cells[11]
-    if offs[0] is not None:
-        tl.debug_barrier()
-        for start in range(offs[1], offs[2], WINDOW):
-            place = start + tl.arange(0, WINDOW)
-            columns = tl.load(offs[0] + place, mask=place < offs[2], other=-1).to(tl.int32) - cells[1]
-            inside = (columns >= 0) & (columns < cells[2])
-            tl.store(slopes + columns, tl.zeros((WINDOW,), tl.float32), mask=inside)

@@ -69,7 +69,6 @@ class Terms:
         constants = {
             "FORM": self.form(*options),
             "PAIRS": False,
-            "HOLD": answer.gradient is cells.logits,
             "SOFT": cells.target is not None or cells.background > 0,
             "ADD": add,
             "EVEN": labels % block == 0,
@@ -111,7 +110,6 @@ class Sums:
         constants = {
             "FORM": self.form,
             "PAIRS": self.pairs,
-            "HOLD": answer.gradient is cells.logits,
             "SOFT": cells.target is not None or cells.background > 0,
             "ADD": add,
             "EVEN": labels % block == 0,

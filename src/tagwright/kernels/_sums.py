@@ -8,7 +8,7 @@ the first pass reads is kept, and what the second reads and writes goes first.
 import triton
 import triton.language as tl
 
-from tagwright.kernels._cells import NOTHING, block_of, bounds, first_listed, is_held, listed_at, logits_at, store_zeros
+from tagwright.kernels._cells import NOTHING, block_of, bounds, first_listed, listed_at, logits_at
 from tagwright.kernels._math import exp, log
 
 
@@ -92,19 +92,18 @@ def _log_add(a, b):
 @triton.jit
 def _slopes(
     cells, slopes, gold_log, other_log, by_gold, by_other,
-    HOLD: tl.constexpr, SOFT: tl.constexpr, EVEN: tl.constexpr, BLOCK: tl.constexpr, WINDOW: tl.constexpr,
+    SOFT: tl.constexpr, EVEN: tl.constexpr, BLOCK: tl.constexpr, WINDOW: tl.constexpr,
 ):  # fmt: skip
     """Store the gradient of a row, given its sums and the derivatives of its value by their logs."""
-    negative, golds = cells[9], cells[10]
+    negative, golds, offs = cells[9], cells[10], cells[11]
     # of an empty sum nothing is asked, so any shift serves but infinity
     gold_log = tl.where(gold_log == -float("inf"), 0.0, gold_log)
     other_log = tl.where(other_log == -float("inf"), 0.0, other_log)
-    gold, off = first_listed(cells, WINDOW) if HOLD else (0, 0)
     ahead = logits_at(cells, 0, "evict_first", EVEN, BLOCK)
     for start in range(0, cells[2], BLOCK):
         raw, ahead = ahead, logits_at(cells, start + BLOCK, "evict_first", EVEN, BLOCK)
-        columns, inside, s, of_gold, of_other, gold, off = block_of(
-            cells, raw, start, gold, off, HOLD, SOFT, EVEN, BLOCK, WINDOW
+        columns, inside, s, of_gold, of_other, _, _ = block_of(
+            cells, raw, start, 0, 0, False, SOFT, EVEN, BLOCK, WINDOW
         )
         if SOFT or negative[0] is not None:  # a cell of no weight may lie far above the sum, and 0 * inf is none
             slope = by_other * of_other * exp(tl.minimum(s - other_log, 87.0))
@@ -112,9 +111,7 @@ def _slopes(
             slope = by_other * exp(s - other_log)
         if SOFT:
             slope -= by_gold * of_gold * exp(tl.minimum(-s - gold_log, 87.0))
-        if HOLD:
-            tl.store(slopes + columns, slope, mask=inside & is_held(s), eviction_policy="evict_first")
-        elif EVEN:
+        if EVEN:
             tl.store(slopes + columns, slope, eviction_policy="evict_first")
         else:
             tl.store(slopes + columns, slope, mask=inside)
@@ -125,7 +122,13 @@ def _slopes(
             slope = by_other * of_other * exp(tl.minimum(s - other_log, 87.0))
             slope -= by_gold * of_gold * exp(tl.minimum(-s - gold_log, 87.0))
             tl.store(slopes + columns, slope, mask=part)
-    store_zeros(cells, slopes, WINDOW)
+    if offs[0] is not None:
+        tl.debug_barrier()
+        for start in range(offs[1], offs[2], WINDOW):
+            place = start + tl.arange(0, WINDOW)
+            columns = tl.load(offs[0] + place, mask=place < offs[2], other=-1).to(tl.int32) - cells[1]
+            inside = (columns >= 0) & (columns < cells[2])
+            tl.store(slopes + columns, tl.zeros((WINDOW,), tl.float32), mask=inside)
 
 
 @triton.jit
@@ -133,14 +136,13 @@ def sum_rows(
     row_count, label_count, origin, logits, logit_stride, target, target_stride, ids, offsets, soft, background,
     mask, mask_stride, off_ids, off_offsets, positive, positive_row, positive_label,
     negative, negative_row, negative_label, a, b, c, upstream, scale, values, logs, gradient,
-    FORM: tl.constexpr, PAIRS: tl.constexpr, HOLD: tl.constexpr, SOFT: tl.constexpr, ADD: tl.constexpr,
+    FORM: tl.constexpr, PAIRS: tl.constexpr, SOFT: tl.constexpr, ADD: tl.constexpr,
     EVEN: tl.constexpr, BLOCK: tl.constexpr, WINDOW: tl.constexpr,
 ):  # fmt: skip
     """One row: value and gradient, each where there is one, times `scale` and upstream[row].
 
     `FORM(gold, other)` makes of the logs of the sums the value and its derivatives by both. `logs` (2, rows) gets the
     logs, or gives them where the gradient alone is asked for. `ADD` adds to those there.
-    HOLD where the gradient goes over the logits themselves: a listed cell is then stored once, when it has been read.
     """
     row = tl.program_id(0).to(tl.int64)
     begin, end = bounds(ids, offsets, row)
@@ -169,6 +171,4 @@ def sum_rows(
         tl.store(values + row, value * factor)
     if gradient is not None:
         slopes = gradient + row * label_count
-        _slopes(
-            cells, slopes, gold_log, other_log, by_gold * factor, by_other * factor, HOLD, SOFT, EVEN, BLOCK, WINDOW
-        )
+        _slopes(cells, slopes, gold_log, other_log, by_gold * factor, by_other * factor, SOFT, EVEN, BLOCK, WINDOW)

@@ -7,7 +7,7 @@ these then come by themselves, and write their gradient over what the pass has p
 import triton
 import triton.language as tl
 
-from tagwright.kernels._cells import block_of, bounds, first_listed, is_held, listed_at, logits_at, store_zeros
+from tagwright.kernels._cells import block_of, bounds, first_listed, listed_at, logits_at
 
 
 @triton.jit
@@ -15,13 +15,13 @@ def term_rows(
     row_count, label_count, origin, logits, logit_stride, target, target_stride, ids, offsets, soft, background,
     mask, mask_stride, off_ids, off_offsets, positive, positive_row, positive_label,
     negative, negative_row, negative_label, a, b, c, upstream, scale, values, logs, gradient,
-    FORM: tl.constexpr, PAIRS: tl.constexpr, HOLD: tl.constexpr, SOFT: tl.constexpr, ADD: tl.constexpr,
+    FORM: tl.constexpr, PAIRS: tl.constexpr, SOFT: tl.constexpr, ADD: tl.constexpr,
     EVEN: tl.constexpr, BLOCK: tl.constexpr, WINDOW: tl.constexpr,
 ):  # fmt: skip
     """One row: values[row] and gradient[row], each where there is one, times `scale` and upstream[row].
 
     `FORM(s, a, b, c)` gives value and slope of a gold label, then of another. `ADD` adds the bare value to that
-    which is there. HOLD where the gradient goes over the logits themselves.
+    which is there.
     """
     row = tl.program_id(0).to(tl.int64)
     begin, end = bounds(ids, offsets, row)
@@ -49,9 +49,7 @@ def term_rows(
             value, slope = value + of_gold * gold_value, slope + of_gold * gold_slope
         sums += value
         if gradient is not None:
-            if HOLD:
-                tl.store(gradient + row * label_count + columns, slope * factor, mask=inside & is_held(s))
-            elif EVEN:
+            if EVEN:
                 tl.store(gradient + row * label_count + columns, slope * factor)
             else:
                 tl.store(gradient + row * label_count + columns, slope * factor, mask=inside)
@@ -65,8 +63,6 @@ def term_rows(
             if gradient is not None:
                 slope = (of_gold * gold_slope + of_other * slope) * factor
                 tl.store(gradient + row * label_count + columns, slope, mask=part)
-    if HOLD:
-        store_zeros(cells, gradient + row * label_count, WINDOW)
     if values is not None:
         if ADD:
             tl.store(values + row, tl.load(values + row) + total)
