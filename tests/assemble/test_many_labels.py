@@ -159,8 +159,10 @@ def test_very_many_labels_are_moved_by_one_number_a_label(source, tiny, few, mon
 def many_folder(source, tiny, few, tmp_path):
     """A model folder that answers by shortlists."""
     out = tmp_path / "model"
-    outcome = fit_folder(str(source), tiny(objective="zlpr", head=SHORT, fit={"epochs": 16}), out=out)
+    said: list[str] = []
+    outcome = fit_folder(str(source), tiny(objective="zlpr", head=SHORT, fit={"epochs": 16}), out=out, say=said.append)
     assert outcome.rows == 12
+    assert any("5 labels: each text is scored by its 5 highest" in sentence for sentence in said)
     return out
 
 
@@ -172,7 +174,8 @@ def test_the_whole_road_by_shortlists(many_folder, split_source, tiny, tmp_path)
     assert scored["metrics"]["micro_f1"] > 0.8
     assert "lrap" not in scored["metrics"]
     report_folder(many_folder, str(split_source), tmp_path / "report.html", split="test", overwrite=False)
-    assert (many_folder.parent / "model.run" / "report.html").exists()
+    for page in (many_folder.parent / "model.run" / "report.html", tmp_path / "report.html"):
+        assert "metrics that need all scores" in page.read_text()
     done = redecide(many_folder, str(split_source), rule="threshold", assignments=[], split="dev")
     assert done["metrics"]["micro_f1"] > 0.8
     assert "Every label whose score is above one threshold" in (many_folder / "README.md").read_text()
