@@ -56,6 +56,17 @@ class ShortScores(NamedTuple):
         return csr_array((np.ones(len(rows), bool), (rows, labels)), shape=shape)
 
 
+def left_out(settings: Settings, label_count: int) -> tuple[str, ...]:
+    """What a person must know of a model that scores by shortlists, as sentences; none of another."""
+    if not shortlisted(settings, label_count):
+        return ()
+    kept = settings.as_dict()["head"]["shortlist"]
+    return (
+        f"{label_count:,} labels: each text is scored by its {kept} highest; metrics that need all scores (lrap, "
+        "ranking loss, coverage, average precision, calibration) are left out",
+    )
+
+
 def shortlisted(settings: Settings, label_count: int) -> bool:
     """Whether a model of these settings scores by shortlists."""
     return bool(settings.head.options.get("chunk", 0)) and label_count > FULL

@@ -15,7 +15,7 @@ from tagwright.metrics import Measures, metric
 from tagwright.metrics.bands import band_masks
 from tagwright.model import Head, Model
 from tagwright.report.facts import Band, Calibration, CardFacts, Confused, FitFacts, PerLabel, ThresholdCurve
-from tagwright.shortlist import ShortScores
+from tagwright.shortlist import ShortScores, left_out
 
 DECISIONS = {
     "argmax": "The label with the highest score.",
@@ -59,7 +59,7 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
         calibration=calibration(fitted.measures),
         seconds=fitted.seconds,
         versions=versions(),
-        warnings=warnings(prepared, head),
+        warnings=[*left_out(fitted.model.settings, len(space)), *warnings(prepared, head)],
     )
 
 
@@ -108,6 +108,7 @@ def score_facts(model: Model, scored: Scored, texts: pa.ChunkedArray, source: st
         confused=confused(scored.measures, scored.label_names, texts),
         calibration=calibration(scored.measures),
         versions=versions(),
+        warnings=left_out(model.settings, len(head.space)),
     )
 
 

@@ -18,6 +18,7 @@ from tagwright.folder import named, require_model, require_ours
 from tagwright.read import Data, read_data
 from tagwright.report import fit_report, model_card
 from tagwright.settings import Settings, resolve
+from tagwright.shortlist import left_out
 
 PHASES = ("fit", "refit")
 RUN_MARKS = (*PHASES, "outcome.json")  # what tells a run folder for ours
@@ -64,6 +65,8 @@ def fit_folder(
     for sentence in (*prepared.found[len(data.found) :], *_dropped(prepared), *prepared.warnings):
         say(sentence)
     check(prepared, settings)
+    for sentence in left_out(settings, len(prepared.space)):
+        say(sentence)
     say(f"score: {watched(settings, prepared.space)} on dev")
     _refuse_run(folder, may_stand=overwrite or resume)
     if resume and out.exists() and (folder / "outcome.json").exists():

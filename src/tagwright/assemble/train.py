@@ -14,18 +14,18 @@ import torch
 from torch import Tensor
 
 from tagwright import metrics, parts
+from tagwright.assemble.chunked import chunked_loss, optimiser_of
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
 from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.batches.bucket import plan
-from tagwright.batches.rows import Batch, Rows
+from tagwright.batches.rows import Rows
 from tagwright.decide.zero import Zero
 from tagwright.errors import SettingsError
 from tagwright.fit import checkpoint
 from tagwright.fit._together import Optimiser
 from tagwright.fit.history import History
 from tagwright.fit.loop import Course, Step, steps
-from tagwright.fit.optimiser import build_optimiser
 from tagwright.fit.pipes import evaluated, interruptible, recorded, saved, stopped
 from tagwright.labels.space import LabelSpace
 from tagwright.losses import SparseTarget
@@ -35,7 +35,7 @@ from tagwright.model import Head, Model, Scores, answers_of
 from tagwright.network import Network
 from tagwright.objective import Objective, build_objective
 from tagwright.settings import Choice, FitSettings, Settings
-from tagwright.shortlist import FULL, ShortScores, shortlisted
+from tagwright.shortlist import ShortScores, shortlisted
 
 Progress = Callable[[Iterator[Step], str, int, int], Iterator[Step]]
 
@@ -155,7 +155,7 @@ def train_network(
 ) -> None:
     """Train to the end, from the run's checkpoint where there is one; the network ends with its best weights."""
     choice, course = settings.fit, _course(rows, settings.fit)
-    training = Training(network=network, optimiser=_optimiser(network, settings), history=history)
+    training = Training(network=network, optimiser=optimiser_of(network, settings), history=history)
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
         training.take_up(folder, fingerprint)
@@ -176,24 +176,6 @@ def train_network(
         network.load_state_dict(training.best)
 
 
-def _optimiser(network: Network, settings: Settings) -> Optimiser:
-    """AdamW, but for a label matrix too large for its state: of so many labels, of bfloat16, or by the settings."""
-    choice, head = settings.fit, settings.head.options
-    asked, count = head.get("optimiser", "auto"), network.heads["main"].label_count
-    large = bool(head.get("chunk")) and (head.get("dtype") == "bfloat16" or count > FULL)  # type: ignore[operator]
-    return build_optimiser(
-        network,
-        name=choice.optimiser,
-        learning_rate=choice.learning_rate,
-        weight_decay=choice.weight_decay,
-        batch=choice.batch,
-        sparse=getattr(network.encoder, "sparse", False),
-        labels=network.heads["main"].linear if asked == "row_adagrad" or (asked == "auto" and large) else None,  # type: ignore[arg-type]
-        label_rate=settings.as_dict()["head"]["learning_rate"],
-        seed=choice.seed,
-    )
-
-
 def _steps(training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings) -> Iterator[Step]:
     choice, device = settings.fit, device_of(settings)
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
@@ -201,7 +183,7 @@ def _steps(training: Training, course: Course, objective: Objective, rows: Rows,
     def loss_of(index: np.ndarray, generator: torch.Generator) -> Tensor:
         batch = rows.batch(index, device)
         if isinstance(batch.target, SparseTarget):
-            return _chunked_loss(training.network, objective, batch)
+            return chunked_loss(training.network, objective, batch)
         logits = training.network(*batch.inputs)["main"]
         value: Tensor = objective(
             logits, batch.target, known=batch.known, example_weight=batch.weight, generator=generator
@@ -219,19 +201,6 @@ def _steps(training: Training, course: Course, objective: Objective, rows: Rows,
         clip=choice.clip,
         seed=choice.seed,
         device=device,
-    )
-
-
-def _chunked_loss(network: Network, objective: Objective, batch: Batch) -> Tensor:
-    head: Any = network.heads["main"]
-    return objective.linear(
-        network.hidden(*batch.inputs),
-        head.linear.weight,
-        head.linear.bias,
-        batch.target,  # type: ignore[arg-type]
-        chunk=head.chunk,
-        known=batch.known,  # type: ignore[arg-type]
-        example_weight=batch.weight,
     )
 
 

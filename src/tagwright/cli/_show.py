@@ -16,6 +16,7 @@ from tagwright.errors import TagwrightError
 console = Console(stderr=True, highlight=False)
 results_console = Console(highlight=False)
 METRICS = ("accuracy", "micro_f1", "macro_f1", "example_f1", "subset_accuracy", "lrap")
+OF_SHORTLISTS = (*METRICS[:-1], "precision_at_1", "ndcg_at_5")  # where nobody knows the whole ranking
 
 
 def fail(error: TagwrightError | OSError) -> NoReturn:
@@ -77,10 +78,10 @@ def emit(content: Mapping[str, Any]) -> None:
 def metric_table(title: str, results: Mapping[str, float]) -> Table:
     """The metrics most people ask for first."""
     table = Table(title=title, title_justify="left", title_style="bold")
-    for column in METRICS:
-        if column in results:
-            table.add_column(column.replace("_", " "), justify="right")
-    table.add_row(*(f"{results[name]:.4f}" for name in METRICS if name in results))
+    shown = [name for name in (METRICS if "lrap" in results else OF_SHORTLISTS) if name in results]
+    for column in shown:
+        table.add_column(column.replace("_", " "), justify="right")
+    table.add_row(*(f"{results[name]:.4f}" for name in shown))
     return table
 
 

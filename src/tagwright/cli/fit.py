@@ -59,7 +59,10 @@ def fit(
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(help="What the best model is chosen by on dev.", show_default="accuracy for one label, else lrap"),
+        typer.Option(
+            help="What the best model is chosen by on dev.",
+            show_default="accuracy for one label, else lrap; with very many in chunks ndcg_at_5",
+        ),
     ] = None,
     epochs: o.Epochs = None,
     batch: o.Batch = None,

@@ -37,7 +37,6 @@ class Killed(Exception):
 def few(monkeypatch):
     """More than three labels count as very many."""
     monkeypatch.setattr("tagwright.shortlist.FULL", 3)
-    monkeypatch.setattr("tagwright.assemble.train.FULL", 3)
 
 
 def made(source, tiny, **sections):
@@ -96,7 +95,6 @@ def as_dense(scores, label_count):
 def test_probabilities_of_one_label_a_text_are_shares_of_all(single_source, tiny, monkeypatch, objective):
     with monkeypatch.context() as patch:
         patch.setattr("tagwright.shortlist.FULL", 3)
-        patch.setattr("tagwright.assemble.train.FULL", 3)
         short = fitted(single_source, tiny, objective=objective, head={**SHORT, "shortlist": 5})
     dense = fitted(single_source, tiny, objective=objective, head=CHUNKED)
     assert short.metric == dense.metric == "accuracy"
@@ -142,11 +140,11 @@ def test_a_killed_run_with_chunks_ends_in_the_same_bits(source, tmp_path, tiny, 
 
 
 def test_very_many_labels_are_moved_by_one_number_a_label(source, tiny, few, monkeypatch):
-    from tagwright.assemble import train
+    from tagwright.assemble import chunked
 
     seen = []
-    build = train.build_optimiser
-    monkeypatch.setattr(train, "build_optimiser", lambda *a, **k: seen.append(build(*a, **k)) or seen[-1])
+    build = chunked.build_optimiser
+    monkeypatch.setattr(chunked, "build_optimiser", lambda *a, **k: seen.append(build(*a, **k)) or seen[-1])
     short = fitted(source, tiny, head={"chunk": 2}, fit={"epochs": 12})
     assert isinstance(seen[0], Together)
     state = seen[0].state_dict()["state"]
@@ -159,8 +157,10 @@ def test_very_many_labels_are_moved_by_one_number_a_label(source, tiny, few, mon
 def many_folder(source, tiny, few, tmp_path):
     """A model folder that answers by shortlists."""
     out = tmp_path / "model"
-    outcome = fit_folder(str(source), tiny(objective="zlpr", head=SHORT, fit={"epochs": 16}), out=out)
+    said: list[str] = []
+    outcome = fit_folder(str(source), tiny(objective="zlpr", head=SHORT, fit={"epochs": 16}), out=out, say=said.append)
     assert outcome.rows == 12
+    assert any("5 labels: each text is scored by its 5 highest" in sentence for sentence in said)
     return out
 
 
@@ -172,7 +172,8 @@ def test_the_whole_road_by_shortlists(many_folder, split_source, tiny, tmp_path)
     assert scored["metrics"]["micro_f1"] > 0.8
     assert "lrap" not in scored["metrics"]
     report_folder(many_folder, str(split_source), tmp_path / "report.html", split="test", overwrite=False)
-    assert (many_folder.parent / "model.run" / "report.html").exists()
+    for page in (many_folder.parent / "model.run" / "report.html", tmp_path / "report.html"):
+        assert "metrics that need all scores" in page.read_text()
     done = redecide(many_folder, str(split_source), rule="threshold", assignments=[], split="dev")
     assert done["metrics"]["micro_f1"] > 0.8
     assert "Every label whose score is above one threshold" in (many_folder / "README.md").read_text()
