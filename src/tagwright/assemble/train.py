@@ -1,5 +1,6 @@
 """Training: from prepared data to a model with its decision, resumable at every step."""
 
+import inspect
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from tagwright.fit.history import History
 from tagwright.fit.loop import Course, Step, steps
 from tagwright.fit.optimiser import build_optimiser
 from tagwright.fit.pipes import evaluated, interruptible, recorded, saved, stopped
+from tagwright.fit.precision import settle
 from tagwright.links import probabilities
 from tagwright.metrics import Measures, measure
 from tagwright.model import Model, Scores
@@ -78,7 +80,8 @@ class Training:
 
     def save(self, step: int, folder: Path, fingerprint: str) -> None:
         """Write a checkpoint of this step."""
-        state = (self.network.state_dict(), self.best, self.optimiser.state_dict(), self.history.state())
+        history = {**self.history.state(), "precision": getattr(self.network.encoder, "precision", None)}
+        state = (self.network.state_dict(), self.best, self.optimiser.state_dict(), history)
         checkpoint.save(checkpoint.Checkpoint(step, *state, fingerprint), folder)
 
     def take_up(self, folder: Path, fingerprint: str) -> None:
@@ -89,6 +92,7 @@ class Training:
             self.network.load_state_dict(found.weights)
             self.optimiser.load_state_dict(found.optimiser)
             self.history.restore(found.history)
+            settle(self.network.encoder, kept=found.history.get("precision"))
 
 
 def check(prepared: Prepared, settings: Settings) -> None:
@@ -157,11 +161,14 @@ def train_network(
         weight_decay=choice.weight_decay,
         batch=choice.batch,
         sparse=getattr(network.encoder, "sparse", False),
+        layer_decay=choice.layer_decay,
+        depths=network.encoder.depths() if hasattr(network.encoder, "depths") else None,  # type: ignore[operator]
     )
     training = Training(network=network, optimiser=optimiser, history=history)
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
         training.take_up(folder, fingerprint)
+    settle(network.encoder)
 
     def save(step: int) -> None:
         if folder is not None:
@@ -177,6 +184,8 @@ def train_network(
             pass
     if training.best:
         network.load_state_dict(training.best)
+    if hasattr(network.encoder, "finish"):
+        network.encoder.finish()  # type: ignore[operator]
 
 
 def _steps(training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings) -> Iterator[Step]:
@@ -241,6 +250,7 @@ def _network(prepared: Prepared, settings: Settings) -> Network:
         learned=prepared.learned,
         vectors=prepared.vectors,
         row_count=prepared.tables["train"].num_rows,
+        fresh=True,
     )
     return network.to(device_of(settings))
 
@@ -285,7 +295,8 @@ def _scorer(
 def _with_vector_width(settings: Settings, vectors: np.ndarray | None) -> Settings:
     if vectors is None:
         # not in the encoder: a saved model is built without the file, its vectors come with the weights
-        if settings.encoder.options.get("freeze"):
+        takes = inspect.signature(parts.find("encoders", settings.encoder.name).factory).parameters
+        if "vectors" in takes and settings.encoder.options.get("freeze"):
             raise SettingsError("freeze holds given vectors as they are, but there are none; give --vectors")
         return settings
     options = {**settings.encoder.options, "width": vectors.shape[1]}
