@@ -4,7 +4,43 @@ import importlib.util
 import string
 from pathlib import Path
 
-WORDS = ["paris", "rome", "oslo", "apple", "pear", "plum", "iron", "zinc", "gold", "chess", "rugby", "golf", "hammer", "saw", "drill", "the", "of", "very", "some", "city", "fruit", "metal", "a", "tent", "knife", "for", "kitchen", "red", "blue", "item", "number", "two", "person", "bread", "camping"]
+WORDS = [
+    "paris",
+    "rome",
+    "oslo",
+    "apple",
+    "pear",
+    "plum",
+    "iron",
+    "zinc",
+    "gold",
+    "chess",
+    "rugby",
+    "golf",
+    "hammer",
+    "saw",
+    "drill",
+    "the",
+    "of",
+    "very",
+    "some",
+    "city",
+    "fruit",
+    "metal",
+    "a",
+    "tent",
+    "knife",
+    "for",
+    "kitchen",
+    "red",
+    "blue",
+    "item",
+    "number",
+    "two",
+    "person",
+    "bread",
+    "camping",
+]
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
 LONGEST = 40
 # family -> id of padding, settings of its config beyond the small ones

@@ -134,8 +134,18 @@ def test_what_does_not_go_together_is_refused(sections, match, encoder, source):
         prepare(read_data(str(source)), settings)
 
 
+def test_layer_decay_wants_a_pretrained_encoder(source, tmp_path):
+    with pytest.raises(SettingsError, match=r"layer_decay is for pretrained encoders; cnn has no layers"):
+        fit_folder(str(source), {"fit": {"layer_decay": 0.9}}, out=tmp_path / "model")
+
+
+def test_unknown_precision_is_met_with_the_choices():
+    with pytest.raises(SettingsError, match="did you mean 'float32'"):
+        resolve({"fit": {"precision": "float3"}})
+
+
 def test_too_long_a_limit_leaves_nothing_behind(encoder, source, tmp_path):
-    with pytest.raises(SettingsError, match="fit.limit is 99, but this encoder reads at most 40"):
+    with pytest.raises(SettingsError, match=r"fit\.limit is 99, but this encoder reads at most 40"):
         fit_folder(str(source), given(encoder, {"limit": 99}), out=tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 

@@ -108,7 +108,7 @@ def test_longest_text_is_read_and_a_longer_one_refused(family, folder_of):
     encoder, _ = encoder_of(folder_of(family), limit=40)
     assert torch.isfinite(encoder.eval()(torch.full((1, 40), 9), torch.tensor([40])).pooled).all()
     if family != "deberta-v2":  # its positions are relative
-        with pytest.raises(SettingsError, match="fit.limit is 41, but this encoder reads at most 40 tokens"):
+        with pytest.raises(SettingsError, match=r"fit\.limit is 41, but this encoder reads at most 40 tokens"):
             encoder_of(folder_of(family), limit=41)
 
 
@@ -203,6 +203,13 @@ def test_adapters_beside_a_frozen_whole_are_refused(folder_of):
 def test_unknown_choice_is_met_with_the_choices(options, match, folder_of):
     with pytest.raises(SettingsError, match=match):
         encoder_of(folder_of("bert"), **options)
+
+
+@every_family
+def test_attention_dropout_can_be_another(family, folder_of):
+    encoder, _ = encoder_of(folder_of(family), attention_dropout=0.25)
+    config = encoder.model.config
+    assert 0.25 in (getattr(config, "attention_probs_dropout_prob", None), getattr(config, "attention_dropout", None))
 
 
 def test_bfloat16_stays_near_and_answers_in_float32(folder_of):

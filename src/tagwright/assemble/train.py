@@ -16,6 +16,7 @@ from torch import Tensor
 
 from tagwright import metrics, parts
 from tagwright.assemble.decision import decide_on, rule_of
+from tagwright.assemble.memory import require_memory
 from tagwright.assemble.network import build_network, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.batches.bucket import plan
@@ -101,7 +102,21 @@ def check(prepared: Prepared, settings: Settings) -> None:
     _with_vector_width(settings, prepared.vectors)
     metrics.metric(watched(settings, exclusive=prepared.space.exclusive))
     rule_of(settings.decide, exclusive=prepared.space.exclusive)
-    device_of(settings)
+    _require_layers(settings)
+    require_memory(
+        prepared.learned,
+        label_count=len(prepared.space),
+        batch=settings.fit.batch,
+        device=device_of(settings),
+    )
+
+
+def _require_layers(settings: Settings) -> None:
+    """A rate that falls with depth wants an encoder that knows its layers."""
+    if settings.fit.layer_decay != 1 and not hasattr(parts.find("encoders", settings.encoder.name).factory, "embed"):
+        raise SettingsError(
+            f"fit.layer_decay is for pretrained encoders; {settings.encoder.name} has no layers to tell"
+        )
 
 
 def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:

@@ -1,5 +1,6 @@
 """Rows of word pieces between special tokens: long ones cut to their head, tail or both, or read in windows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -28,7 +29,8 @@ class PieceInputs:
     long: str = "head"
     overlap: int = 32
     most: int = 16  # windows of a text
-    batch_room: ClassVar[int] = 8192  # tokens of a batch in prediction, padding included
+    # tokens of a batch in prediction, padding included: a CPU gains nothing by more, and pads less
+    rooms: ClassVar[Mapping[str, int]] = {"cpu": 1024, "other": 65_536}
 
     def __post_init__(self) -> None:
         """Refuse windows that could not move on."""

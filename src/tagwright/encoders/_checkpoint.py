@@ -24,13 +24,20 @@ def read_config(folder: Path) -> dict[str, Any]:
     return found
 
 
-def with_weights(folder: Path) -> Any:
+def with_attention_dropout(config: dict[str, Any], dropout: float) -> dict[str, Any]:
+    """The config with another dropout of attention, whatever its family calls it."""
+    named = [name for name in ("attention_probs_dropout_prob", "attention_dropout") if name in config]
+    return config | dict.fromkeys(named, dropout)
+
+
+def with_weights(folder: Path, config: dict[str, Any]) -> Any:
     """The model with the folder's weights; one whose weights do not fit its config is refused."""
     library = transformers()
     try:
         with quiet():
             model, info = library.AutoModel.from_pretrained(
                 folder,
+                config=_made(config),
                 use_safetensors=True,
                 trust_remote_code=False,
                 local_files_only=True,
@@ -50,8 +57,11 @@ def from_config(config: dict[str, Any]) -> Any:
     """The same model with random weights."""
     library = transformers()
     with quiet():
-        made = library.AutoConfig.for_model(**json.loads(json.dumps(config)))
-        return _without_pooler(library.AutoModel.from_config(made, trust_remote_code=False))
+        return _without_pooler(library.AutoModel.from_config(_made(config), trust_remote_code=False))
+
+
+def _made(config: dict[str, Any]) -> Any:
+    return transformers().AutoConfig.for_model(**json.loads(json.dumps(config)))  # a copy: it may be changed
 
 
 def _without_pooler(model: Any) -> Any:

@@ -17,7 +17,7 @@ from tagwright.batches.windows import PieceInputs
 from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._source import find_local, find_source
 from tagwright.encoders import _layers, _lora
-from tagwright.encoders._checkpoint import from_config, read_config, width_in, with_weights
+from tagwright.encoders._checkpoint import from_config, read_config, width_in, with_attention_dropout, with_weights
 from tagwright.encoders._pooling import Pooling
 from tagwright.encoders.hidden import Hidden, Windows
 from tagwright.errors import ModelError, SettingsError, unknown
@@ -33,22 +33,23 @@ class Pretrained(nn.Module):
 
     With `long="windows"` rows are windows, and counts (B,) say how many of them each text has. `learned` has the
     config and how many special tokens stand around a text; `fresh` loads the weights from `path`, else they are random
-    and those of a model folder follow. `freeze` holds the lowest layers (embeddings count first) or "all"; `lora` is
-    the rank of adapters that are trained in the weights' stead, 0 for none.
+    and those of a model folder follow. `attention_dropout` None is what the encoder's config says. `freeze` holds the
+    lowest layers (embeddings count first) or "all"; `lora` is the rank of adapters that are trained in the weights'
+    stead, 0 for none.
     """
 
     embed = "pieces"
 
     @staticmethod
     def defaults(task: str, objective: str | None, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Few epochs with warm-up; rate and length suit the model's width, as far as it is known on this machine."""
+        """Few epochs with warm-up; the rate suits the model's width, as far as it is known on this machine."""
         folder = find_local(str(options.get("path", "")))
         small = folder is not None and width_in(folder) <= SMALL
         fit = {
             "epochs": 5.0 if small else 4.0,
             "batch": 32,
             "learning_rate": 2e-4 if small else 4e-5,
-            "limit": 128 if small else 256,
+            "limit": 256,
             "patience": 0,
         }
         return {"embed": {"name": "pieces"}, "schedule": {"name": "linear", "warmup": 0.1}, "fit": fit}
@@ -93,6 +94,7 @@ class Pretrained(nn.Module):
         path: str = "",
         pooling: Literal["mean", "cls", "max", "attention"] = "mean",
         dropout: float = 0.1,
+        attention_dropout: float | None = None,
         freeze: int | str | None = None,
         lora: int = 0,
         lora_alpha: float = 16.0,
@@ -108,7 +110,9 @@ class Pretrained(nn.Module):
         self.precision, self.window_pooling = precision, window_pooling
         self.inputs_of = partial(self.inputs, learned=learned, long=long, overlap=overlap, windows=windows)
         config = json.loads(bytes(learned["config.json"]))
-        self.model: Any = with_weights(find_source(path)) if fresh else from_config(config)
+        if attention_dropout is not None:
+            config = with_attention_dropout(config, attention_dropout)
+        self.model: Any = with_weights(find_source(path), config) if fresh else from_config(config)
         self.pad = self.model.get_input_embeddings().padding_idx or config.get("pad_token_id") or 0
         self.ready_mask = config["model_type"] in READY_MASK
         self.width_out = int(self.model.config.hidden_size)

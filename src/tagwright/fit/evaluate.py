@@ -14,7 +14,8 @@ def logits_of(network: Network, inputs: Inputs, *, head: str = "main", batch: in
     network.eval()
     device = next(network.parameters()).device
     result: np.ndarray | None = None
-    room = getattr(inputs, "batch_room", None)  # windows of long texts may be many
+    rooms = getattr(inputs, "rooms", {})  # tokens of a batch, where texts differ much in length
+    room = rooms.get(device.type, rooms.get("other"))
     for index in plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False, room=room):
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
         logits = network.of_labels(*tensors)[head].float().cpu().numpy()
