@@ -135,8 +135,9 @@ def test_what_does_not_go_together_is_refused(sections, match, encoder, source):
 
 
 def test_layer_decay_wants_a_pretrained_encoder(source, tmp_path):
-    with pytest.raises(SettingsError, match=r"layer_decay is for pretrained encoders; cnn has no layers"):
+    with pytest.raises(SettingsError, match=r"layer_decay is for pretrained encoders"):
         fit_folder(str(source), {"fit": {"layer_decay": 0.9}}, out=tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_unknown_precision_is_met_with_the_choices():

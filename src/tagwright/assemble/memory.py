@@ -13,7 +13,7 @@ COPIES = 4  # the weights, their gradient, and Adam's two averages
 GIGABYTE = 1e9
 
 
-def require_memory(learned: Mapping[str, np.ndarray], *, label_count: int, batch: int, device: torch.device) -> None:
+def require_memory(learned: Mapping[str, np.ndarray], label_count: int, *, batch: int, device: torch.device) -> None:
     """Refuse more labels than the device has memory for; says nothing where width or memory is not known."""
     free = free_bytes(device)
     if "config.json" not in learned or free is None:

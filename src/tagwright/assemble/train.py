@@ -102,21 +102,7 @@ def check(prepared: Prepared, settings: Settings) -> None:
     _with_vector_width(settings, prepared.vectors)
     metrics.metric(watched(settings, exclusive=prepared.space.exclusive))
     rule_of(settings.decide, exclusive=prepared.space.exclusive)
-    _require_layers(settings)
-    require_memory(
-        prepared.learned,
-        label_count=len(prepared.space),
-        batch=settings.fit.batch,
-        device=device_of(settings),
-    )
-
-
-def _require_layers(settings: Settings) -> None:
-    """A rate that falls with depth wants an encoder that knows its layers."""
-    if settings.fit.layer_decay != 1 and not hasattr(parts.find("encoders", settings.encoder.name).factory, "embed"):
-        raise SettingsError(
-            f"fit.layer_decay is for pretrained encoders; {settings.encoder.name} has no layers to tell"
-        )
+    require_memory(prepared.learned, len(prepared.space), batch=settings.fit.batch, device=device_of(settings))
 
 
 def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:
@@ -177,7 +163,7 @@ def train_network(
         batch=choice.batch,
         sparse=getattr(network.encoder, "sparse", False),
         layer_decay=choice.layer_decay,
-        depths=network.encoder.depths() if hasattr(network.encoder, "depths") else None,  # type: ignore[operator]
+        depths=getattr(network.encoder, "depths", lambda: None)(),
     )
     training = Training(network=network, optimiser=optimiser, history=history)
     folder = None if run.folder is None else run.folder / phase
@@ -199,8 +185,7 @@ def train_network(
             pass
     if training.best:
         network.load_state_dict(training.best)
-    if hasattr(network.encoder, "finish"):
-        network.encoder.finish()  # type: ignore[operator]
+    getattr(network.encoder, "finish", lambda: None)()
 
 
 def _steps(training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings) -> Iterator[Step]:

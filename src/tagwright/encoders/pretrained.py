@@ -48,7 +48,7 @@ class Pretrained(nn.Module):
         fit = {
             "epochs": 5.0 if small else 4.0,
             "batch": 32,
-            "learning_rate": 2e-4 if small else 4e-5,
+            "learning_rate": (2e-4 if small else 4e-5) * (5 if options.get("lora") else 1),  # adapters start at 0
             "limit": 256,
             "patience": 0,
         }

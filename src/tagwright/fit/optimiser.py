@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from tagwright.errors import SettingsError
 from tagwright.fit._row_adagrad import RowAdagrad
 from tagwright.fit._row_sgd import RowSGD
 
@@ -24,6 +25,8 @@ def build_optimiser(
 
     A parameter that lies below `depths` layers is trained at the rate times `layer_decay` to that power.
     """
+    if layer_decay != 1 and depths is None:
+        raise SettingsError("fit.layer_decay is for pretrained encoders; this one has no layers to tell apart")
     trained = [p for p in network.parameters() if p.requires_grad]
     if name == "sgd":
         return RowSGD(trained, lr=learning_rate, weight_decay=weight_decay)
