@@ -13,6 +13,7 @@ from tagwright.assemble.score import score_folder
 from tagwright.assemble.tag import tag_file
 from tagwright.assemble.train import Run, fit
 from tagwright.errors import SettingsError
+from tagwright.fit import precision
 from tagwright.fit.pipes import Interrupted
 from tagwright.read import read_data
 from tagwright.settings import resolve
@@ -50,7 +51,10 @@ def test_folder_needs_no_source_and_scores_as_fit_did(options, encoder, split_so
     tagged = tag_file(tmp_path / "model", split_source / "test.csv", tmp_path / "tagged.csv", device="cpu")
     assert tagged.rows == 40
     assert (tmp_path / "model" / "encoder" / "config.json").read_text(encoding="utf-8").startswith("{")
-    assert "pretrained" in (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
+    card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
+    assert "| pretrained weights | gone |" in card
+    assert "Of a text longer than 9 word pieces " in card
+    assert str(tmp_path) not in card
     assert outcome.report.is_file()
 
 
@@ -90,6 +94,18 @@ def test_stopped_and_resumed_equals_never_stopped(options, encoder, source, tmp_
         fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(asked)))
     resumed = fit(prepared, settings, Run(folder=tmp_path))
     assert digest(resumed.model.network) == digest(whole.model.network)
+
+
+def test_precision_of_a_run_outlives_a_stop(encoder, source, tmp_path, monkeypatch):
+    """A trial that would decide otherwise the second time must not change the bits."""
+    settings = resolve(given(encoder, {"epochs": 1, "save_seconds": 0.0}))
+    prepared, asked = prepare(read_data(str(source)), settings), iter([False, True])
+    monkeypatch.setattr(precision, "gain", lambda kind: 2.0)
+    with pytest.raises(Interrupted):
+        fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(asked)))
+    monkeypatch.setattr(precision, "gain", lambda kind: 0.5)
+    assert fit(prepared, settings, Run(folder=tmp_path)).model.network.encoder.precision == "bfloat16"
+    assert fit(prepared, settings).model.network.encoder.precision == "float32"
 
 
 def test_training_starts_from_the_folders_weights(encoder, source):
