@@ -78,6 +78,14 @@ def test_padding_and_batch_mates_change_nothing(family, folder_of):
             torch.testing.assert_close(other.states[0, :length], whole.states[row, :length], rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("family", ["roberta", "xlm-roberta", "mpnet"])
+def test_padding_takes_no_position_where_positions_are_counted_by_it(family, folder_of):
+    encoder, tokens = encoder_of(folder_of(family))
+    ids, lengths = batch_of(encoder.eval(), tokens, [0])
+    wide = torch.cat([ids, torch.full((1, 60), 7)], 1)  # more places than the table of positions has
+    torch.testing.assert_close(encoder(wide, lengths).pooled, encoder(ids, lengths).pooled, rtol=1e-4, atol=1e-5)
+
+
 @every_family
 def test_empty_row_gives_finite_numbers(family, folder_of):
     encoder, _ = encoder_of(folder_of(family))

@@ -130,7 +130,7 @@ class Pretrained(nn.Module):
     def forward(self, ids: Tensor, lengths: Tensor, counts: Tensor | None = None) -> Hidden:
         """An empty row counts as one token of padding."""
         inside = torch.arange(ids.shape[1], device=ids.device) < lengths.clamp(min=1)[:, None]
-        ids = ids.masked_fill(~inside, self.pad)  # RoBERTa's kind counts positions by it
+        ids = ids.masked_fill(~inside, self.pad)  # RoBERTa's kind gives no position to it
         half = in_bfloat16(self.precision, ids.device)
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
             states = self.model(input_ids=ids, attention_mask=self._mask(inside)).last_hidden_state
