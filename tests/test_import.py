@@ -74,6 +74,11 @@ for one, other in zip(before, state()):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_transformers_waits_until_a_pretrained_encoder_is_made():
+    code = "import tagwright.encoders.pretrained, tagwright.embed, tagwright.assemble.fit, tagwright.tagger"
+    assert not {"transformers", "peft", "huggingface_hub"} & loaded_after(code)
+
+
 def test_public_names_are_there():
     assert tagwright.__version__
     assert set(tagwright.__all__) == {"Tagger", "load", "__version__"}

@@ -2,9 +2,12 @@
 
 import json
 import platform
+import sys
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import numpy as np
 from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
@@ -33,8 +36,7 @@ def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> N
         save_file(weights, aside / "model.safetensors")
         (aside / "tokenizer").mkdir()
         model.tokeniser.save(aside / "tokenizer")
-        if model.learned:
-            save_arrays(dict(model.learned), aside / "learned.safetensors")
+        _save_learned(model.learned, aside)
         for name, head in model.heads.items():
             _save_head(head, aside / "heads" / name)
 
@@ -48,7 +50,7 @@ def load(folder: Path) -> Model:
     if manifest.get("format") != FORMAT:
         raise ModelError(f"{folder} has format {manifest.get('format')}, this version reads {FORMAT}; update tagwright")
     settings = resolve(read_settings(folder / "settings.toml"))
-    learned = load_arrays(folder / "learned.safetensors") if "learned.safetensors" in manifest["sha256"] else {}
+    learned = _load_learned(folder, manifest["sha256"])
     tokeniser = load_tokeniser(folder / "tokenizer")
     heads = {name: _load_head(folder / "heads" / name) for name in manifest["heads"]}
     network = build_network(settings, {n: h.space for n, h in heads.items()}, sizes=tokeniser.sizes, learned=learned)
@@ -59,12 +61,30 @@ def load(folder: Path) -> Model:
 def versions() -> dict[str, str]:
     """What the figures of a model depend on."""
     found = {"python": platform.python_version()}
-    for package in ("tagwright", "torch", "numpy", "scipy", "tokenizers", "pyarrow"):
+    used = ("transformers",) if "transformers" in sys.modules else ()  # only a pretrained encoder wants it
+    for package in ("tagwright", "torch", "numpy", "scipy", "tokenizers", "pyarrow", *used):
         try:
             found[package] = version(package)
         except PackageNotFoundError:  # run from a source tree
             continue
     return found
+
+
+def _save_learned(learned: Mapping[str, np.ndarray], folder: Path) -> None:
+    """Arrays in one file; the bytes of what has a file's name, such as config.json, as that file in `encoder/`."""
+    files = {name: array for name, array in learned.items() if "." in name}
+    arrays = {name: array for name, array in learned.items() if name not in files}
+    if arrays:
+        save_arrays(arrays, folder / "learned.safetensors")
+    for name, array in files.items():
+        (folder / "encoder").mkdir(exist_ok=True)
+        (folder / "encoder" / name).write_bytes(array.tobytes())
+
+
+def _load_learned(folder: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
+    files = [name for name in names if name.startswith("encoder/")]
+    found = load_arrays(folder / "learned.safetensors") if "learned.safetensors" in names else {}
+    return found | {Path(name).name: np.frombuffer((folder / name).read_bytes(), np.uint8) for name in files}
 
 
 def _save_head(head: Head, folder: Path) -> None:

@@ -97,6 +97,9 @@ def answers_of(
 
 
 def inputs_of(network: Network, tokens: Tokens, *, limit: int) -> Inputs:
-    """Tokens as the network's encoder wants them: as they are, or as sparse features."""
+    """Tokens as the network's encoder wants them: as they are, its own way, or as sparse features."""
+    own = getattr(network.encoder, "inputs_of", None)
+    if own is not None:
+        return own(tokens, limit=limit)
     features = getattr(network.encoder, "features", None)
     return TokenInputs(tokens, limit) if features is None else FeatureInputs(features(tokens))

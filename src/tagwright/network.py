@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
+from tagwright.encoders.hidden import over_windows
+
 
 class Network(nn.Module):
     """Inputs -> logits of every head."""
@@ -15,7 +17,9 @@ class Network(nn.Module):
     def forward(self, *inputs: Tensor) -> dict[str, Tensor]:
         """What `Inputs.batch` gives -> {head: logits (B, L)}."""
         hidden = self.encoder(*inputs)
-        return {name: head(hidden) for name, head in self.heads.items()}
+        logits = {name: head(hidden) for name, head in self.heads.items()}
+        windows = getattr(hidden, "windows", None)
+        return logits if windows is None else {name: over_windows(found, windows) for name, found in logits.items()}
 
     def hidden(self, *inputs: Tensor) -> Tensor:
         """The texts' vectors (B, D), for a head that takes its labels in chunks."""

@@ -48,3 +48,15 @@ def test_texts_of_one_length_meet_in_other_batches_each_epoch() -> None:
     lengths = np.full(200, 5)
     first, second = ({frozenset(part.tolist()) for part in plan(lengths, batch=8, seed=0, epoch=e)} for e in (0, 1))
     assert not first & second
+
+
+@pytest.mark.parametrize("room", [1, 40, 1000])
+def test_room_bounds_the_padded_tokens_of_a_batch(room):
+    lengths = np.random.default_rng(0).integers(1, 50, 203)
+    batches = plan(lengths, batch=16, seed=0, epoch=0, shuffle=False, room=room)
+    assert sorted(np.concatenate(batches)) == list(range(203))
+    for batch, following in zip(batches, [*batches[1:], None]):
+        assert len(batch) <= 16
+        assert len(batch) == 1 or len(batch) * lengths[batch].max() <= room
+        if following is not None and len(batch) < 16:  # no batch is smaller than it must be
+            assert (len(batch) + 1) * lengths[following[0]] > room

@@ -10,16 +10,28 @@ from tagwright import parts
 from tagwright.assemble.network import build_network
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.train import Run, fit
+from tagwright.embed._source import NAMED
 from tagwright.fit.evaluate import logits_of
 from tagwright.fit.pipes import Interrupted
 from tagwright.model import inputs_of
 from tagwright.read.shop import shop
 from tagwright.settings import resolve
 
+from ..tiny_encoders import write_encoder
+
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="GPU tests want a CUDA device"),
 ]
+
+
+# those by name are `pretrained` with a source of their own
+ENCODERS = [name for name in parts.names("encoders") if name not in NAMED]
+
+
+def encoder(name: str, folder: Path) -> dict[str, str]:
+    """The choice of an encoder; a tiny one where it wants weights."""
+    return {"name": name} | ({"path": str(write_encoder(folder))} if name == "pretrained" else {})
 
 
 @pytest.mark.parametrize("name", parts.names("losses"))
@@ -38,13 +50,13 @@ def test_loss_and_gradient_agree_with_the_cpu(name):
     torch.testing.assert_close(found["cuda"], found["cpu"], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", parts.names("encoders"))
-def test_network_agrees_with_the_cpu(name):
-    settings = resolve({"encoder": name})
+@pytest.mark.parametrize("name", ENCODERS)
+def test_network_agrees_with_the_cpu(name, tmp_path: Path):
+    settings = resolve({"encoder": encoder(name, tmp_path), "fit": {"limit": 40, "precision": "float32"}})
     prepared = prepare(shop(pages=200), settings)
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned}
     network = build_network(settings, {"main": prepared.space}, **facts)
-    inputs = inputs_of(network, prepared.tokens["dev"], limit=512)
+    inputs = inputs_of(network, prepared.tokens["dev"], limit=settings.fit.limit)
     torch.nn.init.normal_(network.heads["main"].linear.weight)
     on_cpu = logits_of(network, inputs)
     on_gpu = logits_of(network.cuda(), inputs)
@@ -55,14 +67,14 @@ def digest(tensors: dict[str, torch.Tensor]) -> str:
     return hashlib.sha256(b"".join(t.cpu().numpy().tobytes() for t in tensors.values())).hexdigest()
 
 
-@pytest.mark.parametrize("name", parts.names("encoders"))
+@pytest.mark.parametrize("name", ENCODERS)
 def test_stopped_and_resumed_equals_never_stopped(name, tmp_path: Path):
-    fixed = {"epochs": 2, "deterministic": True, "device": "cuda", "save_seconds": 0.0}
-    settings = resolve({"objective": "zlpr", "encoder": name, "fit": fixed})
+    fixed = {"epochs": 2, "deterministic": True, "device": "cuda", "save_seconds": 0.0, "limit": 40}
+    settings = resolve({"objective": "zlpr", "encoder": encoder(name, tmp_path / "source"), "fit": fixed})
     prepared = prepare(shop(pages=400), settings)
     whole = fit(prepared, settings)
     asked = iter([False, False, True])
     with pytest.raises(Interrupted):
-        fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(asked, True)))
-    resumed = fit(prepared, settings, Run(folder=tmp_path))
+        fit(prepared, settings, Run(folder=tmp_path / "run", asked=lambda: next(asked, True)))
+    resumed = fit(prepared, settings, Run(folder=tmp_path / "run"))
     assert digest(resumed.model.network.state_dict()) == digest(whole.model.network.state_dict())

@@ -60,3 +60,18 @@ def test_a_label_matrix_can_be_moved_apart():
     rates = {id(p): group["lr"] for group in together.param_groups for p in group["params"]}
     assert rates == {id(p): 0.7 if p in set(made[2].parameters()) else 0.1 for p in made.parameters()}
     assert together.param_groups[-1]["floor"] == 1 / 8
+
+
+def test_rate_falls_with_depth_and_the_head_keeps_it():
+    low, high, head = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)
+    depths = {low.weight: 2, low.bias: 2, high.weight: 0, high.bias: 0}
+    network = nn.ModuleList([low, high, head])
+    optimiser = build_optimiser(network, learning_rate=0.1, weight_decay=0.01, batch=4, layer_decay=0.5, depths=depths)
+    rate_of = {p: (g["lr"], g["weight_decay"]) for g in optimiser.param_groups for p in g["params"]}
+    assert rate_of == {
+        low.weight: (0.025, 0.01),
+        low.bias: (0.025, 0.0),
+        **{part.weight: (0.1, 0.01) for part in (high, head)},
+        **{part.bias: (0.1, 0.0) for part in (high, head)},
+    }
+    assert optimiser.param_groups[0]["lr"] == 0.1  # what progress shows

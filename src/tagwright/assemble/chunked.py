@@ -43,4 +43,6 @@ def optimiser_of(network: Network, settings: Settings) -> Optimiser:
         labels=main.linear if asked == "row_adagrad" or (asked == "auto" and large) else None,
         label_rate=settings.as_dict()["head"]["learning_rate"],
         seed=choice.seed,
+        layer_decay=choice.layer_decay,
+        depths=getattr(network.encoder, "depths", lambda: None)(),
     )

@@ -10,19 +10,22 @@ from torch import Tensor
 
 from tagwright import parts
 from tagwright.batches.tokens import Tokens
+from tagwright.embed import Tokeniser
+from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.network import Network
 from tagwright.seeds import seed_of
 from tagwright.settings import Settings
 
 
-def learn(settings: Settings, tokens: Tokens) -> dict[str, np.ndarray]:
+def learn(settings: Settings, tokens: Tokens, tokeniser: Tokeniser | None = None) -> dict[str, np.ndarray]:
     """What the encoder takes from the training texts before training, if it does."""
     learner = getattr(parts.find("encoders", settings.encoder.name).factory, "learn", None)
     if learner is None:
         return {}
     known = inspect.signature(learner).parameters
-    return learner(tokens, **{k: v for k, v in settings.encoder.options.items() if k in known})
+    asked = {**settings.encoder.options, "tokeniser": tokeniser}
+    return learner(tokens, **{k: v for k, v in asked.items() if k in known})
 
 
 def build_network(
@@ -33,11 +36,13 @@ def build_network(
     learned: Mapping[str, np.ndarray],
     vectors: np.ndarray | None = None,
     row_count: int = 0,
+    fresh: bool = False,
 ) -> Network:
-    """A fresh network, its weights a function of the seed."""
+    """A network, its weights a function of the seed; a `fresh` one starts from pretrained weights where it has some."""
     with torch.random.fork_rng():
         torch.manual_seed(seed_of(settings.fit.seed, "init"))
-        known: dict[str, Any] = {"sizes": sizes, "learned": learned, "vectors": vectors}
+        known: dict[str, Any] = {"sizes": sizes, "learned": learned, "vectors": vectors, "fresh": fresh}
+        known |= {"precision": settings.fit.precision, "limit": settings.fit.limit}
         encoder = parts.build("encoders", settings.encoder.name, settings.encoder.options, **known)
         heads = {}
         for name, space in spaces.items():
@@ -54,6 +59,11 @@ def check_head(settings: Settings) -> None:
     sparse = getattr(parts.find("encoders", settings.encoder.name).factory, "sparse", False)
     facts: dict[str, Any] = {"width": 1, "label_count": 2, "sparse": sparse, "bias": torch.zeros(2), "zero": 0.0}
     parts.build("heads", settings.head.name, settings.head.options, extra_logits=0, **facts)
+    if settings.head.options.get("chunk") and settings.encoder.options.get("long") == "windows":
+        raise SettingsError(
+            "windows pool the logits of a text, and a head in chunks makes none; take encoder.long head, tail or both, "
+            "or leave --head-chunk out"
+        )
 
 
 def link_of(settings: Settings) -> str:

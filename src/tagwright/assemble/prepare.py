@@ -1,6 +1,7 @@
 """From labelled data to what training takes: clean tables, label space, tokeniser, tokens."""
 
 import hashlib
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -89,7 +90,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     tables = {name: _clean(whole.tables[name], dropped) for name in ("train", "dev")}
     _require_rows(tables, data.source)
     space = LabelSpace.of(tables["train"]["labels"], exclusive=data.task == "one")
-    embed = parts.build("embed", settings.embed.name, settings.embed.options)
+    embed = parts.build("embed", settings.embed.name, settings.embed.options, source=_source(settings))
     tokeniser = embed.train(tables["train"]["text"], seed=settings.split.seed)
     seen = space.encode(tables["dev"]["labels"])
     if space.exclusive:  # a text whose one label is left out has none to be right about
@@ -105,18 +106,44 @@ def prepare(data: Data, settings: Settings) -> Prepared:
             )
         vectors, count = read_vectors(Path(settings.fit.vectors), tokeniser.vocabulary, seed=settings.split.seed)
         found += (f"vectors: {count} of {len(vectors)} words are in {settings.fit.vectors}",)
+    learned = learn(settings, tokens["train"], tokeniser)
     return Prepared(
         tables=tables,
         space=space,
         tokeniser=tokeniser,
         tokens=tokens,
-        learned=learn(settings, tokens["train"]),
+        learned=learned,
         vectors=vectors,
-        found=found,
+        found=found + _too_long(tokens["train"], learned, settings),
         dropped=dropped,
         warnings=warnings,
         source=data.source,
     )
+
+
+def _source(settings: Settings) -> str | None:
+    """Where a pretrained encoder comes from, whose own tokens it must have; None for others."""
+    factory = parts.find("encoders", settings.encoder.name).factory
+    own = getattr(factory, "embed", None)
+    if own is None:
+        return None
+    if settings.embed.name != own:
+        raise SettingsError(
+            f"{settings.encoder.name} reads the tokens it was trained with; leave embed.name at {own}, "
+            f"got {settings.embed.name}"
+        )
+    return str({**parts.options(factory), **settings.encoder.options}["path"])
+
+
+def _too_long(tokens: Tokens, learned: Mapping[str, np.ndarray], settings: Settings) -> tuple[str, ...]:
+    """A sentence on the texts that the encoder cannot read whole, if it tells of them."""
+    inputs = getattr(parts.find("encoders", settings.encoder.name).factory, "inputs", None)
+    if inputs is None:
+        return ()
+    known = inspect.signature(inputs).parameters
+    options = {k: v for k, v in settings.encoder.options.items() if k in known}
+    sentence = inputs(tokens, learned, limit=settings.fit.limit, **options).said()
+    return (sentence,) if sentence else ()
 
 
 def _clean(table: pa.Table, dropped: dict[str, int]) -> pa.Table:

@@ -1,5 +1,6 @@
 """Training: from prepared data to a model with its decision, resumable at every step."""
 
+import inspect
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from torch import Tensor
 from tagwright import metrics, parts
 from tagwright.assemble.chunked import chunked_loss, optimiser_of
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
+from tagwright.assemble.memory import require_memory
 from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.batches.bucket import plan
@@ -27,6 +29,7 @@ from tagwright.fit._together import Optimiser
 from tagwright.fit.history import History
 from tagwright.fit.loop import Course, Step, steps
 from tagwright.fit.pipes import evaluated, interruptible, recorded, saved, stopped
+from tagwright.fit.precision import settle
 from tagwright.labels.space import LabelSpace
 from tagwright.losses import SparseTarget
 from tagwright.metrics import Measures
@@ -83,7 +86,8 @@ class Training:
 
     def save(self, step: int, folder: Path, fingerprint: str) -> None:
         """Write a checkpoint of this step."""
-        state = (self.network.state_dict(), self.best, self.optimiser.state_dict(), self.history.state())
+        history = {**self.history.state(), "precision": getattr(self.network.encoder, "precision", None)}
+        state = (self.network.state_dict(), self.best, self.optimiser.state_dict(), history)
         checkpoint.save(checkpoint.Checkpoint(step, *state, fingerprint), folder)
 
     def take_up(self, folder: Path, fingerprint: str) -> None:
@@ -94,6 +98,7 @@ class Training:
             self.network.load_state_dict(found.weights)
             self.optimiser.load_state_dict(found.optimiser)
             self.history.restore(found.history)
+            settle(self.network.encoder, kept=found.history.get("precision"))
 
 
 def check(prepared: Prepared, settings: Settings) -> None:
@@ -103,7 +108,9 @@ def check(prepared: Prepared, settings: Settings) -> None:
     _with_vector_width(settings, prepared.vectors)
     watched(settings, prepared.space)
     rule_of(settings.decide, exclusive=prepared.space.exclusive)
-    device_of(settings)
+    device = device_of(settings)
+    if not settings.head.options.get("chunk"):
+        require_memory(prepared.learned, len(prepared.space), batch=settings.fit.batch, device=device)
 
 
 def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:
@@ -159,6 +166,7 @@ def train_network(
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
         training.take_up(folder, fingerprint)
+    settle(network.encoder)
 
     def save(step: int) -> None:
         if folder is not None:
@@ -174,6 +182,7 @@ def train_network(
             pass
     if training.best:
         network.load_state_dict(training.best)
+    getattr(network.encoder, "finish", lambda: None)()
 
 
 def _steps(training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings) -> Iterator[Step]:
@@ -240,6 +249,7 @@ def _network(prepared: Prepared, settings: Settings) -> Network:
         learned=prepared.learned,
         vectors=prepared.vectors,
         row_count=prepared.tables["train"].num_rows,
+        fresh=True,
     )
     return network.to(device_of(settings))
 
@@ -292,7 +302,8 @@ def _scorer(
 def _with_vector_width(settings: Settings, vectors: np.ndarray | None) -> Settings:
     if vectors is None:
         # not in the encoder: a saved model is built without the file, its vectors come with the weights
-        if settings.encoder.options.get("freeze"):
+        takes = inspect.signature(parts.find("encoders", settings.encoder.name).factory).parameters
+        if "vectors" in takes and settings.encoder.options.get("freeze"):
             raise SettingsError("freeze holds given vectors as they are, but there are none; give --vectors")
         return settings
     options = {**settings.encoder.options, "width": vectors.shape[1]}

@@ -42,9 +42,7 @@ class TokenInputs(NamedTuple):
 
     def joined(self, other: "TokenInputs") -> "TokenInputs":
         """These rows, then those of the other."""
-        ids = np.concatenate([self.tokens.ids, other.tokens.ids])
-        offsets = np.concatenate([self.tokens.offsets, other.tokens.offsets[1:] + self.tokens.offsets[-1]])
-        return TokenInputs(Tokens(ids, offsets), self.limit)
+        return TokenInputs(self.tokens.joined(other.tokens), self.limit)
 
 
 class FeatureInputs(NamedTuple):

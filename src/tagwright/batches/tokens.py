@@ -19,5 +19,10 @@ class Tokens(NamedTuple):
         """Tokens of each text, (n,)."""
         return np.diff(self.offsets)
 
+    def joined(self, other: "Tokens") -> "Tokens":
+        """These texts, then those of the other."""
+        ids = np.concatenate([self.ids, other.ids])
+        return Tokens(ids, np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1

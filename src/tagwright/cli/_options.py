@@ -26,7 +26,9 @@ Task = Annotated[
 ]
 Separator = Annotated[str, typer.Option(help="What separates labels in a cell: auto, none, or the character.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout, all else to stderr.")]
-Encoder = Annotated[str | None, typer.Option(help="bow, cnn, lstm, …: `tagwright parts encoders`.", show_default="cnn")]
+Encoder = Annotated[
+    str | None, typer.Option(help="bow, cnn, lstm, minilm, …: `tagwright parts encoders`.", show_default="cnn")
+]
 Epochs = Annotated[float | None, typer.Option(help="Passes over train.", show_default="the encoder's")]
 Batch = Annotated[int | None, typer.Option(help="Texts a step.", show_default="the encoder's")]
 Rate = Annotated[float | None, typer.Option(help="Peak learning rate.", show_default="the encoder's")]

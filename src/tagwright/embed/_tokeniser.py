@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -11,14 +10,16 @@ import numpy as np
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from tagwright.batches.tokens import Tokens
+from tagwright.embed._encode import encoded
 from tagwright.embed._hashed import Hashed
+from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._spelling import Spelling
 from tagwright.embed._texts import UNKNOWN, Texts, slices
 from tagwright.errors import ModelError
 
 
 class Tokeniser(Protocol):
-    """Texts to ids and back. Id 0 is padding, id 1 unknown, in every feature channel."""
+    """Texts to ids and back. Id 0 is padding, id 1 unknown, in every channel; `pieces` has the ids of its encoder."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -56,12 +57,7 @@ class Trained:
 
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N,) of every text; a null or empty text has none."""
-        ids, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
-        for part in slices(texts):
-            rows = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(part, add_special_tokens=False)]
-            lengths.append(np.fromiter(map(len, rows), np.int64, len(rows)))
-            ids.append(np.fromiter(chain.from_iterable(rows), np.int32, int(lengths[-1].sum())))
-        return Tokens(np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
+        return encoded(self.tokenizer, texts)
 
     def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The token of each id."""
@@ -109,6 +105,7 @@ def load_tokeniser(folder: Path) -> Tokeniser:
             return Hashed(**kind["settings"])
         if kind["kind"] == "spelled":
             return Spelling(**{**kind["settings"], "lexicon": tuple(kind["settings"]["lexicon"])})
-        return Trained(Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8")))
+        made = OwnPieces if kind["kind"] == "pieces" else Trained
+        return made(Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{folder} must hold a tokeniser that was saved by save(folder): {error}") from error

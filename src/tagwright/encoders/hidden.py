@@ -2,11 +2,36 @@
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 
+class Windows(NamedTuple):
+    """Which rows are windows of one text: the first counts[0] rows are the first text's, and so on."""
+
+    counts: Tensor  # (B,), each at least 1
+    pooling: str  # of their logits: mean or max
+
+
 class Hidden(NamedTuple):
-    """One vector a text, and one a token where the encoder has them."""
+    """One vector a text, and one a token where the encoder has them; with `windows` one a window of a text."""
 
     states: Tensor | None  # (B, T, D)
     pooled: Tensor  # (B, D)
+    windows: Windows | None = None
+
+
+def over_windows(logits: Tensor, windows: Windows) -> Tensor:
+    """Logits of windows (W, L) -> logits of texts (B, L): the mean or the largest of each text's windows.
+
+    >>> over_windows(torch.tensor([[1.0], [3.0], [5.0]]), Windows(torch.tensor([2, 1]), "mean")).tolist()
+    [[2.0], [5.0]]
+    """
+    count = len(windows.counts)
+    # the output's size is known, so that a device need not be asked for the sum of the counts
+    owners = torch.arange(count, device=logits.device).repeat_interleave(windows.counts, output_size=len(logits))
+    if windows.pooling == "max":
+        empty = logits.new_full((count, logits.shape[1]), -torch.inf)
+        return empty.scatter_reduce(0, owners[:, None].expand_as(logits), logits, "amax")
+    sums = logits.new_zeros(count, logits.shape[1]).index_add(0, owners, logits)
+    return sums / windows.counts[:, None]

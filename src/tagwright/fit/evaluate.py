@@ -14,13 +14,15 @@ from tagwright.network import Network
 from tagwright.shortlist import Shortlist
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def logits_of(network: Network, inputs: Inputs, *, head: str = "main", batch: int = 256) -> np.ndarray:
     """Logits (n, L), float32, on the host. Leaves the network in evaluation mode."""
     network.eval()
     device = next(network.parameters()).device
     result: np.ndarray | None = None
-    for index in plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False):
+    rooms = getattr(inputs, "rooms", {})  # tokens of a batch, where texts differ much in length
+    room = rooms.get(device.type, rooms.get("other"))
+    for index in plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False, room=room):
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
         logits = network.of_labels(*tensors)[head].float().cpu().numpy()
         if result is None:

@@ -1,10 +1,11 @@
 """The optimiser: AdamW, or row Adagrad where the gradients are sparse rows; plain SGD. Biases and norms never decay."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
 
+from tagwright.errors import SettingsError
 from tagwright.fit._label_adagrad import LabelAdagrad
 from tagwright.fit._row_adagrad import RowAdagrad
 from tagwright.fit._row_sgd import RowSGD
@@ -22,26 +23,39 @@ def build_optimiser(
     labels: nn.Module | None = None,
     label_rate: float = 0.3,
     seed: int = 0,
+    layer_decay: float = 1.0,
+    depths: Mapping[Tensor, int] | None = None,
 ) -> Optimiser:
     """The optimiser of a network's parameters; `sparse` where its head has row-sparse gradients, means over `batch`.
 
-    `labels` is a label matrix to be moved by Adagrad with one number of state a label, at its own rate.
+    `labels` is a label matrix to be moved by Adagrad with one number of state a label, at its own rate. A parameter
+    that lies below `depths` layers is trained at the rate times `layer_decay` to that power.
     """
+    if layer_decay != 1 and depths is None:
+        raise SettingsError("fit.layer_decay is for pretrained encoders; this one has no layers to tell apart")
     apart = set() if labels is None else set(labels.parameters())
     trained = [p for p in network.parameters() if p.requires_grad and p not in apart]
     if name == "sgd":
         return RowSGD(trained, lr=learning_rate, weight_decay=weight_decay)
     if sparse:
         return RowAdagrad(trained, lr=learning_rate, floor=1 / batch)
-    encoder = _adamw(trained, learning_rate, weight_decay)
+    encoder = _adamw(trained, learning_rate, weight_decay, layer_decay, depths or {})
     if labels is None:
         return encoder
     return Together([encoder, LabelAdagrad(labels.parameters(), lr=label_rate, floor=1 / batch, seed=seed)])
 
 
-def _adamw(trained: Sequence[Tensor], learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
-    groups = [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
-        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
-    ]
+def _adamw(
+    trained: Sequence[Tensor],
+    learning_rate: float,
+    weight_decay: float,
+    layer_decay: float,
+    depths: Mapping[Tensor, int],
+) -> torch.optim.Optimizer:
+    depth_of = {} if layer_decay == 1 else depths
+    groups = []
+    for depth in sorted({depth_of.get(p, 0) for p in trained}):  # the first has the full rate, which is shown
+        own, rate = [p for p in trained if depth_of.get(p, 0) == depth], learning_rate * layer_decay**depth
+        groups.append({"params": [p for p in own if p.ndim > 1], "lr": rate, "weight_decay": weight_decay})
+        groups.append({"params": [p for p in own if p.ndim <= 1], "lr": rate, "weight_decay": 0.0})
     return torch.optim.AdamW([g for g in groups if g["params"]], lr=learning_rate, fused=True)

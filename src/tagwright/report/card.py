@@ -59,9 +59,20 @@ def _limits(facts: CardFacts) -> Iterator[str]:
     if rare := int(np.sum(counts < RARE)):
         share = f"{plural(rare, 'label')} of {len(counts):,}"
         yield f"{share} had fewer than {RARE} texts to learn from; treat these labels as hints."
+    yield from _length_limits(facts)
     yield from _tail_limits(facts)
     yield from _label_limits(facts)
     yield "Whether it treats groups of people alike was not examined. Do so before it decides about people."
+
+
+def _length_limits(facts: CardFacts) -> Iterator[str]:
+    """How much of a long text a pretrained encoder reads."""
+    encoder = facts.settings.get("encoder", {})
+    limit = facts.settings.get("fit", {}).get("limit")
+    if isinstance(encoder, Mapping) and "long" in encoder and limit is not None:
+        kept = {"head": "its beginning", "tail": "its end", "both": "its beginning and end"}.get(encoder["long"])
+        read = f"only {kept} is read" if kept else f"it is read in up to {encoder['windows']} windows"
+        yield f"Of a text longer than {limit} word pieces {read}."
 
 
 def _tail_limits(facts: CardFacts) -> Iterator[str]:
@@ -123,12 +134,24 @@ def _data(facts: CardFacts) -> str:
 def _training(facts: CardFacts) -> str:
     """The choices that matter most; settings.toml has the rest."""
     chosen: dict[str, Any] = {name: part_name(facts.settings, name) for name in ("encoder", "objective", "targets")}
-    plain = facts.settings.get("fit", {})
+    plain, encoder = facts.settings.get("fit", {}), facts.settings.get("encoder", {})
+    if isinstance(encoder, Mapping) and encoder.get("path"):
+        chosen["pretrained weights"] = _source(str(encoder["path"]))
     chosen |= {name.replace("_", " "): plain[name] for name in DIGEST if name in plain}
     rows = [[name, _plain(str(value))] for name, value in chosen.items() if value != ""]
     rows += [["time", duration(facts.seconds)]] if facts.seconds is not None else []
     rows += [[_plain(name), _plain(version)] for name, version in facts.versions.items()]
     return _table(["setting", "value"], rows) + "\n\nEvery setting is in `settings.toml`." if rows else ""
+
+
+def _source(path: str) -> str:
+    """A hub's owner/name as it is; of a folder its name alone, since a path would tell of the machine.
+
+    >>> _source("FacebookAI/roberta-base"), _source("/home/me/own"), _source("a/b/c")
+    ('FacebookAI/roberta-base', 'own', 'c')
+    """
+    pure = PurePath(path)
+    return path if len(pure.parts) <= 2 and not pure.is_absolute() and not path.startswith(".") else pure.name
 
 
 def _results(facts: CardFacts) -> str:

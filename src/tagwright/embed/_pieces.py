@@ -1,0 +1,80 @@
+"""The tokeniser that a pretrained encoder was trained with; its special tokens stand around every text."""
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from tagwright.batches.tokens import Tokens
+from tagwright.embed._encode import encoded
+from tagwright.embed._source import quiet, transformers
+from tagwright.embed._texts import UNKNOWN, Texts
+from tagwright.errors import ModelError
+
+_FILES = ("tokenizer.json", "vocab.*", "*.model")
+_SAMPLES = ("a", "the", "1", ".")
+
+
+class OwnPieces:
+    """One channel of ids, special tokens included; ids are the encoder's, so 0 need not be padding."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        tokenizer.encode_special_tokens = True  # a text that has the letters "[SEP]" has letters, not a separator
+        self.tokenizer = tokenizer
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of ids, as one channel."""
+        return (self.tokenizer.get_vocab_size(),)
+
+    @cached_property
+    def vocabulary(self) -> dict[str, int]:
+        """Piece to id, in the order of ids."""
+        return dict(sorted(self.tokenizer.get_vocab().items(), key=lambda pair: pair[1]))
+
+    @cached_property
+    def specials(self) -> tuple[int, int]:
+        """How many special tokens stand before a text and how many behind it."""
+        for sample in _SAMPLES:
+            inside = np.flatnonzero(np.array(self.tokenizer.encode(sample).special_tokens_mask) == 0)
+            if len(inside):
+                return int(inside[0]), len(self.tokenizer.encode(sample).ids) - 1 - int(inside[-1])
+        raise ModelError("the tokenizer finds no token in any text; is it the one that belongs to the encoder?")
+
+    def encode(self, texts: Texts) -> Tokens:
+        """Ids (N,) of every text, special tokens included; a null or empty text has these alone."""
+        return encoded(self.tokenizer, texts, special=True)
+
+    def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+        """The piece of each id."""
+        return [self.tokenizer.id_to_token(int(i)) or UNKNOWN for i in ids]
+
+    def save(self, folder: Path) -> None:
+        """Write tokenizer.json and kind.json."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "tokenizer.json").write_text(self.tokenizer.to_str(pretty=False), encoding="utf-8")
+        (folder / "kind.json").write_text(json.dumps({"kind": "pieces"}) + "\n", encoding="utf-8")
+
+
+def read_pieces(folder: Path) -> OwnPieces:
+    """The tokeniser of an encoder's folder, in its fast form."""
+    library = transformers()
+    if not any(path for pattern in _FILES for path in folder.glob(pattern)):  # the library would make an empty one up
+        raise ModelError(f"{folder} has no tokenizer ({', '.join(_FILES)}); save the encoder's own beside its weights")
+    try:
+        with quiet():
+            found = library.AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    except Exception as error:  # whatever the library trips over, the folder's tokenizer cannot be used
+        raise ModelError(f"{folder} has no tokenizer that transformers can read: {_reason(error)}") from None
+    if not getattr(found, "is_fast", False):
+        raise ModelError(f"the tokenizer of {folder} has no fast form (tokenizer.json); save it with save_pretrained")
+    return OwnPieces(Tokenizer.from_str(found.backend_tokenizer.to_str()))
+
+
+def _reason(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

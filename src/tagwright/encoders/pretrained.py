@@ -1,0 +1,168 @@
+"""Any encoder that `transformers` loads (BERT, RoBERTa, MPNet, DeBERTa, ELECTRA, ModernBERT, XLM-R, …), fine-tuned.
+
+Takes the encoder's own pieces, special tokens included. Weights come from a folder or the hub, safetensors only.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tagwright.batches.tokens import Tokens
+from tagwright.batches.windows import PieceInputs
+from tagwright.embed._pieces import OwnPieces
+from tagwright.embed._source import find_local, find_source
+from tagwright.encoders import _layers, _lora
+from tagwright.encoders._checkpoint import from_config, read_config, width_in, with_attention_dropout, with_weights
+from tagwright.encoders._pooling import Pooling
+from tagwright.encoders.hidden import Hidden, Windows
+from tagwright.errors import ModelError, SettingsError, unknown
+from tagwright.fit.precision import in_bfloat16
+
+SMALL = 512  # width up to which a model is trained as a small one
+# families that take a mask (B, 1, 1, T) as it is; of one (B, T) they would look at the values, which stalls a GPU
+READY_MASK = {"bert", "roberta", "xlm-roberta", "mpnet", "electra", "distilbert", "albert", "camembert"}
+
+
+class Pretrained(nn.Module):
+    """Ids (B, T) and lengths (B,) to states (B, T, D) and `pooled` (B, D); what stands behind a text does not matter.
+
+    With `long="windows"` rows are windows, and counts (B,) say how many of them each text has. `learned` has the
+    config and how many special tokens stand around a text; `fresh` loads the weights from `path`, else they are random
+    and those of a model folder follow. `attention_dropout` None is what the encoder's config says. `freeze` holds the
+    lowest layers (embeddings count first) or "all"; `lora` is the rank of adapters that are trained in the weights'
+    stead, 0 for none.
+    """
+
+    embed = "pieces"
+
+    @staticmethod
+    def defaults(task: str, objective: str | None, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Few epochs with warm-up; the rate suits the model's width, as far as it is known on this machine."""
+        folder = find_local(str(options.get("path", "")))
+        small = folder is not None and width_in(folder) <= SMALL
+        fit = {
+            "epochs": 5.0 if small else 4.0,
+            "batch": 32,
+            "learning_rate": (2e-4 if small else 4e-5) * (5 if options.get("lora") else 1),  # adapters start at 0
+            "limit": 256,
+            "patience": 0,
+        }
+        return {"embed": {"name": "pieces"}, "schedule": {"name": "linear", "warmup": 0.1}, "fit": fit}
+
+    @staticmethod
+    def learn(tokens: Tokens, tokeniser: OwnPieces, *, path: str = "") -> dict[str, np.ndarray]:
+        """The encoder's config and the number of special tokens: with the weights, all that a model folder needs."""
+        folder = find_source(path)
+        config = read_config(folder)
+        largest = max(tokeniser.vocabulary.values(), default=0)
+        if largest >= config["vocab_size"]:
+            raise ModelError(
+                f"the tokenizer in {folder} has ids up to {largest}, the encoder vectors for {config['vocab_size']}; "
+                "they do not belong together"
+            )
+        text = json.dumps(config, indent=1, sort_keys=True) + "\n"
+        return {"config.json": np.frombuffer(text.encode(), np.uint8), "specials": np.array(tokeniser.specials)}
+
+    @staticmethod
+    def inputs(
+        tokens: Tokens,
+        learned: Mapping[str, np.ndarray],
+        *,
+        limit: int,
+        long: str = "head",
+        overlap: int = 32,
+        windows: int = 16,
+    ) -> PieceInputs:
+        """Rows as the encoder takes them, long texts cut or read in windows."""
+        before, behind = learned["specials"].tolist()
+        return PieceInputs(
+            tokens=tokens, specials=(before, behind), limit=limit, long=long, overlap=overlap, most=windows
+        )
+
+    def __init__(
+        self,
+        learned: Mapping[str, np.ndarray],
+        fresh: bool,
+        limit: int,
+        precision: str,
+        *,
+        path: str = "",
+        pooling: Literal["mean", "cls", "max", "attention"] = "mean",
+        dropout: float = 0.1,
+        attention_dropout: float | None = None,
+        freeze: int | str | None = None,
+        lora: int = 0,
+        lora_alpha: float = 16.0,
+        lora_dropout: float = 0.0,
+        long: Literal["head", "tail", "both", "windows"] = "head",
+        overlap: int = 32,
+        windows: int = 16,
+        window_pooling: Literal["mean", "max"] = "mean",
+    ) -> None:
+        super().__init__()
+        if window_pooling not in ("mean", "max"):
+            raise SettingsError(unknown("window_pooling", window_pooling, ["mean", "max"]))
+        self.precision, self.window_pooling = precision, window_pooling
+        self.inputs_of = partial(self.inputs, learned=learned, long=long, overlap=overlap, windows=windows)
+        config = json.loads(bytes(learned["config.json"]))
+        if attention_dropout is not None:
+            config = with_attention_dropout(config, attention_dropout)
+        self.model: Any = with_weights(find_source(path), config) if fresh else from_config(config)
+        self.pad = self.model.get_input_embeddings().padding_idx or config.get("pad_token_id") or 0
+        self.ready_mask = config["model_type"] in READY_MASK
+        self.width_out = int(self.model.config.hidden_size)
+        longest = _layers.longest_text(self.model, config)
+        if longest is not None and limit > longest:
+            raise SettingsError(f"fit.limit is {limit}, but this encoder reads at most {longest} tokens of a text")
+        self.pooling, self.dropout = Pooling(self.width_out, pooling), nn.Dropout(dropout)
+        self.adapted = fresh and lora > 0  # the adapters of a finished model are in its weights
+        if self.adapted and freeze == "all":
+            raise SettingsError('encoder.freeze = "all" leaves encoder.lora nothing to train; give one of them')
+        if self.adapted:
+            _lora.add_adapters(self.model, rank=lora, alpha=lora_alpha, dropout=lora_dropout)
+        self.frozen = _layers.freeze_layers(self.model, freeze)
+
+    def forward(self, ids: Tensor, lengths: Tensor, counts: Tensor | None = None) -> Hidden:
+        """An empty row counts as one token of padding."""
+        inside = torch.arange(ids.shape[1], device=ids.device) < lengths.clamp(min=1)[:, None]
+        ids = ids.masked_fill(~inside, self.pad)  # RoBERTa's kind gives no position to it
+        half = in_bfloat16(self.precision, ids.device)
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
+            states = self.model(input_ids=ids, attention_mask=self._mask(inside)).last_hidden_state
+        states = states.to(next(self.model.parameters()).dtype)
+        windows = None if counts is None else Windows(counts, self.window_pooling)
+        return Hidden(states, self.dropout(self.pooling(states, inside)), windows)
+
+    def _mask(self, inside: Tensor) -> Tensor:
+        if not self.ready_mask:
+            return inside.long()
+        mask = inside[:, None, None]
+        if self.model.config._attn_implementation == "sdpa":
+            return mask
+        dtype = next(self.model.parameters()).dtype  # added to the scores
+        return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
+
+    def train(self, mode: bool = True) -> "Pretrained":
+        """Frozen layers draw no dropout."""
+        super().train(mode)
+        for part in self.frozen:
+            part.eval()
+        return self
+
+    def depths(self) -> dict[Tensor, int]:
+        """How many layers lie above each parameter of the model, for a rate that falls with depth."""
+        return _layers.depths_of(self.model)
+
+    def finish(self) -> None:
+        """The end of training: adapters become part of the weights, so that a saved model needs no peft."""
+        if self.adapted:
+            _lora.merge_adapters(self.model)
+            self.adapted = False
+
+
+PART = Pretrained
