@@ -26,7 +26,9 @@ def launch(kernel: Any, programs: int, arguments: tuple[Any, ...], constants: Ma
 
 
 def _kind(argument: Any) -> Any:
-    """What a kernel is compiled for: where a tensor lies and how, whole numbers as they are, other numbers as one."""
+    """What decides on the compiled kernel: dtype, device and alignment of a tensor, of a number what Triton asks."""
     if isinstance(argument, Tensor):
         return argument.dtype, argument.get_device(), argument.data_ptr() % 16 == 0
-    return 0.5 if isinstance(argument, float) else argument
+    if isinstance(argument, int):
+        return argument == 1, argument % 16 == 0, argument < 2**31
+    return type(argument)
