@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tagwright.assemble.prepare import prepare
-from tagwright.assemble.train import Run, device_of, fit
+from tagwright.assemble.train import Run, fit
 from tagwright.errors import ModelError, SettingsError
 from tagwright.fit.pipes import Interrupted
 from tagwright.read import read_data
@@ -214,11 +214,6 @@ def test_refitting_trains_on_dev_too(make):
     assert totals[0] == ("fit", 2 * -(-rows["train"] // 16))
     assert totals[1][0] == "refit"
     assert totals[1][1] % -(-(rows["train"] + rows["dev"]) // 16) == 0
-
-
-def test_an_unknown_device_is_a_clear_error(make):
-    with pytest.raises(SettingsError, match="gpu"):
-        device_of(make(fit={"device": "gpu"})[1])
 
 
 def test_vectors_set_the_width(make, tmp_path):

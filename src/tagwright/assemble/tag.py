@@ -16,8 +16,8 @@ import torch
 
 from tagwright import bundle
 from tagwright.assemble import write
+from tagwright.assemble.device import device_of
 from tagwright.assemble.score import own_columns
-from tagwright.assemble.train import device_of
 from tagwright.errors import DataError, SettingsError
 from tagwright.folder import MANIFEST, sha256
 from tagwright.model import Model, Scores

@@ -1,10 +1,8 @@
 """Training: from prepared data to a model with its decision, resumable at every step."""
 
 import inspect
-import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +15,7 @@ from torch import Tensor
 from tagwright import metrics, parts
 from tagwright.assemble.chunked import chunked_loss, optimiser_of
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
+from tagwright.assemble.device import deterministic, device_of
 from tagwright.assemble.memory import require_memory
 from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
@@ -177,7 +176,7 @@ def train_network(
         stream = evaluated(stream, score, every=course.per_epoch / choice.evaluations, total=course.total)
     stream = stopped(recorded(stream, history, training.keep), history, patience=choice.patience if score else 0)
     stream = interruptible(saved(stream, save, seconds=choice.save_seconds), run.asked, save)
-    with torch.random.fork_rng(), _deterministic(choice.deterministic):
+    with torch.random.fork_rng(), deterministic(choice.deterministic):
         for _ in run.progress(stream, phase, training.step, course.total):
             pass
     if training.best:
@@ -211,34 +210,6 @@ def _steps(training: Training, course: Course, objective: Objective, rows: Rows,
         seed=choice.seed,
         device=device,
     )
-
-
-@contextmanager
-def _deterministic(wanted: bool) -> Iterator[None]:
-    """Same bits on a GPU, inside the block; cuBLAS reads its setting when it starts."""
-    before = torch.are_deterministic_algorithms_enabled()
-    if wanted:
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        torch.use_deterministic_algorithms(True)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(before)
-
-
-def device_of(settings: Settings) -> torch.device:
-    """The device that the settings name; "auto" takes an accelerator where there is one."""
-    if settings.fit.device != "auto":
-        try:
-            return torch.empty(0, device=settings.fit.device).device
-        except (RuntimeError, AssertionError) as error:
-            reason = str(error).splitlines()[0]
-            raise SettingsError(
-                f"device {settings.fit.device!r} cannot be used ({reason}); take auto, cpu, cuda or mps"
-            ) from None
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
 def _network(prepared: Prepared, settings: Settings) -> Network:

@@ -1,0 +1,38 @@
+"""Where a run computes, and whether it gives the same bits there."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from tagwright.errors import SettingsError
+from tagwright.settings import Settings
+
+
+@contextmanager
+def deterministic(wanted: bool) -> Iterator[None]:
+    """Same bits on a GPU, inside the block; cuBLAS reads its setting when it starts."""
+    before = torch.are_deterministic_algorithms_enabled()
+    if wanted:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
+
+
+def device_of(settings: Settings) -> torch.device:
+    """The device that the settings name; "auto" takes an accelerator where there is one."""
+    if settings.fit.device != "auto":
+        try:
+            return torch.empty(0, device=settings.fit.device).device
+        except (RuntimeError, AssertionError) as error:
+            reason = str(error).splitlines()[0]
+            raise SettingsError(
+                f"device {settings.fit.device!r} cannot be used ({reason}); take auto, cpu, cuda or mps"
+            ) from None
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

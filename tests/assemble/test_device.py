@@ -1,0 +1,25 @@
+"""Where a run computes."""
+
+import pytest
+import torch
+
+from tagwright.assemble.device import deterministic, device_of
+from tagwright.errors import SettingsError
+from tagwright.settings import resolve
+
+
+def test_an_unknown_device_is_a_clear_error():
+    with pytest.raises(SettingsError, match="'gpu' cannot be used .* take auto, cpu, cuda or mps"):
+        device_of(resolve({"fit": {"device": "gpu"}}))
+
+
+def test_a_named_device_is_taken_and_auto_finds_one():
+    assert device_of(resolve({"fit": {"device": "cpu"}})).type == "cpu"
+    assert device_of(resolve({})).type in ("cpu", "cuda", "mps")
+
+
+def test_determinism_ends_with_its_block():
+    with pytest.raises(ZeroDivisionError), deterministic(True):
+        assert torch.are_deterministic_algorithms_enabled()
+        raise ZeroDivisionError
+    assert not torch.are_deterministic_algorithms_enabled()
