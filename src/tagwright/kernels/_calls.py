@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from tagwright.errors import TagwrightError
 from tagwright.kernels import NAMES
-from tagwright.kernels._entry import Answer, Cells
+from tagwright.kernels._entry import Answer, Cells, Work
 from tagwright.kernels._launch import launch
 from tagwright.kernels._rescale import rescale_cells
 from tagwright.losses._sparse import SparseMask, SparseTarget
@@ -57,7 +57,7 @@ class Call(NamedTuple):
     def launch(self, upstream: Tensor | None, answer: Answer, *, origin: int = 0, add: bool = False) -> None:
         """Fill the answer, or `add` to it; the first of the labels is `origin`."""
         with _device_of(self.cells.logits):
-            ENTRIES[self.name].launch(self.cells, self.options, upstream, self.scale, answer, origin, add)
+            ENTRIES[self.name].launch(Work(self.cells, self.options, upstream, self.scale, answer, origin, add))
 
 
 def call_of(

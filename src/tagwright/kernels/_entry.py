@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import triton
 from torch import Tensor
 
 from tagwright.kernels._launch import launch
@@ -13,9 +12,6 @@ from tagwright.kernels._sums import sum_rows
 from tagwright.kernels._terms import term_rows
 
 WINDOW = 32  # listed cells at a time: a warp's worth, so that looking through them needs no shared memory
-
-
-Options = Sequence[float | None]
 
 
 class Cells(NamedTuple):
@@ -42,6 +38,31 @@ class Answer(NamedTuple):
     gradient: Tensor | None  # (B, L)
 
 
+class Work(NamedTuple):
+    """One launch: from which cells, with which options and factors, into what. The first of the labels is `origin`."""
+
+    cells: Cells
+    options: Sequence[float | None]
+    upstream: Tensor | None  # (B,)
+    scale: float
+    answer: Answer
+    origin: int = 0
+    add: bool = False  # to what stands in the answer
+
+    def arguments(self) -> tuple[Any, ...]:
+        """In the order in which every kernel takes them."""
+        cells, logits = self.cells, self.cells.logits
+        a, b, c = (*self.options, None, None, None)[:3]
+        return (
+            *logits.shape, self.origin, logits, logits.stride(0),
+            cells.target, 0 if cells.target is None else cells.target.stride(0),
+            cells.ids, cells.offsets, cells.soft, cells.background,
+            cells.mask, 0 if cells.mask is None else cells.mask.stride(0),
+            cells.off_ids, cells.off_offsets, *_strided(cells.positive), *_strided(cells.negative),
+            a, b, c, self.upstream, self.scale, *self.answer,
+        )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Terms:
     """A sum of terms. `form` chooses by the options the function of (s, *options) that serves.
@@ -53,35 +74,10 @@ class Terms:
     options: tuple[str, ...] = ()
     logs = False
 
-    def launch(
-        self,
-        cells: Cells,
-        options: Options,
-        upstream: Tensor | None,
-        scale: float,
-        answer: Answer,
-        origin: int = 0,
-        add: bool = False,
-    ) -> None:
+    def launch(self, work: Work) -> None:
         """Fill the answer."""
-        rows, labels = cells.logits.shape
-        block = min(2048, max(128, _power(labels)))
-        constants = {
-            "FORM": self.form(*options),
-            "PAIRS": False,
-            "SOFT": cells.target is not None or cells.background > 0,
-            "ADD": add,
-            "EVEN": labels % block == 0,
-            "BLOCK": block,
-            "WINDOW": WINDOW,
-        }
-        launch(
-            term_rows,
-            rows,
-            _arguments(cells, options, upstream, scale, answer, origin),
-            constants,
-            max(1, block // 256),
-        )
+        block = min(2048, max(128, _power(work.cells.logits.shape[1])))
+        _launch_rows(term_rows, work, self.form(*work.options), False, block, max(1, block // 256))
 
 
 @dataclass(frozen=True)
@@ -93,32 +89,27 @@ class Sums:
     pairs: bool = False
     logs = True
 
-    def launch(
-        self,
-        cells: Cells,
-        options: Options,
-        upstream: Tensor | None,
-        scale: float,
-        answer: Answer,
-        origin: int = 0,
-        add: bool = False,
-    ) -> None:
+    def launch(self, work: Work) -> None:
         """Fill the answer."""
-        rows, labels = cells.logits.shape
-        twice = answer.values is not None and answer.gradient is not None
-        block = min(8192 if twice else 1024, max(128, _power(labels)))
-        constants = {
-            "FORM": self.form,
-            "PAIRS": self.pairs,
-            "SOFT": cells.target is not None or cells.background > 0,
-            "ADD": add,
-            "EVEN": labels % block == 0,
-            "BLOCK": block,
-            "WINDOW": WINDOW,
-        }
-        options = [option or None for option in options]  # no threshold: nothing to subtract
-        arguments = _arguments(cells, options, upstream, scale, answer, origin)
-        launch(sum_rows, rows, arguments, constants, max(1, block // (256 if twice else 512)))
+        twice = work.answer.values is not None and work.answer.gradient is not None
+        block = min(8192 if twice else 1024, max(128, _power(work.cells.logits.shape[1])))
+        work = work._replace(options=[option or None for option in work.options])  # no threshold: nothing to subtract
+        _launch_rows(sum_rows, work, self.form, self.pairs, block, max(1, block // (256 if twice else 512)))
+
+
+def _launch_rows(kernel: Any, work: Work, form: Callable[..., Any], pairs: bool, block: int, warps: int) -> None:
+    """A program a row."""
+    rows, labels = work.cells.logits.shape
+    constants = {
+        "FORM": form,
+        "PAIRS": pairs,
+        "SOFT": work.cells.target is not None or work.cells.background > 0,
+        "ADD": work.add,
+        "EVEN": labels % block == 0,
+        "BLOCK": block,
+        "WINDOW": WINDOW,
+    }
+    launch(kernel, rows, work.arguments(), constants, warps)
 
 
 @dataclass(frozen=True)
@@ -131,36 +122,21 @@ class Softmax:
 
     def programs(self, rows: int, labels: int) -> int:
         """How many programs share the rows: each may give the sum of its own."""
-        return triton.cdiv(rows, _tile(labels)[0])
+        return -(-rows // _tile(labels)[0])
 
-    def launch(
-        self,
-        cells: Cells,
-        options: Options,
-        upstream: Tensor | None,
-        scale: float,
-        answer: Answer,
-        origin: int = 0,
-        add: bool = False,
-    ) -> None:
+    def launch(self, work: Work) -> None:
         """Fill the answer."""
-        rows, labels = cells.logits.shape
+        rows, labels = work.cells.logits.shape
         tile, block = _tile(labels)
         constants = {
             "FORM": self.predicted_only,
-            "FOCAL": options[0] != 0,
-            "TOTAL": answer.values is not None and len(answer.values) != rows,
+            "FOCAL": work.options[0] != 0,
+            "TOTAL": work.answer.values is not None and len(work.answer.values) != rows,
             "EVEN": rows % tile == 0 and labels == block,
             "ROWS": tile,
             "BLOCK": block,
         }
-        launch(
-            softmax_rows,
-            triton.cdiv(rows, tile),
-            _arguments(cells, options, upstream, scale, answer, origin),
-            constants,
-            1 if tile > 1 else 4,
-        )
+        launch(softmax_rows, self.programs(rows, labels), work.arguments(), constants, 1 if tile > 1 else 4)
 
 
 def _power(count: int) -> int:
@@ -171,22 +147,6 @@ def _power(count: int) -> int:
 def _tile(labels: int) -> tuple[int, int]:
     block = max(16, _power(labels))
     return max(1, 512 // block), block
-
-
-def _arguments(
-    cells: Cells, options: Options, upstream: Tensor | None, scale: float, answer: Answer, origin: int = 0
-) -> tuple[Any, ...]:
-    """In the order in which every kernel takes them."""
-    logits = cells.logits
-    a, b, c = (*options, None, None, None)[:3]
-    return (
-        *logits.shape, origin, logits, logits.stride(0),
-        cells.target, 0 if cells.target is None else cells.target.stride(0),
-        cells.ids, cells.offsets, cells.soft, cells.background,
-        cells.mask, 0 if cells.mask is None else cells.mask.stride(0),
-        cells.off_ids, cells.off_offsets, *_strided(cells.positive), *_strided(cells.negative),
-        a, b, c, upstream, scale, *answer,
-    )  # fmt: skip
 
 
 def _strided(weight: Tensor | None) -> tuple[Tensor | None, int, int]:
