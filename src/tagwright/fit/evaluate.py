@@ -20,9 +20,7 @@ def logits_of(network: Network, inputs: Inputs, *, head: str = "main", batch: in
     network.eval()
     device = next(network.parameters()).device
     result: np.ndarray | None = None
-    rooms = getattr(inputs, "rooms", {})  # tokens of a batch, where texts differ much in length
-    room = rooms.get(device.type, rooms.get("other"))
-    for index in plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False, room=room):
+    for index in _batches(inputs, batch, device):
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
         logits = network.of_labels(*tensors)[head].float().cpu().numpy()
         if result is None:
@@ -50,7 +48,7 @@ def shortlist_of(
     rows, width = len(inputs.lengths), min(part.shortlist, part.label_count)
     ids, logits = np.empty((rows, width), np.int32), np.empty((rows, width), np.float32)
     log_sum = None if log_terms is None else np.empty(rows, np.float32)
-    for index in plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False):
+    for index in _batches(inputs, batch, device):
         hidden = network.hidden(*(tensor.to(device, non_blocking=True) for tensor in inputs.batch(index)))
         weight, bias = part.linear.weight, part.linear.bias - part.zero
         best = best_labels(hidden, weight, bias, width, chunk=part.chunk, log_terms=log_terms)
@@ -58,3 +56,10 @@ def shortlist_of(
         if log_sum is not None and best.log_sum is not None:
             log_sum[index] = best.log_sum.float().cpu().numpy()
     return Shortlist(ids, logits, log_sum, part.label_count)
+
+
+def _batches(inputs: Inputs, batch: int, device: torch.device) -> list[np.ndarray]:
+    """Row numbers of each batch, texts of like length together; where texts differ much, of so many tokens at most."""
+    rooms = getattr(inputs, "rooms", {})
+    room = rooms.get(device.type, rooms.get("other"))
+    return plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False, room=room)
