@@ -1,4 +1,4 @@
-"""`torchrun … tagwright fit` on two processes: the model of one process, one writer, no one waits for one that is gone."""
+"""`torchrun … tagwright fit` on two processes: the model of one, one writer, and no one waits for one that is gone."""
 
 import json
 import os

@@ -100,7 +100,7 @@ class Ranks:
         except Exception as error:
             if self._noted(str(error) or type(error).__name__) == self.rank:
                 raise
-            raise RankError("the first process failed too, and says why") from error
+            raise RankError(str(error)) from error  # one voice a machine: another process says the same
         self._noted("")
 
     def _noted(self, problem: str) -> int:
