@@ -11,6 +11,7 @@ from tagwright.batches.inputs import FeatureInputs, Inputs, TokenInputs
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.fit.evaluate import logits_of, shortlist_of
+from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration, log_terms, probabilities, some_probabilities
 from tagwright.network import Network
@@ -88,12 +89,14 @@ def answers_of(
     *,
     head: str = "main",
     batch: int = 256,
+    ranks: Ranks = ALONE,
 ) -> np.ndarray | Shortlist:
     """Logits (n, L) of every row, or their shortlists where the labels are very many."""
     if shortlisted(settings, len(space)):
         terms = log_terms(link, exclusive=space.exclusive)
-        return shortlist_of(network, inputs, log_terms=terms, head=head, batch=batch)
-    return logits_of(network, inputs, head=head, batch=batch).reshape(len(inputs.lengths), len(space))
+        return shortlist_of(network, inputs, log_terms=terms, head=head, batch=batch, ranks=ranks)
+    found = logits_of(network, inputs, head=head, batch=batch, ranks=ranks)
+    return found.reshape(len(inputs.lengths), len(space))
 
 
 def inputs_of(network: Network, tokens: Tokens, *, limit: int) -> Inputs:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tagwright.assemble.device import deterministic, device_of
+from tagwright.assemble.device import deterministic, device_of, forked_random
 from tagwright.errors import SettingsError
 from tagwright.settings import resolve
 
@@ -24,3 +24,11 @@ def test_determinism_ends_with_its_block():
     assert not torch.are_deterministic_algorithms_enabled()
     with deterministic(False):
         assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_draws_inside_leave_the_global_generator_as_it_was():
+    before = torch.get_rng_state()
+    with forked_random():
+        torch.manual_seed(1)
+        torch.rand(3)
+    assert torch.equal(torch.get_rng_state(), before)

@@ -49,3 +49,12 @@ def test_auto_is_settled_once_and_a_checkpoint_wins(monkeypatch):
         precision.settle(encoder)
     assert (fresh.precision, resumed.precision) == ("bfloat16", "float32")
     assert not hasattr(plain, "precision")
+
+
+def test_processes_settle_on_one_answer(monkeypatch):
+    monkeypatch.setattr(precision, "gain", lambda kind: 2.0)
+    encoder, asked = nn.Linear(1, 1), []
+    encoder.precision = "auto"
+    precision.settle(encoder, agreed=lambda gains: asked.append(gains) is not None)
+    assert asked == [True]
+    assert encoder.precision == "float32"

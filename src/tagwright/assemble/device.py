@@ -23,6 +23,15 @@ def deterministic(wanted: bool) -> Iterator[None]:
         torch.use_deterministic_algorithms(before)
 
 
+@contextmanager
+def forked_random() -> Iterator[None]:
+    """Draws inside leave the global generators as they were: the host's and this process's GPU's. Asking every GPU for
+    its state would give each process memory on each."""
+    devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
+    with torch.random.fork_rng(devices=devices):
+        yield
+
+
 def device_of(settings: Settings) -> torch.device:
     """The device that the settings name; "auto" takes an accelerator where there is one."""
     if settings.fit.device != "auto":

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,8 +12,10 @@ from typing import Any
 from tagwright import bundle
 from tagwright.assemble.facts import card_facts, fit_facts, refitted_on
 from tagwright.assemble.prepare import Prepared, prepare
+from tagwright.assemble.ranks import check_ranks
 from tagwright.assemble.train import Fitted, Progress, Run, check, fit, silent, watched
 from tagwright.errors import ModelError, SettingsError
+from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.folder import named, require_model, require_ours
 from tagwright.read import Data, read_data
 from tagwright.report import fit_report, model_card
@@ -53,14 +55,44 @@ def fit_folder(
     progress: Progress = silent,
     asked: Callable[[], bool] = lambda: False,
     say: Callable[[str], None] = lambda text: None,
+    ranks: Ranks = ALONE,
 ) -> Outcome:
-    """Train on a source and write `out`; state and report stand in `out`.run. A mistake writes nothing."""
-    resolve(given)  # all faults of the settings, before a large file is read
+    """Train on a source and write `out`; state and report stand in `out`.run. A mistake writes nothing.
+
+    Of several processes (`ranks`) all read and train, and the first alone writes and speaks.
+    """
     folder = run_folder(out)
-    _refuse_model(out, may_stand=overwrite or (resume and folder.exists()))
+    say, progress = (say, progress) if ranks.first else (_nothing, silent)
+    with ranks.together():  # what one refuses, all refuse, and none writes before all have looked
+        resolve(given)  # all faults of the settings, before a large file is read
+        _refuse_model(out, may_stand=overwrite or (resume and folder.exists()))
+        prepared, settings = _prepared(source, given, say, ranks)
+        _refuse_run(folder, may_stand=overwrite or resume)
+        finished = resume and out.exists() and (folder / "outcome.json").exists()
+        if finished:
+            return _finished(out, folder, prepared.fingerprint(settings))
+    with ranks.together():
+        if overwrite and not resume and ranks.first:
+            _clear(folder, (*RUN_MARKS, "report.html"))
+    with _kept_if_filled(folder) if ranks.first else nullcontext():
+        fitted = fit(prepared, settings, Run(folder=folder, progress=progress, asked=asked, ranks=ranks))
+    with ranks.together():
+        fingerprint = prepared.fingerprint(settings)
+        return _outcome(prepared, fitted, out, fingerprint, overwrite=overwrite or resume, writes=ranks.first)
+
+
+def _nothing(text: str) -> None:
+    """Says nothing."""
+
+
+def _prepared(
+    source: str, given: Mapping[str, Any], say: Callable[[str], None], ranks: Ranks
+) -> tuple[Prepared, Settings]:
+    """The data, ready to train on, and the settings; all that was found is said, what cannot be trained is refused."""
     data, settings = read_for(source, given)
     for sentence in data.found:
         say(sentence)
+    check_ranks(settings, ranks)
     prepared = prepare(data, settings)
     for sentence in (*prepared.found[len(data.found) :], *_dropped(prepared), *prepared.warnings):
         say(sentence)
@@ -68,15 +100,17 @@ def fit_folder(
     for sentence in left_out(settings, len(prepared.space)):
         say(sentence)
     say(f"score: {watched(settings, prepared.space)} on dev")
-    _refuse_run(folder, may_stand=overwrite or resume)
-    if resume and out.exists() and (folder / "outcome.json").exists():
-        return _finished(out, folder, prepared.fingerprint(settings))
-    if overwrite and not resume:
-        _clear(folder, (*RUN_MARKS, "report.html"))
-    with _kept_if_filled(folder):
-        fitted = fit(prepared, settings, Run(folder=folder, progress=progress, asked=asked))
-    bundle.save(fitted.model, out, card=model_card(card_facts(prepared, fitted)), overwrite=overwrite or resume)
-    report = write_report(prepared, fitted, folder)
+    return prepared, settings
+
+
+def _outcome(
+    prepared: Prepared, fitted: Fitted, out: Path, fingerprint: str, *, overwrite: bool, writes: bool
+) -> Outcome:
+    """Write the model, its report and what the run came to, where this process `writes`."""
+    folder, report = run_folder(out), None
+    if writes:
+        bundle.save(fitted.model, out, card=model_card(card_facts(prepared, fitted)), overwrite=overwrite)
+        report = write_report(prepared, fitted, folder)
     outcome = Outcome(
         model=out,
         report=report,
@@ -85,9 +119,10 @@ def fit_folder(
         metrics=_metrics(fitted),
         refitted_on=refitted_on(prepared, fitted),
     )
-    done = {**outcome.as_dict(), "fingerprint": prepared.fingerprint(settings)}
-    (folder / "outcome.json").write_text(json.dumps(done), encoding="utf-8")
-    _clear(folder, PHASES)  # the model stands; its checkpoints have served
+    if writes:
+        done = {**outcome.as_dict(), "fingerprint": fingerprint}
+        (folder / "outcome.json").write_text(json.dumps(done), encoding="utf-8")
+        _clear(folder, PHASES)  # the model stands; its checkpoints have served
     return outcome
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tagwright import parts
+from tagwright.assemble.device import forked_random
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.errors import SettingsError
@@ -39,7 +40,7 @@ def build_network(
     fresh: bool = False,
 ) -> Network:
     """A network, its weights a function of the seed; a `fresh` one starts from pretrained weights where it has some."""
-    with torch.random.fork_rng():
+    with forked_random():
         torch.manual_seed(seed_of(settings.fit.seed, "init"))
         known: dict[str, Any] = {"sizes": sizes, "learned": learned, "vectors": vectors, "fresh": fresh}
         known |= {"precision": settings.fit.precision, "limit": settings.fit.limit}

@@ -15,10 +15,11 @@ from torch import Tensor
 from tagwright import metrics, parts
 from tagwright.assemble.chunked import chunked_loss, optimiser_of
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
-from tagwright.assemble.device import deterministic, device_of
+from tagwright.assemble.device import deterministic, device_of, forked_random
 from tagwright.assemble.memory import require_memory
 from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
+from tagwright.assemble.ranks import require_one_start
 from tagwright.batches.bucket import plan
 from tagwright.batches.rows import Rows
 from tagwright.decide.zero import Zero
@@ -29,6 +30,7 @@ from tagwright.fit.history import History
 from tagwright.fit.loop import Course, Step, steps
 from tagwright.fit.pipes import evaluated, interruptible, recorded, saved, stopped
 from tagwright.fit.precision import settle
+from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.labels.space import LabelSpace
 from tagwright.losses import SparseTarget
 from tagwright.metrics import Measures
@@ -49,11 +51,12 @@ def silent(stream: Iterator[Step], title: str, start: int, total: int) -> Iterat
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Where a run keeps its state (nowhere: None), how it shows progress, and how it is asked to stop."""
+    """Where a run keeps its state (nowhere: None), how it shows progress, how it is asked to stop, who shares it."""
 
     folder: Path | None = None
     progress: Progress = silent
     asked: Callable[[], bool] = lambda: False
+    ranks: Ranks = ALONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,9 +127,9 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     train, dev = (prepared.rows(name, network, settings) for name in ("train", "dev"))
     truth, metric = truth_of(dev.target, settings), watched(settings, space)
     history = History(sign=1 if metrics.metric(metric)[1] else -1)
-    score = _scorer(network, dev, truth, metric, settings, prepared)
+    score = _scorer(network, dev, truth, metric, settings, prepared, run.ranks)
     train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
-    answers = answers_of(network, dev.inputs, settings, space, link_of(settings))
+    answers = answers_of(network, dev.inputs, settings, space, link_of(settings), ranks=run.ranks)
     head, chosen = decide_on(answers, truth, settings, space)
     if settings.fit.refit and history.best:
         again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
@@ -160,23 +163,29 @@ def train_network(
     phase: str,
 ) -> None:
     """Train to the end, from the run's checkpoint where there is one; the network ends with its best weights."""
-    choice, course = settings.fit, _course(rows, settings.fit)
+    choice, course, ranks = settings.fit, _course(rows, settings.fit), run.ranks
     training = Training(network=network, optimiser=optimiser_of(network, settings), history=history)
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
         training.take_up(folder, fingerprint)
-    settle(network.encoder)
+    settle(network.encoder, agreed=ranks.all)
+    require_one_start(network, training.step, fingerprint, ranks)
 
     def save(step: int) -> None:
-        if folder is not None:
+        if folder is not None and ranks.first:
             training.save(step, folder, fingerprint)
 
-    stream = _steps(training, course, objective, rows, settings)
+    def save_and_meet(step: int) -> None:
+        save(step)
+        ranks.any(False)  # one that ends makes torchrun end the others: not while the first is writing
+
+    stream = _steps(training, course, objective, rows, settings, ranks)
     if score is not None:
         stream = evaluated(stream, score, every=course.per_epoch / choice.evaluations, total=course.total)
     stream = stopped(recorded(stream, history, training.keep), history, patience=choice.patience if score else 0)
-    stream = interruptible(saved(stream, save, seconds=choice.save_seconds), run.asked, save)
-    with torch.random.fork_rng(), deterministic(choice.deterministic):
+    stream = saved(stream, save, seconds=choice.save_seconds)
+    stream = interruptible(stream, lambda: ranks.any(run.asked()), save_and_meet)
+    with forked_random(), deterministic(choice.deterministic):
         for _ in run.progress(stream, phase, training.step, course.total):
             pass
     if training.best:
@@ -184,7 +193,9 @@ def train_network(
     getattr(network.encoder, "finish", lambda: None)()
 
 
-def _steps(training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings) -> Iterator[Step]:
+def _steps(
+    training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings, ranks: Ranks
+) -> Iterator[Step]:
     choice, device = settings.fit, device_of(settings)
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
 
@@ -209,6 +220,7 @@ def _steps(training: Training, course: Course, objective: Objective, rows: Rows,
         clip=choice.clip,
         seed=choice.seed,
         device=device,
+        ranks=ranks,
     )
 
 
@@ -250,12 +262,12 @@ def watched(settings: Settings, space: LabelSpace) -> str:
 
 
 def _scorer(
-    network: Network, dev: Rows, truth: Any, metric: str, settings: Settings, prepared: Prepared
+    network: Network, dev: Rows, truth: Any, metric: str, settings: Settings, prepared: Prepared, ranks: Ranks
 ) -> Callable[[], float]:
     space, link = prepared.space, link_of(settings)
 
     def score() -> float:
-        answers = answers_of(network, dev.inputs, settings, space, link)
+        answers = answers_of(network, dev.inputs, settings, space, link, ranks=ranks)
         # ranking needs no decision, and fitting thresholds at every evaluation would cost
         if metric in ("lrap", *TOP):
             scores = Head(space=space, link=link, rule="zero", decision=Zero()).scores(answers)
@@ -265,7 +277,7 @@ def _scorer(
         results = measured(scores, truth, names=[metric]).results(label_counts=space.counts)
         if metric not in results:
             raise SettingsError(f"{metric} has no value for these labels and this decision; choose another fit.metric")
-        return results[metric]
+        return ranks.of_first(results[metric])
 
     return score
 

@@ -4,11 +4,14 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tagwright.cli import _options as o
+
+if TYPE_CHECKING:
+    from tagwright.fit.ranks import Ranks
 
 EXAMPLES = """Train a tagger: split, learn, fit the decision on dev, write a model folder and a report.
 
@@ -22,6 +25,10 @@ Examples:
 
 A killed or interrupted run goes on with the same command and --resume. The report, the log and the checkpoints
 stand in OUT.run; the report quotes texts of the data, the model folder does not.
+
+Several GPUs or machines train one model with torchrun, see docs/many-machines.md:
+
+    torchrun --nproc_per_node 4 -m tagwright fit mails.csv --encoder minilm --out model
 """
 
 
@@ -100,6 +107,7 @@ def fit(
     """Train a tagger."""
     from tagwright.assemble.fit import fit_folder
     from tagwright.cli import _show
+    from tagwright.fit.ranks import joined
     from tagwright.report.facts import refitted
 
     options = {
@@ -126,7 +134,7 @@ def fit(
         "fit.device": device,
         "fit.deterministic": deterministic,
     }
-    with _asked_by_signals() as asked:
+    with joined() as ranks, _one_voice(ranks), _asked_by_signals() as asked:
         outcome = fit_folder(
             data,
             o.given(settings, set_, options),
@@ -136,7 +144,10 @@ def fit(
             progress=_show.training_bar,
             asked=lambda: bool(asked),
             say=_show.say,
+            ranks=ranks,
         )
+    if not ranks.first:
+        return
     if json:
         _show.emit(outcome.as_dict())
     else:
@@ -144,6 +155,20 @@ def fit(
     if outcome.refitted_on is not None:
         _show.say(refitted(outcome.refitted_on))
     _show.say(f"model:  {outcome.model}\nreport: {outcome.report or 'none: altair and vl-convert are not installed'}")
+
+
+@contextmanager
+def _one_voice(ranks: "Ranks") -> Iterator[None]:
+    """What all processes of a machine would say at once, one says: that another failed, or that the run was stopped."""
+    from tagwright.fit.pipes import Interrupted
+    from tagwright.fit.ranks import RankError
+
+    try:
+        yield
+    except (Interrupted, RankError) as error:
+        if ranks.local:
+            raise typer.Exit(130 if isinstance(error, Interrupted) else 2) from None
+        raise
 
 
 @contextmanager

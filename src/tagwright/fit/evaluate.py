@@ -10,23 +10,30 @@ from torch import Tensor
 from tagwright._sweep import best_labels
 from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
+from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.network import Network
 from tagwright.shortlist import Shortlist
 
 
 @torch.inference_mode()
-def logits_of(network: Network, inputs: Inputs, *, head: str = "main", batch: int = 256) -> np.ndarray:
-    """Logits (n, L), float32, on the host. Leaves the network in evaluation mode."""
+def logits_of(
+    network: Network, inputs: Inputs, *, head: str = "main", batch: int = 256, ranks: Ranks = ALONE
+) -> np.ndarray:
+    """Logits (n, L), float32, on the host. Leaves the network in evaluation mode.
+
+    Of several processes each takes whole batches, so that all get the bits that one alone would.
+    """
     network.eval()
     device = next(network.parameters()).device
     result: np.ndarray | None = None
-    for index in _batches(inputs, batch, device):
+    for index in _batches(inputs, batch, device)[ranks.rank :: ranks.world]:
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
         logits = network.of_labels(*tensors)[head].float().cpu().numpy()
         if result is None:
-            result = np.empty((len(inputs.lengths), logits.shape[1]), np.float32)
+            result = np.zeros((len(inputs.lengths), logits.shape[1]), np.float32)
         result[index] = logits
-    return np.empty((0, 0), np.float32) if result is None else result
+    width = int(ranks.of_first(0 if result is None else result.shape[1]))  # a process may be without a batch
+    return ranks.merged(np.zeros((len(inputs.lengths), width), np.float32) if result is None else result)
 
 
 @torch.no_grad()
@@ -37,6 +44,7 @@ def shortlist_of(
     log_terms: Callable[[Tensor], Tensor] | None = None,
     head: str = "main",
     batch: int = 256,
+    ranks: Ranks = ALONE,
 ) -> Shortlist:
     """The highest labels of every row, on the host; the head says how many. Leaves the network in evaluation mode.
 
@@ -46,16 +54,17 @@ def shortlist_of(
     part: Any = network.heads[head]
     device = next(network.parameters()).device
     rows, width = len(inputs.lengths), min(part.shortlist, part.label_count)
-    ids, logits = np.empty((rows, width), np.int32), np.empty((rows, width), np.float32)
-    log_sum = None if log_terms is None else np.empty(rows, np.float32)
-    for index in _batches(inputs, batch, device):
+    ids, logits = np.zeros((rows, width), np.int32), np.zeros((rows, width), np.float32)
+    log_sum = None if log_terms is None else np.zeros(rows, np.float32)
+    for index in _batches(inputs, batch, device)[ranks.rank :: ranks.world]:
         hidden = network.hidden(*(tensor.to(device, non_blocking=True) for tensor in inputs.batch(index)))
         weight, bias = part.linear.weight, part.linear.bias - part.zero
         best = best_labels(hidden, weight, bias, width, chunk=part.chunk, log_terms=log_terms)
         ids[index], logits[index] = best.ids.cpu().numpy(), best.logits.float().cpu().numpy()
         if log_sum is not None and best.log_sum is not None:
             log_sum[index] = best.log_sum.float().cpu().numpy()
-    return Shortlist(ids, logits, log_sum, part.label_count)
+    log_sum = None if log_sum is None else ranks.merged(log_sum)
+    return Shortlist(ranks.merged(ids), ranks.merged(logits), log_sum, part.label_count)
 
 
 def _batches(inputs: Inputs, batch: int, device: torch.device) -> list[np.ndarray]:

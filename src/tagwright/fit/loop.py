@@ -7,7 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tagwright.fit._gradients import summed
 from tagwright.fit._together import Optimiser
+from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.seeds import seed_of
 
 
@@ -45,6 +47,10 @@ def _seed(device: torch.device, seed: int) -> None:
         torch.mps.manual_seed(seed)
 
 
+def _parts(rows: np.ndarray, count: int) -> list[np.ndarray]:
+    return np.array_split(rows, min(count, len(rows))) if len(rows) else []
+
+
 def steps(
     network: nn.Module,
     optimiser: Optimiser,
@@ -57,26 +63,30 @@ def steps(
     clip: float = 0.0,
     seed: int = 0,
     device: torch.device | str = "cpu",
+    ranks: Ranks = ALONE,
 ) -> Iterator[Step]:
     """Trains from step `start` to the last, and yields after each update.
 
-    `loss_of` gives the loss summed over some rows; the mean over the batch is the same however it was cut in parts.
+    `loss_of` gives the loss summed over some rows; the mean over the batch is the same however it was cut in parts,
+    and however many processes (`ranks`) shared them: gradients are added up, and all take the same step.
     """
     # a restored optimiser carries the rate of its last step in "lr"
     rates = [group.setdefault("initial_lr", group["lr"]) for group in optimiser.param_groups]
+    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     for number in range(start, course.total):
         rows = course.rows(number)
-        generator = torch.Generator(device).manual_seed(seed_of(seed, "draw", number))
-        _seed(torch.device(device), seed_of(seed, "dropout", number))
+        generator = torch.Generator(device).manual_seed(seed_of(seed, ranks.purpose("draw"), number))
+        _seed(torch.device(device), seed_of(seed, ranks.purpose("dropout"), number))
         for group, rate in zip(optimiser.param_groups, rates):
             group["lr"] = rate * factor(number)
         network.train()
         optimiser.zero_grad(set_to_none=True)
         value = 0.0
-        for part in np.array_split(rows, min(accumulate, len(rows))):
+        for part in _parts(ranks.share(rows), accumulate):
             loss = loss_of(part, generator) / len(rows)
             loss.backward()
             value += loss.item()
+        value = summed(trained, value, ranks)
         if clip > 0:
             nn.utils.clip_grad_norm_([p for p in network.parameters() if p.grad is not None], clip)
         optimiser.step()

@@ -1,6 +1,7 @@
 """Whether to compute in bfloat16: only where a short timed trial shows that the chip gains by it."""
 
 import time
+from collections.abc import Callable
 from functools import cache
 
 import torch
@@ -25,11 +26,14 @@ def gain(kind: str) -> float:
         return _gain(kind)
 
 
-def settle(encoder: nn.Module, *, kept: str | None = None) -> None:
-    """Make an encoder's "auto" what it means here, or what a checkpoint kept: a resumed run must not change it."""
+def settle(encoder: nn.Module, *, kept: str | None = None, agreed: Callable[[bool], bool] = bool) -> None:
+    """Make an encoder's "auto" what it means here, or what a checkpoint kept: a resumed run must not change it.
+
+    Where several processes train, `agreed` makes one answer of theirs.
+    """
     if getattr(encoder, "precision", None) == "auto":
         device = next(encoder.parameters()).device
-        found = kept or ("bfloat16" if in_bfloat16("auto", device) else "float32")
+        found = kept or ("bfloat16" if agreed(in_bfloat16("auto", device)) else "float32")
         encoder.precision = found  # type: ignore[assignment]
 
 

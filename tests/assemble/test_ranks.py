@@ -1,0 +1,179 @@
+"""`torchrun … tagwright fit` on two processes: the model of one, one writer, and no one waits for one that is gone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from tagwright.assemble.fit import fit_folder, run_folder
+from tagwright.assemble.ranks import check_ranks
+from tagwright.errors import SettingsError
+from tagwright.fit.ranks import ALONE, Ranks
+from tagwright.settings import resolve
+
+TWO = Ranks(rank=1, world=2, local=1)
+KEPT = ("model.safetensors", "heads/main/decision.json", "heads/main/metrics.json")
+SETTINGS = {
+    "encoder": {"name": "cnn", "width": 8, "filters": 4, "dropout": 0.0},
+    "fit": {"batch": 4, "epochs": 2.0, "evaluations": 2.0, "device": "cpu", "learning_rate": 0.02},
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory, rows_of, write_csv):
+    """93 texts in train, so that the last batch has one text and one process none; 263 in dev, so two odd batches."""
+    folder = tmp_path_factory.mktemp("data") / "splits"
+    for seed, (name, count) in enumerate([("train", 93), ("dev", 263)]):
+        write_csv(folder / f"{name}.csv", rows_of(count, seed=seed))
+    return folder
+
+
+def launched(data, out, *more):
+    """Two processes under torchrun."""
+    given = {f"{section}.{key}": value for section, keys in SETTINGS.items() for key, value in keys.items()}
+    options = [word for key, value in given.items() for word in ("--set", f"{key}={value}")]
+    start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "tagwright"]
+    return subprocess.Popen(
+        [*start, "fit", str(data), "--out", str(out), *options, *more],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finished(process):
+    shown, said = process.communicate(timeout=180)
+    assert process.returncode == 0, said
+    return shown, said
+
+
+def process_of(launcher, rank):
+    """The process id of a rank."""
+    children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
+    found = [pid for pid in children if f"\0RANK={rank}\0" in Path(f"/proc/{pid}/environ").read_text()]
+    return int(found[0])
+
+
+def reached(out, step, process):
+    """Wait until a checkpoint of this step or a later one stands."""
+    while process.poll() is None:
+        if any(int(p.name.removeprefix("step-")) >= step for p in (run_folder(out) / "fit").glob("step-*")):
+            return
+        time.sleep(0.002)
+    raise AssertionError(f"the run ended by itself: {process.stderr.read()}")
+
+
+def bytes_of(folder):
+    return {name: (folder / name).read_bytes() for name in KEPT}
+
+
+@pytest.fixture(scope="module")
+def alone(data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("alone") / "model"
+    fit_folder(str(data), SETTINGS, out=out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def pair(data, tmp_path_factory):
+    """A model made by two processes, and what they said."""
+    out = tmp_path_factory.mktemp("pair") / "model"
+    return out, *finished(launched(data, out, "--json"))
+
+
+def test_two_processes_make_the_model_of_one(alone, pair):
+    weights, found = (load_file(out / "model.safetensors") for out in (alone, pair[0]))
+    assert weights.keys() == found.keys()
+    for name, weight in weights.items():
+        np.testing.assert_allclose(found[name], weight, atol=1e-5, err_msg=name)
+
+
+def test_metrics_are_those_of_one_process(alone, pair):
+    ours = json.loads((pair[0] / "heads/main/metrics.json").read_text())["metrics"]
+    theirs = json.loads((alone / "heads/main/metrics.json").read_text())["metrics"]
+    assert ours == pytest.approx(theirs, abs=1e-5)
+
+
+def test_one_process_speaks_and_writes(pair):
+    out, shown, said = pair
+    assert json.loads(shown)["rows"] == 263
+    assert said.count("score: lrap on dev") == 1
+    assert {path.name for path in run_folder(out).iterdir()} == {"report.html", "outcome.json"}
+    assert {path.name for path in out.parent.iterdir()} == {"model", "model.run"}
+
+
+def test_a_model_that_stands_is_refused_by_all_and_nobody_waits(data, pair):
+    before = bytes_of(pair[0])
+    process = launched(data, pair[0])
+    _, said = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert said.count("exists; choose another --out") == 1
+    assert bytes_of(pair[0]) == before
+
+
+@pytest.mark.slow
+def test_a_run_with_a_killed_process_goes_on_to_the_same_bits(data, tmp_path):
+    more = ("--set", "encoder.dropout=0.3", "--epochs", "4", "--set", "fit.save_seconds=0")
+    whole, out = tmp_path / "whole", tmp_path / "model"
+    finished(launched(data, whole, *more))
+    for rank, step, again in ((1, 10, ()), (0, 40, ("--resume",))):
+        process = launched(data, out, *more, *again)
+        reached(out, step, process)
+        os.kill(process_of(process, rank), signal.SIGKILL)
+        process.communicate(timeout=120)
+        assert process.returncode != 0
+        assert not out.exists()
+    finished(launched(data, out, *more, "--resume"))
+    assert bytes_of(out) == bytes_of(whole)
+
+
+@pytest.mark.slow
+def test_a_signal_to_one_process_stops_all_at_one_step_with_the_state_saved(data, tmp_path):
+    more = ("--set", "encoder.dropout=0.3", "--epochs", "8")
+    whole, out = tmp_path / "whole", tmp_path / "model"
+    finished(launched(data, whole, *more))
+    process = launched(data, out, *more)
+    for line in process.stderr:
+        if line.startswith("fit: step"):
+            break
+    os.kill(process_of(process, 1), signal.SIGTERM)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert said.count("the state is saved") == 1
+    assert len(list((run_folder(out) / "fit").glob("step-*"))) == 1
+    finished(launched(data, out, *more, "--resume"))
+    assert bytes_of(out) == bytes_of(whole)
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"objective": "batch_dice"}, "batch_dice looks at a whole batch.*bce"),
+        ({"encoder": {"name": "bow"}}, "bow's gradients are sparse rows.*cnn"),
+        ({"encoder": {"name": "cnn"}, "fit": {"device": "meta"}}, "cpu or cuda, not on meta"),
+    ],
+)
+def test_what_only_one_process_can_train_is_refused_and_says_what_works(given, match):
+    settings = resolve({"encoder": {"name": "cnn"}, **given}, "many")
+    with pytest.raises(SettingsError, match=match):
+        check_ranks(settings, TWO)
+    check_ranks(settings, ALONE)
+
+
+def test_a_process_without_a_gpu_of_its_own_is_refused(monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    settings = resolve({"encoder": {"name": "cnn"}}, "many")
+    with pytest.raises(SettingsError, match=r"finds no GPU of its own: there are 1.*--device cpu"):
+        check_ranks(settings, TWO)
+    check_ranks(settings, Ranks(rank=2, world=4, local=0))
