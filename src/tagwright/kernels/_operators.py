@@ -1,6 +1,7 @@
 """The kernels as operators that `torch.compile` keeps whole, with their derivatives.
 
-Plain calls go past them: asking the dispatcher costs more than the kernel where batches are small.
+Plain calls go past them: asking the dispatcher costs more than the kernel where batches are small. What every operator
+takes of a call stands last, as `Cells` holds it.
 """
 
 from typing import Any
@@ -11,59 +12,44 @@ from torch import Tensor
 from tagwright.kernels._calls import ENTRIES, Call, rescale
 from tagwright.kernels._entry import Cells
 
+_LOSS = "str name, float[] options"
+_CELLS = (
+    "Tensor? target, Tensor? ids, Tensor? offsets, Tensor? soft, float background, Tensor? mask, Tensor? off_ids, "
+    "Tensor? off_offsets, Tensor? positive, Tensor? negative"
+)
 
-@torch.library.custom_op("tagwright::values", mutates_args=())
-def values(
-    logits: Tensor,
-    name: str,
-    options: list[float],
-    target: Tensor | None,
-    ids: Tensor | None,
-    offsets: Tensor | None,
-    soft: Tensor | None,
-    background: float,
-    mask: Tensor | None,
-    off_ids: Tensor | None,
-    off_offsets: Tensor | None,
-    positive: Tensor | None,
-    negative: Tensor | None,
-) -> tuple[Tensor, Tensor]:
+
+def _values(logits: Tensor, name: str, options: list[float], *cells: Any) -> tuple[Tensor, Tensor]:
     """The loss of every row, (B,), and what its gradient needs beside the logits."""
-    given = target, ids, offsets, soft, background, mask, off_ids, off_offsets, positive, negative
-    answer = Call(name, options, Cells(logits, *given)).run()
+    answer = Call(name, options, Cells(logits, *cells)).run()
     return answer.values, logits.new_empty(0) if answer.logs is None else answer.logs  # type: ignore[return-value]
 
 
+values = torch.library.custom_op(
+    "tagwright::values", _values, mutates_args=(), schema=f"(Tensor logits, {_LOSS}, {_CELLS}) -> (Tensor, Tensor)"
+)
+
+
 @values.register_fake
-def _(logits: Tensor, name: str, options: list[float], *given: Any) -> tuple[Tensor, Tensor]:
+def _(logits: Tensor, name: str, options: list[float], *cells: Any) -> tuple[Tensor, Tensor]:
     rows = logits.shape[0]
     logs = logits.new_empty((2, rows), dtype=torch.float32) if ENTRIES[name].logs else logits.new_empty(0)
     return logits.new_empty(rows, dtype=torch.float32), logs
 
 
-@torch.library.custom_op("tagwright::slopes", mutates_args=())
-def slopes(
-    logits: Tensor,
-    upstream: Tensor,
-    logs: Tensor,
-    name: str,
-    options: list[float],
-    target: Tensor | None,
-    ids: Tensor | None,
-    offsets: Tensor | None,
-    soft: Tensor | None,
-    background: float,
-    mask: Tensor | None,
-    off_ids: Tensor | None,
-    off_offsets: Tensor | None,
-    positive: Tensor | None,
-    negative: Tensor | None,
-) -> Tensor:
+def _slopes(logits: Tensor, upstream: Tensor, logs: Tensor, name: str, options: list[float], *cells: Any) -> Tensor:
     """The gradient of `values`, (B, L)."""
-    given = target, ids, offsets, soft, background, mask, off_ids, off_offsets, positive, negative
-    call = Call(name, options, Cells(logits, *given))
-    answer = call.run(values=False, gradient=True, upstream=upstream.contiguous(), logs=logs if logs.numel() else None)
+    call, kept = Call(name, options, Cells(logits, *cells)), logs if logs.numel() else None
+    answer = call.run(values=False, gradient=True, upstream=upstream.contiguous(), logs=kept)
     return answer.gradient  # type: ignore[return-value]
+
+
+slopes = torch.library.custom_op(
+    "tagwright::slopes",
+    _slopes,
+    mutates_args=(),
+    schema=f"(Tensor logits, Tensor upstream, Tensor logs, {_LOSS}, {_CELLS}) -> Tensor",
+)
 
 
 @slopes.register_fake
@@ -84,28 +70,20 @@ def _values_backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | No
 values.register_autograd(_values_backward, setup_context=_keep_values)
 
 
-@torch.library.custom_op("tagwright::reduced", mutates_args=())
-def reduced(
-    logits: Tensor,
-    name: str,
-    options: list[float],
-    row_weight: Tensor | None,
-    scale: float,
-    target: Tensor | None,
-    ids: Tensor | None,
-    offsets: Tensor | None,
-    soft: Tensor | None,
-    background: float,
-    mask: Tensor | None,
-    off_ids: Tensor | None,
-    off_offsets: Tensor | None,
-    positive: Tensor | None,
-    negative: Tensor | None,
+def _reduced(
+    logits: Tensor, name: str, options: list[float], row_weight: Tensor | None, scale: float, *cells: Any
 ) -> tuple[Tensor, Tensor]:
     """The sum of scale * row weight * loss over the rows, and its gradient, (B, L)."""
-    given = target, ids, offsets, soft, background, mask, off_ids, off_offsets, positive, negative
-    answer = Call(name, options, Cells(logits, *given), row_weight, scale).run(gradient=True, total=True)
+    answer = Call(name, options, Cells(logits, *cells), row_weight, scale).run(gradient=True, total=True)
     return answer.values.sum(), answer.gradient  # type: ignore[return-value, union-attr]
+
+
+reduced = torch.library.custom_op(
+    "tagwright::reduced",
+    _reduced,
+    mutates_args=(),
+    schema=f"(Tensor logits, {_LOSS}, Tensor? row_weight, float scale, {_CELLS}) -> (Tensor, Tensor)",
+)
 
 
 @reduced.register_fake

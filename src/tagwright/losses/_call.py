@@ -1,8 +1,8 @@
 """What stands around the mathematics of every loss: checks before, sparse targets in blocks, reduction after."""
 
 import inspect
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from typing import Any, Protocol, TypedDict
 
 import torch
@@ -89,40 +89,41 @@ def loss(
             check_answer(values, logits, mask, validate=validate)
             return values
 
-        def total(
-            logits: Tensor,
-            target: Tensor | SparseTarget,
-            *,
-            example_weight: Tensor | None,
-            reduction: str,
-            scale: float = 1.0,
-            mask: Tensor | SparseMask | None = None,
-            positive_weight: Tensor | None = None,
-            negative_weight: Tensor | None = None,
-            validate: bool = False,
-            **settings: Any,
-        ) -> Tensor:
-            """`scale` times the values, reduced; by a kernel both in one, with the gradient."""
-            weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
-            fixed = (positive_weight, negative_weight, example_weight)
-            # not of float16: what a mean leaves of a gradient may be too small for it before a scaler has enlarged it
-            if reduction != "none" and kernels.serves(name, logits, fixed, settings) and logits.dtype != torch.float16:
-                check(logits, target, mask, weights, extra_logits=extra_logits, hard=hard, validate=validate)
-                share, factor = _shares(example_weight, len(logits), reduction)
-                options = {**defaults, **settings}
-                value = kernels.reduced(name, logits, target, mask, weights, options, share, factor * scale)
-                check_answer(value, logits, mask, validate=validate)
-                return value
-            values = called(logits, target, mask=mask, validate=validate, **weights, **settings)
-            return reduced(values if scale == 1 else values * scale, example_weight, reduction)
-
         name = function.__name__
         defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
         called.__signature__ = _public(function)  # type: ignore[attr-defined]
-        called.total = total  # type: ignore[attr-defined]
+        called.total = partial(_total, called, defaults, {"extra_logits": extra_logits, "hard": hard})  # type: ignore[attr-defined]
         return called  # type: ignore[return-value]
 
     return decorate
+
+
+def _total(
+    called: Any,
+    defaults: Mapping[str, Any],
+    declared: Mapping[str, Any],
+    logits: Tensor,
+    target: Tensor | SparseTarget,
+    *,
+    example_weight: Tensor | None,
+    reduction: str,
+    scale: float = 1.0,
+    mask: Tensor | SparseMask | None = None,
+    validate: bool = False,
+    **given: Any,
+) -> Tensor:
+    """`scale` times the values of a loss, reduced; by a kernel both in one, with the gradient."""
+    weights = {name: given.pop(name, None) for name in ("positive_weight", "negative_weight")}
+    fixed, name = (*weights.values(), example_weight), called.__name__
+    # not of float16: what a mean leaves of a gradient may be too small for it before a scaler has enlarged it
+    if reduction != "none" and kernels.serves(name, logits, fixed, given) and logits.dtype != torch.float16:
+        check(logits, target, mask, weights, validate=validate, **declared)
+        share, factor = _shares(example_weight, len(logits), reduction)
+        value = kernels.reduced(name, logits, target, mask, weights, {**defaults, **given}, share, factor * scale)
+        check_answer(value, logits, mask, validate=validate)
+        return value
+    values = called(logits, target, mask=mask, validate=validate, **weights, **given)
+    return reduced(values if scale == 1 else values * scale, example_weight, reduction)
 
 
 def _public(function: Callable[..., Tensor]) -> inspect.Signature:
