@@ -48,7 +48,7 @@ class AveragePrecision:
         return {
             "macro_average_precision": float(labels[seen].mean()) if seen.any() else 0.0,
             "micro_average_precision": self._micro(),
-            "labels_with_positives": float(seen.sum()),
+            "labels_with_positives": int(seen.sum()),
         }
 
     def per_label(self) -> np.ndarray:

@@ -46,9 +46,9 @@ class Bands:
         if np.shape(label_counts) != self.counts.hits.shape:
             shapes = f"{self.counts.hits.shape}, got {np.shape(label_counts)}"
             raise ShapeError(f"label_counts must hold one count a label, shape {shapes}; give LabelSpace.counts")
-        results = {}
+        results: dict[str, float] = {}
         for band, inside in band_masks(label_counts).items():
-            results[f"{band}_labels"] = float(inside.sum())
+            results[f"{band}_labels"] = int(inside.sum())
             if inside.any():
                 results |= self._scores(band, inside, float(is_paper(convention)))
         return results
