@@ -10,6 +10,7 @@ Data are looked up in TAGWRIGHT_DATA, else in ../shared/data; encoders as `fit` 
 """
 
 import argparse
+import gc
 import logging
 import os
 import tempfile
@@ -34,7 +35,7 @@ FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shar
 
 
 def our_fit(prepared: Prepared, settings: Settings) -> tuple[float, Model]:
-    """Texts a second of the steps of one epoch, and the model."""
+    """Texts a second of the steps, and the model."""
     taken = 0.0
 
     def timed(stream, title, start, total):  # type: ignore[no-untyped-def]
@@ -45,11 +46,11 @@ def our_fit(prepared: Prepared, settings: Settings) -> tuple[float, Model]:
             yield step
             started = CLOCK()
 
-    # one evaluation, after the last step; that step is then left out of both the time and the count
-    model = fit(prepared, settings, Run(progress=timed)).model
+    # an evaluation after each epoch's last step; that step is then left out of both the time and the count
+    model = fit(prepared, settings, Run(progress=timed, say=print)).model
     rows = prepared.tables["train"].num_rows
     last = rows % settings.fit.batch or settings.fit.batch
-    return (rows - last) / taken, model
+    return (rows - last) * settings.fit.epochs / taken, model
 
 
 def their_model(prepared: Prepared, settings: Settings) -> tuple[Any, Any]:
@@ -93,6 +94,17 @@ def their_fit(prepared: Prepared, settings: Settings, device: str) -> float:
         return len(rows) / (CLOCK() - started)
 
 
+def peak(device: str) -> str:
+    """GPU memory at its highest since the last call: of tensors, and with what the allocator holds."""
+    if device != "cuda":
+        return ""
+    found = [torch.cuda.max_memory_allocated() / 2**20, torch.cuda.max_memory_reserved() / 2**20]
+    gc.collect()
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    return f", {found[0]:,.0f} MiB ({found[1]:,.0f} held)"
+
+
 def our_tags(model: Model, texts: list[str], device: str) -> float:
     """Texts a second, from texts to probabilities."""
     model.network.to(device)
@@ -123,6 +135,7 @@ def main() -> None:
     parser.add_argument("--encoder", default="minilm", help="minilm, mpnet")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--rows", type=int, default=512, help="texts of train and of tagging; 0 takes all")
+    parser.add_argument("--epochs", type=int, default=1, help="of ours; theirs is always one")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2, help="on a CPU; 1 where others work on the machine, too")
     parser.add_argument("--set", action="append", default=[], help="settings of ours, as section.key=value")
@@ -137,7 +150,7 @@ def main() -> None:
         torch.set_num_threads(min(options.threads, os.cpu_count() or 1))
     for name in options.sets:
         given: dict[str, Any] = {"objective": "bce", "encoder": {"name": options.encoder}}
-        given["fit"] = {"epochs": 1, "device": options.device}
+        given["fit"] = {"epochs": options.epochs, "device": options.device}
         for assignment in options.set:
             given = assigned(given, assignment)
         data, settings = read_for(str(FOLDER / name), given)
@@ -150,8 +163,12 @@ def main() -> None:
         print(f"{name}: {len(lengths)} texts, {lengths.mean():.0f} pieces on average, at most {lengths.max()}")
         pairs: dict[str, list[tuple[float, float]]] = {"fit": [], "tag": []}
         for _ in range(options.rounds):  # in turn, so that a slow minute of the machine hits both
+            peak(options.device)
             rate, model = our_fit(prepared, settings)
+            own_peak = peak(options.device)
             pairs["fit"].append((rate, their_fit(prepared, settings, options.device)))
+            if own_peak:
+                print(f"  peak of training: ours{own_peak[1:]}; theirs{peak(options.device)[1:]}")
             own = our_tags(model, texts, options.device)
             pairs["tag"].append((own, their_tags(prepared, settings, texts, options.device)))
             for work, found in pairs.items():

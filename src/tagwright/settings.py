@@ -56,6 +56,7 @@ class FitSettings:
     seed: int = 0
     device: str = "auto"
     precision: str = "auto"  # of a pretrained encoder: bfloat16 where a timed trial shows a gain; or float32, bfloat16
+    capture: bool = True  # on a GPU, whole steps as CUDA graphs where that can be
     deterministic: bool = False
     save_seconds: float = 30.0
 

@@ -17,13 +17,15 @@ from tagwright.model import inputs_of
 from tagwright.read.shop import shop
 from tagwright.settings import resolve
 
-from ..tiny_encoders import write_encoder
+from ..tiny_encoders import FAMILIES, write_encoder
 
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="GPU tests want a CUDA device"),
 ]
 
+
+ROOM = 24 * 2**20  # bytes for a tiny encoder: enough for some of a batch, not for all
 
 # those by name are `pretrained` with a source of their own
 ENCODERS = [name for name in parts.names("encoders") if name not in NAMED]
@@ -69,7 +71,7 @@ def digest(tensors: dict[str, torch.Tensor]) -> str:
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_stopped_and_resumed_equals_never_stopped(name, tmp_path: Path):
-    fixed = {"epochs": 2, "deterministic": True, "device": "cuda", "save_seconds": 0.0, "limit": 40}
+    fixed = {"epochs": 2, "deterministic": True, "device": "cuda", "save_seconds": 0.0, "limit": 40, "evaluations": 3}
     settings = resolve({"objective": "zlpr", "encoder": encoder(name, tmp_path / "source"), "fit": fixed})
     prepared = prepare(shop(pages=400), settings)
     whole = fit(prepared, settings)
@@ -78,3 +80,62 @@ def test_stopped_and_resumed_equals_never_stopped(name, tmp_path: Path):
         fit(prepared, settings, Run(folder=tmp_path / "run", asked=lambda: next(asked, True)))
     resumed = fit(prepared, settings, Run(folder=tmp_path / "run"))
     assert digest(resumed.model.network.state_dict()) == digest(whole.model.network.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("cnn", {"mask": {"name": "groups"}}),
+        ("pretrained", {"weights": "inverse"}),
+        ("pretrained", {"fit": {"accumulate": 2}}),
+        ("pretrained", {"fit": {"layer_decay": 0.9}}),
+    ],
+)
+def test_captured_steps_are_those_of_the_plain_loop(name, more, tmp_path: Path):
+    """Without draws, for a batch's shape decides what is drawn."""
+    chosen = encoder(name, tmp_path) | {"dropout": 0.0} | ({"attention_dropout": 0.0} if name == "pretrained" else {})
+    common = {"epochs": 1.5, "device": "cuda", "limit": 40, "precision": "float32", **more.get("fit", {})}
+    given = {"objective": "zlpr", "encoder": chosen, **more}
+    losses, said = {}, []
+    for capture in (True, False):
+        settings = resolve({**given, "fit": {**common, "capture": capture}})
+        prepared = prepare(shop(pages=420), settings)
+        seen = []
+        watching = Run(progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream), say=said.append)
+        fit(prepared, settings, watching)
+        losses[capture] = [step.loss for step in seen if step.loss]
+        assert {step.settled for step in seen} == ({True, False} if capture else {True})
+    assert said == []
+    assert losses[True] == pytest.approx(losses[False], rel=2e-3)
+
+
+def test_an_encoder_that_waits_for_the_host_is_trained_step_by_step():
+    settings = resolve({"encoder": {"name": "lstm"}, "fit": {"epochs": 1, "device": "cuda"}})
+    said = []
+    fit(prepare(shop(pages=200), settings), settings, Run(say=said.append))
+    assert [text.partition(":")[0] for text in said] == ["steps run one by one, not as captured graphs"]
+
+
+def test_memory_that_runs_out_cuts_batches_in_parts(tmp_path: Path):
+    settings = resolve(
+        {"encoder": encoder("pretrained", tmp_path), "fit": {"epochs": 1, "device": "cuda", "batch": 256, "limit": 40}}
+    )
+    prepared, said = prepare(shop(pages=600), settings), []
+    whole = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.empty_cache()
+    try:
+        torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + ROOM) / whole)
+        fit(prepared, settings, Run(say=said.append))
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert any("a whole step does not fit" in text for text in said)
+    assert any("parts from here on" in text for text in said)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_is_captured(family, tmp_path: Path):
+    chosen = {"name": "pretrained", "path": str(write_encoder(tmp_path, family))}
+    settings = resolve({"encoder": chosen, "fit": {"epochs": 1, "device": "cuda", "limit": 40}})
+    said = []
+    fit(prepare(shop(pages=200), settings), settings, Run(say=said.append))
+    assert said == []

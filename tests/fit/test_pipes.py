@@ -1,6 +1,7 @@
 """Pipes around the loop."""
 
 from collections import deque
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +20,8 @@ def scored(values, start=1):
 
 
 def numbers_with_score(every, total, start=1):
-    found = pipes.evaluated(plain(total, start), lambda: 0.5, every=every, total=total)
+    due = partial(pipes.due, every=every, total=total)
+    found = pipes.evaluated(plain(total, start), lambda: 0.5, due)
     return [step.number for step in found if step.score is not None]
 
 
@@ -134,3 +136,14 @@ def test_nobody_asked_nothing_is_interrupted():
     saved = []
     assert len(list(pipes.interruptible(plain(4), lambda: False, saved.append))) == 4
     assert saved == []
+
+
+def test_only_settled_steps_are_saved_and_interrupted():
+    ahead = [Step(number=n, epoch=n, loss=1.0, rate=0.1, settled=n in (3, 5)) for n in range(1, 6)]
+    saves = []
+    assert [s.number for s in pipes.saved(iter(ahead), saves.append, seconds=0)] == [1, 2, 3, 4, 5]
+    assert saves == [3, 5]
+    saves.clear()
+    with pytest.raises(pipes.Interrupted, match="after step 3"):
+        deque(pipes.interruptible(iter(ahead), lambda: True, saves.append))
+    assert saves == [3]

@@ -12,7 +12,8 @@ from tagwright import metrics, stats
 from tagwright.assemble.fit import can_report, read_for
 from tagwright.assemble.prepare import Prepared, prepare, table_digest
 from tagwright.assemble.score import labelled_rows, score
-from tagwright.assemble.train import Progress, Run, check, fit, silent, watched
+from tagwright.assemble.train import check, fit, watched
+from tagwright.assemble.training import Progress, Run, silent
 from tagwright.bundle import versions
 from tagwright.errors import ModelError, SettingsError
 from tagwright.folder import require_ours
@@ -78,12 +79,12 @@ def compare_folder(
     if overwrite and not resume:
         _clear(out)
     out.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows, run = [], Run(progress=progress, say=say)
     for number, (name, seed) in enumerate([(n, s) for s in range(seeds) for n in objectives], start=1):
         own = {"objective": name, "fit": {**given.get("fit", {}), "seed": seed}}
         settings = resolve({**given, **own}, data.task)
         say(f"run {number} of {len(objectives) * seeds}: {name}, seed {seed}")
-        rows.append(_run(prepared, data, settings, on, out / "runs", scored, progress))
+        rows.append(_run(prepared, data, settings, on, out / "runs", scored, run))
     facts = summarise(rows, primary, split=on, title=f"{', '.join(objectives)} on {source}", settings=first.as_dict())
     facts = replace(facts, differing=differing(chosen), warnings=prepared.warnings)
     return Comparison(facts=facts, report=_write(facts, out))
@@ -103,7 +104,7 @@ def differing(chosen: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:
 
 
 def _run(
-    prepared: Prepared, data: Data, settings: Settings, split: str, folder: Path, scored: str, progress: Progress
+    prepared: Prepared, data: Data, settings: Settings, split: str, folder: Path, scored: str, run: Run
 ) -> dict[str, Any]:
     """One run's row; read back where the same settings on the same data have run already."""
     name = f"{settings.objective}-{settings.fit.seed}-{prepared.fingerprint(settings)[:12]}-{split}-{scored}"
@@ -111,7 +112,7 @@ def _run(
     if path.exists():
         row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return row
-    fitted = fit(prepared, settings, Run(progress=progress))
+    fitted = fit(prepared, settings, run)
     results = fitted.model.heads["main"].metrics["metrics"]
     if split != "dev":
         results = score(fitted.model, data, split=split).as_dict()["metrics"]

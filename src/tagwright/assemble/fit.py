@@ -13,7 +13,8 @@ from tagwright import bundle
 from tagwright.assemble.facts import card_facts, fit_facts, refitted_on
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
-from tagwright.assemble.train import Fitted, Progress, Run, check, fit, silent, watched
+from tagwright.assemble.train import Fitted, check, fit, watched
+from tagwright.assemble.training import Progress, Run, nothing, silent
 from tagwright.errors import ModelError, SettingsError
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.folder import named, require_model, require_ours
@@ -62,7 +63,7 @@ def fit_folder(
     Of several processes (`ranks`) all read and train, and the first alone writes and speaks.
     """
     folder = run_folder(out)
-    say, progress = (say, progress) if ranks.first else (_nothing, silent)
+    say, progress = (say, progress) if ranks.first else (nothing, silent)
     with ranks.together():  # what one refuses, all refuse, and none writes before all have looked
         resolve(given)  # all faults of the settings, before a large file is read
         _refuse_model(out, may_stand=overwrite or (resume and folder.exists()))
@@ -75,14 +76,10 @@ def fit_folder(
         if overwrite and not resume and ranks.first:
             _clear(folder, (*RUN_MARKS, "report.html"))
     with _kept_if_filled(folder) if ranks.first else nullcontext():
-        fitted = fit(prepared, settings, Run(folder=folder, progress=progress, asked=asked, ranks=ranks))
+        fitted = fit(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
     with ranks.together():
         fingerprint = prepared.fingerprint(settings)
         return _outcome(prepared, fitted, out, fingerprint, overwrite=overwrite or resume, writes=ranks.first)
-
-
-def _nothing(text: str) -> None:
-    """Says nothing."""
 
 
 def _prepared(

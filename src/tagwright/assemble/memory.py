@@ -1,13 +1,16 @@
-"""Whether the labels' weights fit into memory, asked before they are made: a machine that swaps says nothing."""
+"""What does not fit into memory: asked before it is made where a machine would swap, cut or explained where not."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from tagwright.errors import SettingsError
+from tagwright.parts import find
+from tagwright.settings import Settings
 
 COPIES = 4  # the weights, their gradient, and Adam's two averages
 GIGABYTE = 1e9
@@ -27,6 +30,32 @@ def require_memory(learned: Mapping[str, np.ndarray], label_count: int, *, batch
             f"and {device} has {free / GIGABYTE:,.1f} GB free; take --head-chunk 16384, a smaller fit.batch, or a "
             "narrower encoder"
         )
+
+
+def crowded(parts: int, rows: int, settings: Settings, say: Callable[[str], None]) -> int:
+    """Twice as many parts of a batch of so many rows, after a device's memory did not hold one; says so."""
+    at_once = -(-rows // parts)
+    what = f"the GPU's memory does not hold {at_once} {'texts' if at_once > 1 else 'text'} at once"
+    if parts >= rows:
+        raise SettingsError(f"{what}; take a smaller fit.limit or a smaller encoder")
+    if find("losses", settings.loss.name).factory.batchwise:  # type: ignore[attr-defined]
+        raise SettingsError(f"{what}, and {settings.loss.name} looks at a whole batch; take a smaller fit.batch")
+    torch.cuda.empty_cache()
+    say(f"{what}: batches are computed in {2 * parts} parts from here on (fit.accumulate), which add up to the same")
+    return 2 * parts
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """A device that runs out of memory is a mistake in what was asked of it."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        short = str(error).split(". GPU")[0]
+        raise SettingsError(
+            f"the GPU's memory does not hold this model and what its training takes ({short}); take "
+            " a smaller encoder, encoder.freeze or encoder.lora, or a smaller fit.limit"
+        ) from None
 
 
 def free_bytes(device: torch.device) -> int | None:

@@ -2,37 +2,33 @@
 
 import inspect
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from tagwright import metrics, parts
-from tagwright.assemble.chunked import chunked_loss, optimiser_of
+from tagwright.assemble.chunked import optimiser_of
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
 from tagwright.assemble.device import deterministic, device_of, forked_random
-from tagwright.assemble.memory import require_memory
+from tagwright.assemble.memory import explained, require_memory
 from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
+from tagwright.assemble.steps import steps_of
+from tagwright.assemble.training import Run, Training
 from tagwright.batches.bucket import plan
 from tagwright.batches.rows import Rows
 from tagwright.decide.zero import Zero
 from tagwright.errors import SettingsError
-from tagwright.fit import checkpoint
-from tagwright.fit._together import Optimiser
 from tagwright.fit.history import History
-from tagwright.fit.loop import Course, Step, steps
-from tagwright.fit.pipes import evaluated, interruptible, recorded, saved, stopped
+from tagwright.fit.loop import Course
+from tagwright.fit.pipes import due, evaluated, interruptible, recorded, saved, stopped
 from tagwright.fit.precision import settle
-from tagwright.fit.ranks import ALONE, Ranks
+from tagwright.fit.ranks import Ranks
 from tagwright.labels.space import LabelSpace
-from tagwright.losses import SparseTarget
 from tagwright.metrics import Measures
 from tagwright.metrics._shortlist import TOP, WATCHED, require_given
 from tagwright.model import Head, Model, Scores, answers_of
@@ -40,23 +36,6 @@ from tagwright.network import Network
 from tagwright.objective import Objective, build_objective
 from tagwright.settings import Choice, FitSettings, Settings
 from tagwright.shortlist import ShortScores, shortlisted
-
-Progress = Callable[[Iterator[Step], str, int, int], Iterator[Step]]
-
-
-def silent(stream: Iterator[Step], title: str, start: int, total: int) -> Iterator[Step]:
-    """Progress that shows nothing."""
-    return stream
-
-
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """Where a run keeps its state (nowhere: None), how it shows progress, how it is asked to stop, who shares it."""
-
-    folder: Path | None = None
-    progress: Progress = silent
-    asked: Callable[[], bool] = lambda: False
-    ranks: Ranks = ALONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,38 +48,6 @@ class Fitted:
     measures: Measures  # of dev, every text decided by thresholds fitted without it
     dev: Scores | ShortScores
     seconds: float
-
-
-@dataclass(kw_only=True)
-class Training:
-    """The moving state of one training: what a checkpoint holds, and what it takes to make the next step."""
-
-    network: Network
-    optimiser: Optimiser
-    history: History
-    best: dict[str, Tensor] = field(default_factory=dict)
-    step: int = 0
-
-    def keep(self) -> None:
-        """Remember the weights as the best so far; a label matrix that comes in chunks does not fit a device twice."""
-        chunked = any(getattr(head, "chunk", 0) for head in self.network.heads.values())
-        self.best = checkpoint.snapshot(self.network, to="cpu" if chunked else None)
-
-    def save(self, step: int, folder: Path, fingerprint: str) -> None:
-        """Write a checkpoint of this step."""
-        history = {**self.history.state(), "precision": getattr(self.network.encoder, "precision", None)}
-        state = (self.network.state_dict(), self.best, self.optimiser.state_dict(), history)
-        checkpoint.save(checkpoint.Checkpoint(step, *state, fingerprint), folder)
-
-    def take_up(self, folder: Path, fingerprint: str) -> None:
-        """Go on from the newest checkpoint, if there is one."""
-        found = checkpoint.load_last(folder, fingerprint=fingerprint)
-        if found is not None:
-            self.step, self.best = found.step, found.best
-            self.network.load_state_dict(found.weights)
-            self.optimiser.load_state_dict(found.optimiser)
-            self.history.restore(found.history)
-            settle(self.network.encoder, kept=found.history.get("precision"))
 
 
 def check(prepared: Prepared, settings: Settings) -> None:
@@ -164,7 +111,8 @@ def train_network(
 ) -> None:
     """Train to the end, from the run's checkpoint where there is one; the network ends with its best weights."""
     choice, course, ranks = settings.fit, _course(rows, settings.fit), run.ranks
-    training = Training(network=network, optimiser=optimiser_of(network, settings), history=history)
+    optimiser = optimiser_of(network, settings)
+    training = Training(network=network, optimiser=optimiser, history=history, parts=choice.accumulate)
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
         training.take_up(folder, fingerprint)
@@ -179,49 +127,21 @@ def train_network(
         save(step)
         ranks.any(False)  # one that ends makes torchrun end the others: not while the first is writing
 
-    stream = _steps(training, course, objective, rows, settings, ranks)
+    def evaluation_due(number: int) -> bool:
+        return score is not None and due(number, every=course.per_epoch / choice.evaluations, total=course.total)
+
+    stream = steps_of(training, course, objective, rows, settings, run, evaluation_due)
     if score is not None:
-        stream = evaluated(stream, score, every=course.per_epoch / choice.evaluations, total=course.total)
+        stream = evaluated(stream, score, evaluation_due)
     stream = stopped(recorded(stream, history, training.keep), history, patience=choice.patience if score else 0)
     stream = saved(stream, save, seconds=choice.save_seconds)
     stream = interruptible(stream, lambda: ranks.any(run.asked()), save_and_meet)
-    with forked_random(), deterministic(choice.deterministic):
+    with forked_random(), deterministic(choice.deterministic), explained():
         for _ in run.progress(stream, phase, training.step, course.total):
             pass
     if training.best:
         network.load_state_dict(training.best)
     getattr(network.encoder, "finish", lambda: None)()
-
-
-def _steps(
-    training: Training, course: Course, objective: Objective, rows: Rows, settings: Settings, ranks: Ranks
-) -> Iterator[Step]:
-    choice, device = settings.fit, device_of(settings)
-    factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
-
-    def loss_of(index: np.ndarray, generator: torch.Generator) -> Tensor:
-        batch = rows.batch(index, device)
-        if isinstance(batch.target, SparseTarget):
-            return chunked_loss(training.network, objective, batch)
-        logits = training.network(*batch.inputs)["main"]
-        value: Tensor = objective(
-            logits, batch.target, known=batch.known, example_weight=batch.weight, generator=generator
-        )
-        return value
-
-    return steps(
-        training.network,
-        training.optimiser,
-        course,
-        loss_of,
-        factor,
-        start=training.step,
-        accumulate=choice.accumulate,
-        clip=choice.clip,
-        seed=choice.seed,
-        device=device,
-        ranks=ranks,
-    )
 
 
 def _network(prepared: Prepared, settings: Settings) -> Network:

@@ -5,6 +5,7 @@ Takes the encoder's own pieces, special tokens included. Weights come from a fol
 
 import json
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Literal
 
@@ -132,11 +133,15 @@ class Pretrained(nn.Module):
         inside = torch.arange(ids.shape[1], device=ids.device) < lengths.clamp(min=1)[:, None]
         ids = ids.masked_fill(~inside, self.pad)  # RoBERTa's kind gives no position to it
         half = in_bfloat16(self.precision, ids.device)
-        with torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
+        with self._made_on(ids.device), torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
             states = self.model(input_ids=ids, attention_mask=self._mask(inside)).last_hidden_state
         states = states.to(next(self.model.parameters()).dtype)
         windows = None if counts is None else Windows(counts, self.window_pooling)
         return Hidden(states, self.dropout(self.pooling(states, inside)), windows)
+
+    def _made_on(self, device: torch.device) -> AbstractContextManager[Any]:
+        """Some versions of MPNet make their positions on the host, and a GPU would wait for them at every step."""
+        return device if device.type == "cuda" and self.model.config.model_type == "mpnet" else nullcontext()
 
     def _mask(self, inside: Tensor) -> Tensor:
         if not self.ready_mask:

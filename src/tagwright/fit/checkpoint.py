@@ -71,8 +71,15 @@ def _flatten(state_dict: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Tens
     for index, values in state_dict["state"].items():
         plain[str(index)] = {k: v for k, v in values.items() if not isinstance(v, Tensor)}
         tensors.update({f"{index}/{k}": v.contiguous() for k, v in values.items() if isinstance(v, Tensor)})
-    groups = [{k: list(v) if isinstance(v, tuple) else v for k, v in g.items()} for g in state_dict["param_groups"]]
+    # whether steps are captured is a matter of the device that goes on
+    groups = [{k: _plain(v) for k, v in g.items() if k != "capturable"} for g in state_dict["param_groups"]]
     return {"state": plain, "param_groups": groups}, tensors
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.item()
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _unflatten(plain: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Any]:

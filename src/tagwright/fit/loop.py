@@ -15,13 +15,17 @@ from tagwright.seeds import seed_of
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One update of the weights. `number` counts from 1; `score` is there after an evaluation."""
+    """One update of the weights. `number` counts from 1; `score` is there after an evaluation.
+
+    `settled`: the weights are those of this step. A loop that runs ahead says so only of the last step it made.
+    """
 
     number: int
     epoch: float
     loss: float
     rate: float
     score: float | None = None
+    settled: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +42,7 @@ class Course:
         return self.plan(epoch)[position]
 
 
-def _seed(device: torch.device, seed: int) -> None:
+def seed_draws(device: torch.device, seed: int) -> None:
     """Seed what dropout draws from. `torch.manual_seed` would queue a call for every absent GPU, with a stack trace."""
     torch.default_generator.manual_seed(seed)
     if device.type == "cuda":
@@ -51,6 +55,11 @@ def _parts(rows: np.ndarray, count: int) -> list[np.ndarray]:
     return np.array_split(rows, min(count, len(rows))) if len(rows) else []
 
 
+def _backward(loss: Tensor) -> float:
+    loss.backward()
+    return loss.item()
+
+
 def steps(
     network: nn.Module,
     optimiser: Optimiser,
@@ -60,6 +69,7 @@ def steps(
     *,
     start: int = 0,
     accumulate: int = 1,
+    crowded: Callable[[int, int], int] | None = None,
     clip: float = 0.0,
     seed: int = 0,
     device: torch.device | str = "cpu",
@@ -68,24 +78,29 @@ def steps(
     """Trains from step `start` to the last, and yields after each update.
 
     `loss_of` gives the loss summed over some rows; the mean over the batch is the same however it was cut in parts,
-    and however many processes (`ranks`) shared them: gradients are added up, and all take the same step.
+    and however many processes (`ranks`) shared them: gradients are added up, and all take the same step. Where a
+    device's memory does not hold a part, `crowded(parts, rows)` says into how many to cut from now on.
     """
     # a restored optimiser carries the rate of its last step in "lr"
     rates = [group.setdefault("initial_lr", group["lr"]) for group in optimiser.param_groups]
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     for number in range(start, course.total):
         rows = course.rows(number)
-        generator = torch.Generator(device).manual_seed(seed_of(seed, ranks.purpose("draw"), number))
-        _seed(torch.device(device), seed_of(seed, ranks.purpose("dropout"), number))
         for group, rate in zip(optimiser.param_groups, rates):
             group["lr"] = rate * factor(number)
         network.train()
-        optimiser.zero_grad(set_to_none=True)
-        value = 0.0
-        for part in _parts(ranks.share(rows), accumulate):
-            loss = loss_of(part, generator) / len(rows)
-            loss.backward()
-            value += loss.item()
+        value = None
+        while value is None:
+            generator = torch.Generator(device).manual_seed(seed_of(seed, ranks.purpose("draw"), number))
+            seed_draws(torch.device(device), seed_of(seed, ranks.purpose("dropout"), number))
+            optimiser.zero_grad(set_to_none=True)
+            own = ranks.share(rows)
+            try:
+                value = sum(_backward(loss_of(part, generator) / len(rows)) for part in _parts(own, accumulate))
+            except torch.OutOfMemoryError:
+                if crowded is None:
+                    raise
+                accumulate = crowded(min(accumulate, len(own)), len(own))
         value = summed(trained, value, ranks)
         if clip > 0:
             nn.utils.clip_grad_norm_([p for p in network.parameters() if p.grad is not None], clip)

@@ -13,11 +13,15 @@ class Interrupted(TagwrightError):
     """The run was asked to stop; it has saved its state."""
 
 
-def evaluated(steps: Iterator[Step], evaluate: Callable[[], float], *, every: float, total: int) -> Iterator[Step]:
-    """Adds a score after every `every` steps (a fraction works too) and after the last."""
+def due(number: int, *, every: float, total: int) -> bool:
+    """Whether a step is followed by an evaluation: after every `every` steps (a fraction works too) and the last."""
+    return int(number / every) > int((number - 1) / every) or number == total
+
+
+def evaluated(steps: Iterator[Step], evaluate: Callable[[], float], due: Callable[[int], bool]) -> Iterator[Step]:
+    """Adds a score to the steps that are due."""
     for step in steps:
-        due = int(step.number / every) > int((step.number - 1) / every) or step.number == total
-        yield replace(step, score=evaluate()) if due else step
+        yield replace(step, score=evaluate()) if due(step.number) else step
 
 
 def recorded(steps: Iterator[Step], history: History, keep: Callable[[], None]) -> Iterator[Step]:
@@ -41,12 +45,13 @@ def stopped(steps: Iterator[Step], history: History, *, patience: int) -> Iterat
 def saved(steps: Iterator[Step], save: Callable[[int], None], *, seconds: float) -> Iterator[Step]:
     """Saves when so many seconds have passed since the last time, and at the end.
 
-    Where a save takes long (a large label matrix), the next waits nine times as long: saving costs a tenth at most.
+    Only a settled step can be. Where a save takes long (a large label matrix), the next waits nine times as long:
+    saving costs a tenth at most.
     """
     last, unsaved, took = time.monotonic(), None, 0.0
     for step in steps:
         unsaved, now = step.number, time.monotonic()
-        if now - last >= (max(seconds, 9 * took) if seconds else 0):
+        if step.settled and now - last >= (max(seconds, 9 * took) if seconds else 0):
             save(step.number)
             last, unsaved = time.monotonic(), None
             took = last - now
@@ -59,6 +64,6 @@ def interruptible(steps: Iterator[Step], asked: Callable[[], bool], save: Callab
     """Ends with `Interrupted` after the step in which `asked` became true, its state saved."""
     for step in steps:
         yield step
-        if asked():
+        if step.settled and asked():
             save(step.number)
             raise Interrupted(f"stopped after step {step.number}; the state is saved, go on with --resume")

@@ -1,0 +1,104 @@
+"""Which loop trains: whole steps captured as graphs where a GPU can, else the plain one; both find room by cutting."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tagwright import parts
+from tagwright.assemble.chunked import chunked_loss
+from tagwright.assemble.device import device_of
+from tagwright.assemble.memory import crowded, free_bytes
+from tagwright.assemble.training import Run, Training
+from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
+from tagwright.batches.rows import Batch, Rows
+from tagwright.fit.captured import CapturedStep, NotCaptured, captured_steps
+from tagwright.fit.loop import Course, Step, steps
+from tagwright.losses import SparseTarget
+from tagwright.objective import Objective
+from tagwright.settings import Settings
+
+SHARE = 0.25  # of a GPU's free memory, that the rows may take
+
+
+def steps_of(
+    training: Training,
+    course: Course,
+    objective: Objective,
+    rows: Rows,
+    settings: Settings,
+    run: Run,
+    due: Callable[[int], bool],
+) -> Iterator[Step]:
+    """The steps from the training's own on. After a step that is `due`, the weights are those of that step."""
+    choice, device = settings.fit, device_of(settings)
+    factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
+    done = training.step
+
+    def loss_of(batch: Batch, generator: torch.Generator) -> Tensor:
+        if isinstance(batch.target, SparseTarget):
+            return chunked_loss(training.network, objective, batch)
+        logits = training.network(*batch.inputs)["main"]
+        value: Tensor = objective(
+            logits, batch.target, known=batch.known, example_weight=batch.weight, generator=generator
+        )
+        return value
+
+    def loss_of_rows(index: np.ndarray, generator: torch.Generator) -> Tensor:
+        return loss_of(rows.batch(index, device), generator)
+
+    def in_more_parts(count: int, of_rows: int) -> int:
+        training.parts = crowded(count, of_rows, settings, run.say)
+        return training.parts
+
+    reason = _against(training, objective, rows, settings, run) if device.type == "cuda" else ""
+    if reason is None:
+        try:
+            captured = CapturedStep(
+                Resident(rows, device),
+                training.network,
+                training.optimiser,  # type: ignore[arg-type]
+                loss_of,
+                batch=choice.batch,
+                accumulate=training.parts,
+                clip=choice.clip,
+            )
+            for step in captured_steps(captured, course, factor, start=done, due=due, seed=choice.seed):
+                done = step.number
+                yield step
+            return
+        except NotCaptured as refusal:
+            reason = str(refusal)
+    if reason:
+        run.say(f"steps run one by one, not as captured graphs: {reason}")
+    yield from steps(
+        training.network,
+        training.optimiser,
+        course,
+        loss_of_rows,
+        factor,
+        start=done,
+        accumulate=training.parts,
+        crowded=in_more_parts,
+        clip=choice.clip,
+        seed=choice.seed,
+        device=device,
+        ranks=run.ranks,
+    )
+
+
+def _against(training: Training, objective: Objective, rows: Rows, settings: Settings, run: Run) -> str | None:
+    """Why steps are not captured; None where nothing speaks against it, nothing to say where nobody would expect it."""
+    if not settings.fit.capture or not isinstance(training.optimiser, torch.optim.AdamW):
+        return ""
+    if run.ranks.world > 1:
+        return "several processes add up their gradients"
+    if objective.loss.batchwise:
+        return f"{settings.loss.name} looks at a whole batch, which may not be filled up"
+    if rows.sparse or not one_row_a_text(rows):
+        return "texts in windows have no fixed shape" if not rows.sparse else "the labels come in chunks"
+    size, free = resident_bytes(rows), free_bytes(device_of(settings)) or 0
+    if size > SHARE * free:
+        return f"texts and labels take {size / 1e9:.1f} GB, and the GPU has {free / 1e9:.1f} GB free"
+    return None

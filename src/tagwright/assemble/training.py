@@ -1,0 +1,73 @@
+"""One training: its moving state, which checkpoints hold, and what stands around it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from torch import Tensor
+
+from tagwright.fit import checkpoint
+from tagwright.fit._together import Optimiser
+from tagwright.fit.history import History
+from tagwright.fit.loop import Step
+from tagwright.fit.precision import settle
+from tagwright.fit.ranks import ALONE, Ranks
+from tagwright.network import Network
+
+Progress = Callable[[Iterator[Step], str, int, int], Iterator[Step]]
+
+
+def nothing(text: str) -> None:
+    """Says nothing."""
+
+
+def silent(stream: Iterator[Step], title: str, start: int, total: int) -> Iterator[Step]:
+    """Progress that shows nothing."""
+    return stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Where a run keeps its state (nowhere: None), how it shows progress and what it finds, how it is asked to stop,
+    who shares it."""
+
+    folder: Path | None = None
+    progress: Progress = silent
+    say: Callable[[str], None] = nothing
+    asked: Callable[[], bool] = lambda: False
+    ranks: Ranks = ALONE
+
+
+@dataclass(kw_only=True)
+class Training:
+    """The moving state of one training: what a checkpoint holds, and what it takes to make the next step."""
+
+    network: Network
+    optimiser: Optimiser
+    history: History
+    best: dict[str, Tensor] = field(default_factory=dict)
+    step: int = 0
+    parts: int = 1  # of a batch, that are computed one after the other
+
+    def keep(self) -> None:
+        """Remember the weights as the best so far; a label matrix that comes in chunks does not fit a device twice."""
+        chunked = any(getattr(head, "chunk", 0) for head in self.network.heads.values())
+        self.best = checkpoint.snapshot(self.network, to="cpu" if chunked else None)
+
+    def save(self, step: int, folder: Path, fingerprint: str) -> None:
+        """Write a checkpoint of this step."""
+        kept = {"precision": getattr(self.network.encoder, "precision", None), "parts": self.parts}
+        history = {**self.history.state(), **kept}
+        state = (self.network.state_dict(), self.best, self.optimiser.state_dict(), history)
+        checkpoint.save(checkpoint.Checkpoint(step, *state, fingerprint), folder)
+
+    def take_up(self, folder: Path, fingerprint: str) -> None:
+        """Go on from the newest checkpoint, if there is one."""
+        found = checkpoint.load_last(folder, fingerprint=fingerprint)
+        if found is not None:
+            self.step, self.best = found.step, found.best
+            self.network.load_state_dict(found.weights)
+            self.optimiser.load_state_dict(found.optimiser)
+            self.history.restore(found.history)
+            self.parts = found.history.get("parts", self.parts)
+            settle(self.network.encoder, kept=found.history.get("precision"))

@@ -1,0 +1,68 @@
+"""Training rows on the device, once: a batch is gathered there, from row numbers, in one of few shapes."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tagwright.batches.rows import Batch, Rows
+
+WIDTHS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)  # tokens of a batch; beyond, the next multiple of 128
+_AT_ONCE = 4096  # rows that are laid out together
+
+
+class Resident:
+    """Rows of tokens on a device: ids one row after the other, and targets (n, L), as bytes where they are 0 or 1."""
+
+    def __init__(self, rows: Rows, device: torch.device) -> None:
+        ids, self.row_lengths = _laid_out(rows)
+        starts = np.cumsum(self.row_lengths) - self.row_lengths
+        self.ids, self.starts, self.lengths = (
+            torch.from_numpy(one).to(device) for one in (ids, starts, self.row_lengths)
+        )
+        dense = rows.target.toarray()
+        hard = np.isin(rows.target.data, (0, 1)).all()
+        self.target = torch.from_numpy(dense.astype(np.uint8) if hard else dense).to(device)
+        self.known = None if rows.unknown is None else torch.from_numpy(rows.unknown.toarray() == 0).to(device)
+        self.weight = None if rows.weight is None else torch.from_numpy(rows.weight).to(device)
+
+    def width_of(self, index: np.ndarray) -> int:
+        """The number of tokens that a batch of these rows is laid out in."""
+        longest = int(self.row_lengths[index].max(initial=1))
+        return next((width for width in WIDTHS if width >= longest), -(-longest // 128) * 128)
+
+    def batch(self, rows: Tensor, real: Tensor, width: int) -> Batch:
+        """Rows (B,), of which those where `real` (B,) is 0 only fill the shape: they weigh nothing.
+
+        The host learns nothing of the device here, and the device nothing of the host: it can be captured.
+        """
+        positions = torch.arange(width, device=rows.device)
+        lengths = self.lengths[rows]
+        inside = positions < lengths[:, None]
+        places = (self.starts[rows][:, None] + positions).clamp_max(len(self.ids) - 1)
+        ids = self.ids[places].long() * (inside if self.ids.ndim == 1 else inside[..., None])
+        weight = real if self.weight is None else real * self.weight[rows]
+        known = None if self.known is None else self.known[rows]
+        return Batch((ids, lengths), self.target[rows].float(), known, weight)
+
+
+def resident_bytes(rows: Rows) -> int:
+    """What the rows would take of a device."""
+    cells = rows.target.shape[0] * rows.target.shape[1]
+    hard = np.isin(rows.target.data, (0, 1)).all()
+    return int(4 * rows.inputs.lengths.sum()) + cells * ((1 if hard else 4) + (rows.unknown is not None))
+
+
+def one_row_a_text(rows: Rows) -> bool:
+    """Whether each text is one row of tokens: not features, not windows."""
+    return hasattr(rows.inputs, "tokens") and getattr(rows.inputs, "long", "head") != "windows"
+
+
+def _laid_out(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """All rows as the encoder would see them: ids one after the other, int32 (N,) or (N, F), and lengths (n,)."""
+    count, pieces, lengths = len(rows.inputs.lengths), [], []
+    for start in range(0, count, _AT_ONCE):
+        ids, own = (one.numpy() for one in rows.inputs.batch(np.arange(start, min(start + _AT_ONCE, count))))
+        pieces.append(ids[np.arange(ids.shape[1]) < own[:, None]].astype(np.int32))
+        lengths.append(own)
+    ids = np.concatenate(pieces)
+    return (ids if len(ids) else np.zeros((1, *ids.shape[1:]), np.int32)), np.concatenate(lengths)

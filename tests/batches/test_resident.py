@@ -1,0 +1,97 @@
+"""Rows on a device: the same batches, in few shapes."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array
+
+from tagwright.batches.inputs import FeatureInputs, TokenInputs
+from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
+from tagwright.batches.rows import Rows
+from tagwright.batches.tokens import Tokens
+from tagwright.batches.windows import PieceInputs
+
+LENGTHS = np.array([3, 0, 9, 21, 1, 16])
+LABELS = 4
+
+
+def tokens(features=None):
+    offsets = np.concatenate([[0], np.cumsum(LENGTHS)])
+    shape = (offsets[-1],) if features is None else (offsets[-1], features)
+    return Tokens(np.random.default_rng(0).integers(1, 90, shape).astype(np.int32), offsets)
+
+
+def rows(inputs=None, soft=False, **given):
+    random = np.random.default_rng(1)
+    dense = (random.random((len(LENGTHS), LABELS)) < 0.4).astype(np.float32)
+    dense = dense * random.random(dense.shape).astype(np.float32) if soft else dense
+    return Rows(inputs=inputs or TokenInputs(tokens(), 12), target=csr_array(dense), **given)
+
+
+def gathered(resident, index, size, width):
+    """A batch of `size` rows, the last of which only fill it."""
+    filled = np.zeros(size, np.int64)
+    filled[: len(index)] = index
+    return resident.batch(torch.from_numpy(filled), torch.arange(size) < len(index), width)
+
+
+@pytest.mark.parametrize("features", [None, 3])
+@pytest.mark.parametrize("index", [[0, 1, 2], [5, 3, 3, 4], [1]])
+def test_a_batch_is_that_of_the_rows(index, features):
+    inputs = TokenInputs(tokens(features), 12)
+    given = rows(inputs, weight=np.arange(1, 7, dtype=np.float32), unknown=csr_array(np.eye(6, LABELS)))
+    plain = given.batch(np.array(index), "cpu")
+    found = gathered(Resident(given, torch.device("cpu")), index, 7, 16)
+    ids, lengths = plain.inputs
+    longest, count = ids.shape[1], len(index)
+    assert torch.equal(found.inputs[0][:count, :longest], ids)
+    assert not found.inputs[0][:count, longest:].any()
+    assert torch.equal(found.inputs[1][:count], lengths)
+    assert torch.equal(found.target[:count], plain.target)
+    assert torch.equal(found.known[:count], plain.known)
+    assert torch.equal(found.weight[:count], plain.weight)
+    assert not found.weight[count:].any()
+
+
+def test_rows_without_weight_weigh_one_and_fillers_nothing():
+    found = gathered(Resident(rows(), torch.device("cpu")), [2, 4], 3, 16)
+    assert found.weight.tolist() == [1, 1, 0]
+
+
+def test_soft_targets_keep_their_values():
+    given = rows(soft=True)
+    found = gathered(Resident(given, torch.device("cpu")), [0, 3], 2, 16)
+    assert torch.equal(found.target, torch.from_numpy(given.target.toarray()[[0, 3]]))
+
+
+def test_cut_pieces_are_those_of_the_encoder():
+    given = rows(PieceInputs(tokens=tokens(), specials=(0, 0), limit=6, long="both"))
+    found = gathered(Resident(given, torch.device("cpu")), [3, 2], 2, 8)
+    assert torch.equal(found.inputs[0][:, :6], given.inputs.batch(np.array([3, 2]))[0])
+
+
+def test_shapes_are_few():
+    resident = Resident(rows(TokenInputs(tokens(), 512)), torch.device("cpu"))
+    assert [resident.width_of(np.array(index)) for index in ([1], [0, 4], [2], [5, 0], [3])] == [8, 8, 16, 16, 24]
+    resident.row_lengths = np.array([513, 700])
+    assert [resident.width_of(np.array([place])) for place in (0, 1)] == [640, 768]
+
+
+def test_texts_without_any_token_are_rows():
+    nothing = Tokens(np.zeros(0, np.int32), np.zeros(3, np.int64))
+    given = Rows(inputs=TokenInputs(nothing), target=csr_array(np.ones((2, LABELS), np.float32)))
+    found = gathered(Resident(given, torch.device("cpu")), [0, 1], 2, 8)
+    assert found.inputs[0].tolist() == [[0] * 8] * 2
+
+
+def test_size_counts_ids_and_targets():
+    given = rows()
+    resident = Resident(given, torch.device("cpu"))
+    assert resident_bytes(given) == 4 * resident.ids.numel() + resident.target.numel()
+    assert resident_bytes(rows(soft=True)) == 4 * resident.ids.numel() + 4 * resident.target.numel()
+
+
+def test_windows_and_features_are_not_one_row_a_text():
+    assert one_row_a_text(rows())
+    assert not one_row_a_text(rows(PieceInputs(tokens=tokens(), specials=(0, 0), limit=6, long="windows", overlap=1)))
+    assert not one_row_a_text(rows(FeatureInputs(csr_array(np.eye(6)))))
