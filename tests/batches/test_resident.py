@@ -71,10 +71,10 @@ def test_cut_pieces_are_those_of_the_encoder():
 
 
 def test_shapes_are_few():
-    resident = Resident(rows(TokenInputs(tokens(), 512)), torch.device("cpu"))
+    resident = Resident(rows(TokenInputs(tokens(), 700)), torch.device("cpu"))
     assert [resident.width_of(np.array(index)) for index in ([1], [0, 4], [2], [5, 0], [3])] == [8, 8, 16, 16, 24]
     resident.row_lengths = np.array([513, 700])
-    assert [resident.width_of(np.array([place])) for place in (0, 1)] == [640, 768]
+    assert [resident.width_of(np.array([place])) for place in (0, 1)] == [640, 700]
 
 
 def test_texts_without_any_token_are_rows():

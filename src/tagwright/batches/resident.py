@@ -19,6 +19,7 @@ class Resident:
         self.ids, self.starts, self.lengths = (
             torch.from_numpy(one).to(device) for one in (ids, starts, self.row_lengths)
         )
+        self.limit = rows.inputs.limit  # type: ignore[attr-defined]
         dense = rows.target.toarray()
         hard = np.isin(rows.target.data, (0, 1)).all()
         self.target = torch.from_numpy(dense.astype(np.uint8) if hard else dense).to(device)
@@ -26,9 +27,10 @@ class Resident:
         self.weight = None if rows.weight is None else torch.from_numpy(rows.weight).to(device)
 
     def width_of(self, index: np.ndarray) -> int:
-        """The number of tokens that a batch of these rows is laid out in."""
+        """The number of tokens that a batch of these rows is laid out in; an encoder may not take more than the limit."""
         longest = int(self.row_lengths[index].max(initial=1))
-        return next((width for width in WIDTHS if width >= longest), -(-longest // 128) * 128)
+        width = next((width for width in WIDTHS if width >= longest), -(-longest // 128) * 128)
+        return min(width, self.limit)
 
     def batch(self, rows: Tensor, real: Tensor, width: int) -> Batch:
         """Rows (B,), of which those where `real` (B,) is 0 only fill the shape: they weigh nothing.
