@@ -100,10 +100,10 @@ def test_precision_of_a_run_outlives_a_stop(encoder, source, tmp_path, monkeypat
     """A trial that would decide otherwise the second time must not change the bits."""
     settings = resolve(given(encoder, {"epochs": 1, "save_seconds": 0.0}))
     prepared, asked = prepare(read_data(str(source)), settings), iter([False, True])
-    monkeypatch.setattr(precision, "gain", lambda kind: 2.0)
+    monkeypatch.setattr(precision, "gain", lambda: 2.0)
     with pytest.raises(Interrupted):
         fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(asked)))
-    monkeypatch.setattr(precision, "gain", lambda kind: 0.5)
+    monkeypatch.setattr(precision, "gain", lambda: 0.5)
     assert fit(prepared, settings, Run(folder=tmp_path)).model.network.encoder.precision == "bfloat16"
     assert fit(prepared, settings).model.network.encoder.precision == "float32"
 

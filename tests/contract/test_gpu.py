@@ -25,7 +25,8 @@ pytestmark = [
 ]
 
 
-ROOM = 24 * 2**20  # bytes for a tiny encoder: enough for some of a batch, not for all
+ROOM = 120 * 2**20  # bytes for a small encoder: enough for some of a batch, not for all
+WAITING = {"deberta-v2"}  # families that copy numbers from the host at every step
 
 # those by name are `pretrained` with a source of their own
 ENCODERS = [name for name in parts.names("encoders") if name not in NAMED]
@@ -117,9 +118,9 @@ def test_an_encoder_that_waits_for_the_host_is_trained_step_by_step():
 
 
 def test_memory_that_runs_out_cuts_batches_in_parts(tmp_path: Path):
-    settings = resolve(
-        {"encoder": encoder("pretrained", tmp_path), "fit": {"epochs": 1, "device": "cuda", "batch": 256, "limit": 40}}
-    )
+    path = str(write_encoder(tmp_path, hidden_size=128, intermediate_size=512))
+    chosen = {"name": "pretrained", "path": path}
+    settings = resolve({"encoder": chosen, "fit": {"epochs": 1, "device": "cuda", "batch": 256, "limit": 40}})
     prepared, said = prepare(shop(pages=600), settings), []
     whole = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.empty_cache()
@@ -133,9 +134,9 @@ def test_memory_that_runs_out_cuts_batches_in_parts(tmp_path: Path):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_is_captured(family, tmp_path: Path):
+def test_every_family_is_captured_or_says_why_not(family, tmp_path: Path):
     chosen = {"name": "pretrained", "path": str(write_encoder(tmp_path, family))}
     settings = resolve({"encoder": chosen, "fit": {"epochs": 1, "device": "cuda", "limit": 40}})
     said = []
     fit(prepare(shop(pages=200), settings), settings, Run(say=said.append))
-    assert said == []
+    assert len(said) == (family in WAITING), said

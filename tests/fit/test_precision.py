@@ -10,7 +10,7 @@ CPU = torch.device("cpu")
 
 def test_a_small_gain_is_no_gain(monkeypatch):
     for found, expected in ((1.0, False), (1.14, False), (1.16, True)):
-        monkeypatch.setattr(precision, "gain", lambda kind, found=found: found)
+        monkeypatch.setattr(precision, "gain", lambda found=found: found)
         assert precision.in_bfloat16("auto", CPU) is expected
 
 
@@ -23,25 +23,25 @@ def test_a_chosen_precision_is_not_tried_out(monkeypatch):
 def test_gain_is_the_ratio_of_the_best_rounds(monkeypatch):
     times = iter([9.0, 9.0, *[3.0, 2.0] * 3, 2.0, 1.0, *[3.0, 2.0] * 9])
     monkeypatch.setattr(precision, "_seconds", lambda *given, half: next(times))
-    assert precision._gain("cpu") == 2.0
+    assert precision._gain() == 2.0
 
 
 def test_emulation_ends_the_trial_early(monkeypatch):
     calls = []
     monkeypatch.setattr(precision, "_seconds", lambda *given, half: calls.append(half) or (5.0 if half else 1.0))
-    assert precision._gain("cpu") == 0.2
+    assert precision._gain() == 0.2
     assert len(calls) == 2
 
 
 def test_the_trial_draws_nothing_from_the_run_and_works_in_prediction():
     before = torch.get_rng_state()
     with torch.inference_mode():
-        assert precision.gain.__wrapped__("cpu") > 0
+        assert precision.gain.__wrapped__() > 0
     assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_auto_is_settled_once_and_a_checkpoint_wins(monkeypatch):
-    monkeypatch.setattr(precision, "gain", lambda kind: 2.0)
+    monkeypatch.setattr(precision, "gain", lambda: 2.0)
     fresh, resumed, plain = nn.Linear(1, 1), nn.Linear(1, 1), nn.Linear(1, 1)
     fresh.precision = resumed.precision = "auto"
     precision.settle(resumed, kept="float32")
@@ -52,7 +52,7 @@ def test_auto_is_settled_once_and_a_checkpoint_wins(monkeypatch):
 
 
 def test_processes_settle_on_one_answer(monkeypatch):
-    monkeypatch.setattr(precision, "gain", lambda kind: 2.0)
+    monkeypatch.setattr(precision, "gain", lambda: 2.0)
     encoder, asked = nn.Linear(1, 1), []
     encoder.precision = "auto"
     precision.settle(encoder, agreed=lambda gains: asked.append(gains) is not None)

@@ -27,10 +27,15 @@ class Resident:
         self.weight = None if rows.weight is None else torch.from_numpy(rows.weight).to(device)
 
     def width_of(self, index: np.ndarray) -> int:
-        """The number of tokens that a batch of these rows is laid out in; an encoder may not take more than the limit."""
+        """The number of tokens that a batch of these rows is laid out in: never more than the limit."""
         longest = int(self.row_lengths[index].max(initial=1))
         width = next((width for width in WIDTHS if width >= longest), -(-longest // 128) * 128)
         return min(width, self.limit)
+
+    @property
+    def widest(self) -> int:
+        """The width of the batch that holds the longest row."""
+        return self.width_of(np.arange(len(self.row_lengths)))
 
     def batch(self, rows: Tensor, real: Tensor, width: int) -> Batch:
         """Rows (B,), of which those where `real` (B,) is 0 only fill the shape: they weigh nothing.

@@ -4,26 +4,28 @@ Takes the encoder's own pieces, special tokens included. Weights come from a fol
 """
 
 import json
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tagwright.batches.tokens import Tokens
 from tagwright.batches.windows import PieceInputs
 from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._source import find_local, find_source
-from tagwright.encoders import _layers, _lora
+from tagwright.encoders import _half_linear, _layers, _lora
 from tagwright.encoders._checkpoint import from_config, read_config, width_in, with_attention_dropout, with_weights
 from tagwright.encoders._pooling import Pooling
 from tagwright.encoders.hidden import Hidden, Windows
 from tagwright.errors import ModelError, SettingsError, unknown
 from tagwright.fit.precision import in_bfloat16
 
+ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 SMALL = 512  # width up to which a model is trained as a small one
 # families that take a mask (B, 1, 1, T) as it is; of one (B, T) they would look at the values, which stalls a GPU
 READY_MASK = {"bert", "roberta", "xlm-roberta", "mpnet", "electra", "distilbert", "albert", "camembert"}
@@ -127,21 +129,31 @@ class Pretrained(nn.Module):
         if self.adapted:
             _lora.add_adapters(self.model, rank=lora, alpha=lora_alpha, dropout=lora_dropout)
         self.frozen = _layers.freeze_layers(self.model, freeze)
+        _half_linear.take_over(self.model)
 
     def forward(self, ids: Tensor, lengths: Tensor, counts: Tensor | None = None) -> Hidden:
         """An empty row counts as one token of padding."""
         inside = torch.arange(ids.shape[1], device=ids.device) < lengths.clamp(min=1)[:, None]
         ids = ids.masked_fill(~inside, self.pad)  # RoBERTa's kind gives no position to it
         half = in_bfloat16(self.precision, ids.device)
-        with self._made_on(ids.device), torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
+        with self._computing(ids.device, half=half), torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
             states = self.model(input_ids=ids, attention_mask=self._mask(inside)).last_hidden_state
         states = states.to(next(self.model.parameters()).dtype)
         windows = None if counts is None else Windows(counts, self.window_pooling)
         return Hidden(states, self.dropout(self.pooling(states, inside)), windows)
 
-    def _made_on(self, device: torch.device) -> AbstractContextManager[Any]:
-        """Some versions of MPNet make their positions on the host, and a GPU would wait for them at every step."""
-        return device if device.type == "cuda" and self.model.config.model_type == "mpnet" else nullcontext()
+    @contextmanager
+    def _computing(self, device: torch.device, *, half: bool) -> Iterator[None]:
+        """What a GPU needs to be fast; a CPU nothing."""
+        with ExitStack() as stack:
+            if device.type == "cuda":
+                # cuDNN's attention is compiled anew for every shape of batch
+                stack.enter_context(sdpa_kernel(ATTENTION))
+            if device.type == "cuda" and half:
+                stack.enter_context(_half_linear.halved(self.model))
+            if device.type == "cuda" and self.model.config.model_type == "mpnet":
+                stack.enter_context(device)  # some versions make positions on the host, and every step would wait
+            yield
 
     def _mask(self, inside: Tensor) -> Tensor:
         if not self.ready_mask:

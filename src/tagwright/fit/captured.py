@@ -72,8 +72,10 @@ class CapturedStep:
         self.real.copy_(torch.from_numpy(real))
         self.rates[: len(rates)].copy_(torch.from_numpy(rates))
         self.place.zero_()
-        for width in {self.resident.width_of(index) for index in batches} - self.graphs.keys():
-            if self.device.type == "cuda":
+        if self.device.type == "cuda":
+            # the widest first: the others then find room in the memory it took
+            widths = {self.resident.widest, *(self.resident.width_of(index) for index in batches)}
+            for width in sorted(widths - self.graphs.keys(), reverse=True):
                 self.graphs[width] = self._capture(width)
 
     def __call__(self, width: int) -> None:
@@ -109,49 +111,46 @@ class CapturedStep:
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(self.generator)
         pool = next(iter(self.graphs.values())).pool() if self.graphs else None
-        with torch.cuda.graph(graph, pool=pool):
-            self._step(width)
+        try:
+            with torch.cuda.graph(graph, pool=pool):
+                self._step(width)
+        except RuntimeError as error:
+            self._recover()
+            reason = str(error.__context__ or error).splitlines()[0]
+            raise NotCaptured(f"a step waits for the host ({reason})") from None
         return graph
 
     def _warm_up(self, width: int) -> None:
-        """Run all that a graph will hold, which moves no weights, and refuse what would wait for the host."""
+        """Run what a graph will hold, for libraries start and kernels are compiled outside of it. Moves no weights."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             try:
-                if not self.graphs:
-                    self._gradients(width)  # libraries start, kernels are chosen and compiled: that may wait
-                with _no_waiting():
-                    self._gradients(width)
+                self._gradients(width)
             except torch.OutOfMemoryError:
                 self.optimiser.zero_grad(set_to_none=True)
                 raise NotCaptured("a whole step does not fit into the GPU's memory") from None
-            except RuntimeError as error:
-                raise NotCaptured(f"a step waits for the host ({str(error).splitlines()[0]})") from None
-            if not self.graphs:
+            if not self.optimiser.state:
                 self._make_state()
         torch.cuda.current_stream().wait_stream(side)
         self.optimiser.zero_grad(set_to_none=True)
 
+    def _recover(self) -> None:
+        """Generators refuse to draw after a capture that failed, until one ends well."""
+        self.optimiser.zero_grad(set_to_none=True)
+        graph = torch.cuda.CUDAGraph()
+        graph.register_generator_state(self.generator)
+        with torch.cuda.graph(graph):
+            torch.rand(1, device=self.device)
+            torch.rand(1, device=self.device, generator=self.generator)
+
     def _make_state(self) -> None:
         """The optimiser's averages must be there before a graph finds them: a step without gradient makes them."""
-        if not self.optimiser.state:
-            self.rate.zero_()
-            torch._foreach_zero_([p.grad for p in self.network.parameters() if p.grad is not None])
-            self.optimiser.step()
-            for state in self.optimiser.state.values():
-                state["step"].zero_()
-
-
-@contextmanager
-def _no_waiting() -> Iterator[None]:
-    """An operation that makes host and device wait for each other is an error inside the block."""
-    before = torch.cuda.get_sync_debug_mode()
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        yield
-    finally:
-        torch.cuda.set_sync_debug_mode(before)
+        self.rate.zero_()
+        torch._foreach_zero_([p.grad for p in self.network.parameters() if p.grad is not None])
+        self.optimiser.step()
+        for state in self.optimiser.state.values():
+            state["step"].zero_()
 
 
 def captured_steps(
