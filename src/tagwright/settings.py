@@ -137,15 +137,17 @@ class Settings:
         return toml.dumps(self.as_dict())
 
 
-def resolve(given: Mapping[str, Any], task: str = "many") -> Settings:
-    """Settings from nested plain values; every fault is reported at once. Some defaults depend on the task.
+def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = None) -> Settings:
+    """Settings from nested plain values; every fault is reported at once.
+
+    Some defaults depend on the task, and on how many rows there are to learn from, where that is known.
 
     >>> resolve({"objective": "zlpr", "fit": {"epochs": 3}}).fit.epochs
     3.0
     """
     faults = _misplaced(given)
     given = {key: value for key, value in given.items() if _section_kind(key, value)}
-    own = _own_defaults(given.get("encoder", {}), task, given.get("objective"))
+    own = _own_defaults(given.get("encoder", {}), task, given.get("objective"), rows)
     objective = given.get("objective", own.get("objective", "cross_entropy" if task == "one" else "bce"))
     chosen: dict[str, Any] = {}
     base: dict[str, Any] = dict(DEFAULTS)
@@ -233,7 +235,7 @@ def _misplaced(given: Mapping[str, Any]) -> list[str]:
     return faults
 
 
-def _own_defaults(encoder: Any, task: str, objective: str | None) -> Mapping[str, Any]:
+def _own_defaults(encoder: Any, task: str, objective: str | None, rows: int | None) -> Mapping[str, Any]:
     """What the encoder's class brings for other sections; nothing for an unknown one, whose fault comes later."""
     name = encoder if isinstance(encoder, str) else encoder.get("name", DEFAULTS["encoder"])
     if str(name) not in parts.names("encoders"):
@@ -241,9 +243,10 @@ def _own_defaults(encoder: Any, task: str, objective: str | None) -> Mapping[str
     made = getattr(parts.find("encoders", name).factory, "defaults", None)
     if made is None:
         return {}
-    # one that asks for them is told the encoder's own settings: what suits a model may depend on its size
-    asked = {"options": {} if isinstance(encoder, str) else encoder} if "options" in signature(made).parameters else {}
-    found: Mapping[str, Any] = made(task, objective, **asked)
+    # one that asks is told the encoder's own settings and the number of rows: what suits a model may depend on sizes
+    known = {"options": {} if isinstance(encoder, str) else encoder, "rows": rows}
+    asked = signature(made).parameters
+    found: Mapping[str, Any] = made(task, objective, **{name: fact for name, fact in known.items() if name in asked})
     return found
 
 

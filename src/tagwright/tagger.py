@@ -69,7 +69,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
             columns["weight"] = pa.array(_weights(sample_weight, len(texts)))
         task = "one" if form == "single" else "many"
         data = Data(tables={"all": pa.table(columns)}, task=task, source="texts given in Python")  # type: ignore[arg-type]
-        settings = resolve(self._given(), task)
+        settings = resolve(self._given(), task, data.first.num_rows)
         prepared = prepare(data, settings)
         check(prepared, settings)
         fitted = fit(prepared, settings)

@@ -12,7 +12,7 @@ from tagwright.encoders.pretrained import Pretrained
 
 def test_it_is_pretrained_by_name():
     assert (PART.func, PART.keywords, PART.embed) == (Pretrained, {"path": "mpnet"}, Pretrained.embed)
-    assert PART.defaults("many", None, {})["schedule"] == {"name": "linear", "warmup": 0.1}
+    assert PART.defaults("many", None, {}, None)["schedule"] == {"name": "linear", "warmup": 0.1}
 
 
 @pytest.mark.slow

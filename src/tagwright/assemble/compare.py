@@ -66,12 +66,12 @@ def compare_folder(
     data, first = read_for(source, {**given, "objective": objectives[0]})
     primary = metric or ("accuracy" if data.task == "one" else "macro_f1")
     metrics.metric(primary)
-    choice = first.split
+    choice, rows = first.split, data.first.num_rows
     data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     on = split or ("test" if "test" in data.tables else "dev")
     scored = table_digest(labelled_rows(data, on)[1])[:8]
     prepared = prepare(data, first)
-    chosen = {name: resolve({**given, "objective": name}, data.task) for name in objectives}
+    chosen = {name: resolve({**given, "objective": name}, data.task, rows) for name in objectives}
     for settings in chosen.values():
         check(prepared, settings)
     for sentence in (*prepared.warnings, f"score: {watched(first, prepared.space)} on dev"):
@@ -79,13 +79,13 @@ def compare_folder(
     if overwrite and not resume:
         _clear(out)
     out.mkdir(parents=True, exist_ok=True)
-    rows, run = [], Run(progress=progress, say=say)
+    found, run = [], Run(progress=progress, say=say)
     for number, (name, seed) in enumerate([(n, s) for s in range(seeds) for n in objectives], start=1):
         own = {"objective": name, "fit": {**given.get("fit", {}), "seed": seed}}
-        settings = resolve({**given, **own}, data.task)
+        settings = resolve({**given, **own}, data.task, rows)
         say(f"run {number} of {len(objectives) * seeds}: {name}, seed {seed}")
-        rows.append(_run(prepared, data, settings, on, out / "runs", scored, run))
-    facts = summarise(rows, primary, split=on, title=f"{', '.join(objectives)} on {source}", settings=first.as_dict())
+        found.append(_run(prepared, data, settings, on, out / "runs", scored, run))
+    facts = summarise(found, primary, split=on, title=f"{', '.join(objectives)} on {source}", settings=first.as_dict())
     facts = replace(facts, differing=differing(chosen), warnings=prepared.warnings)
     return Comparison(facts=facts, report=_write(facts, out))
 

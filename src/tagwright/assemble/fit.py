@@ -136,7 +136,7 @@ def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
         raise SettingsError(
             f"{source} tags tokens; this version trains on labels of whole texts (set --task, --text, --labels)"
         )
-    settings = resolve(given, data.task)
+    settings = resolve(given, data.task, data.first.num_rows)
     # what was found is kept with the model, so that `tag` and `score` look into the same columns
     columns = ",".join(data.text_columns) or settings.data.text
     return data, replace(settings, data=replace(settings.data, text=columns, separator=data.separator))

@@ -10,8 +10,8 @@ from tagwright.encoders.pretrained import Pretrained
 def named(source: str) -> Callable[..., Pretrained]:
     """The encoder with `path` set to the source, and with all that `pretrained` tells the program beside."""
 
-    def defaults(task: str, objective: str | None, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        return Pretrained.defaults(task, objective, {"path": source, **options})
+    def defaults(task: str, objective: str | None, options: Mapping[str, Any], rows: int | None) -> Mapping[str, Any]:
+        return Pretrained.defaults(task, objective, {"path": source, **options}, rows)
 
     made = partial(Pretrained, path=source)
     learn = partial(Pretrained.learn, path=source)
