@@ -135,6 +135,7 @@ class Softmax:
             "FOCAL": focal,
             "TOTAL": work.answer.values is not None and len(work.answer.values) != rows,
             "HARD": cells.ids is not None and not cells.background and whole and not focal,
+            "ONE": cells.ids is not None and len(cells.ids) == rows,
             "EVEN": rows % tile == 0 and labels == block,
             "ROWS": tile,
             "BLOCK": block,
