@@ -83,14 +83,14 @@ def _listed(ids, offsets, start, row_count, ONE: tl.constexpr, ROWS: tl.constexp
         as_guessed = (begin == start + rows) & (count == 1)
         return begin, count, tl.where(as_guessed, 0, count), tl.where(as_guessed, label, -1)
     else:
-        return begin, count, count, None
+        return begin, count, count, begin
 
 
 @triton.jit
-def _marked(tile, ids, soft, listed, BLOCK: tl.constexpr):
+def _marked(tile, ids, soft, listed, ONE: tl.constexpr, BLOCK: tl.constexpr):
     """The tile (R, C) with the value of every listed cell put in its place, 1 where there are no values."""
     begin, _, unread, label = listed
-    if label is not None:
+    if ONE:
         tile = _mark(tile, label, soft, begin, BLOCK)
     for step in range(tl.max(unread, axis=0)):
         label = tl.load(ids + begin + step, mask=step < unread, other=-1).to(tl.int32)
@@ -173,7 +173,8 @@ def softmax_rows(
     if mask is not None:
         part &= _cut(mask, start, mask_stride, 1, left, EVEN, ROWS, BLOCK) != 0
     if off_ids is not None:
-        part &= _marked(nothing, off_ids, None, _listed(off_ids, off_offsets, start, left[0], False, ROWS), BLOCK) == 0
+        offs = _listed(off_ids, off_offsets, start, left[0], False, ROWS)
+        part &= _marked(nothing, off_ids, None, offs, False, BLOCK) == 0
     if (mask is not None) or (off_ids is not None) or (not EVEN):
         s = tl.where(part, s, NOTHING)  # a label of this logit has the chance 0, and no term of others
     top = tl.max(s, axis=1)
@@ -182,7 +183,7 @@ def softmax_rows(
     if not HARD:
         truth += background
     if ids is not None:
-        truth = _marked(truth, ids, soft, listed, BLOCK)
+        truth = _marked(truth, ids, soft, listed, ONE, BLOCK)
     if (mask is not None) or (off_ids is not None):  # the mass that is left takes up what the masked labels had
         whole_mass = tl.sum(tl.where(inside, truth, 0.0), axis=1)
         kept_mass = tl.sum(tl.where(part, truth, 0.0), axis=1)
