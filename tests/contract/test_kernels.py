@@ -157,6 +157,26 @@ def test_settings_reach_the_kernel(name, options):
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
 
 
+@pytest.mark.parametrize("name", ["cecl", "pbp"])
+def test_as_many_ids_as_rows_need_not_be_one_a_row(name):
+    logits = case(name, 41, "sparse", "none", False)[0]
+    target = SparseTarget(torch.tensor([3, 7, 5, 0, 40]), torch.tensor([0, 1, 3, 3, 4, 5]))
+    expected = outcome(name, "mean", logits, target, {}, fused=False)
+    found = outcome(name, "mean", logits, target, {}, fused=True)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 2.0])
+@pytest.mark.parametrize("name", ["cecl", "pbp"])
+def test_equal_highest_logits_and_one_far_above_the_others(name, gamma):
+    logits, target, _ = case(name, 401, "sparse", "none", False)  # so many that every row has a program of its own
+    logits = logits.clamp(-5, 9)
+    logits[0, [400, 7, 300]], logits[1], logits[2, 9] = 10.0, 0.5, 1e4
+    expected = outcome(name, "none", logits, target, {}, fused=False, gamma=gamma)
+    found = outcome(name, "none", logits, target, {}, fused=True, gamma=gamma)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+
+
 def test_zlpr_of_a_million_zero_logits_is_the_log_of_a_million_and_one():
     rows = 1 if DEVICE == "cpu" else 8
     target = SparseTarget(torch.empty(0, dtype=torch.int64), torch.zeros(rows + 1, dtype=torch.int64))

@@ -126,12 +126,16 @@ class Softmax:
 
     def launch(self, work: Work) -> None:
         """Fill the answer."""
-        rows, labels = work.cells.logits.shape
+        cells, focal = work.cells, work.options[0] != 0
+        rows, labels = cells.logits.shape
         tile, block = _tile(labels)
+        whole = (cells.soft, cells.mask, cells.off_ids, cells.positive, cells.negative) == (None,) * 5
         constants = {
             "FORM": self.predicted_only,
-            "FOCAL": work.options[0] != 0,
+            "FOCAL": focal,
             "TOTAL": work.answer.values is not None and len(work.answer.values) != rows,
+            "HARD": cells.ids is not None and not cells.background and whole and not focal,
+            "ONE": cells.ids is not None and len(cells.ids) == rows,
             "EVEN": rows % tile == 0 and labels == block,
             "ROWS": tile,
             "BLOCK": block,

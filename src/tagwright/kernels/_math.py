@@ -27,6 +27,11 @@ if triton.knobs.runtime.interpret:
         """1 / x."""
         return 1.0 / x
 
+    @triton.jit
+    def widened(x):
+        """As float32."""
+        return x.to(tl.float32)
+
 else:
 
     @triton.jit
@@ -43,6 +48,15 @@ else:
     def reciprocal(x):
         """1 / x."""
         return tl.inline_asm_elementwise("rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1)
+
+    @triton.jit
+    def widened(x):
+        """As float32. Of two bfloat16 in one register, the upper takes Triton two instructions."""
+        if x.dtype == tl.bfloat16:
+            halves: tl.constexpr = "shl.b32 $0, $2, 16; and.b32 $1, $2, 0xffff0000;"
+            return tl.inline_asm_elementwise(halves, "=r,=r,r", [x], tl.float32, is_pure=True, pack=2)
+        else:
+            return x.to(tl.float32)
 
 
 @triton.jit
