@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from tagwright.decide.threshold import Threshold, cross_fitted, cross_fitted_one, fit_one_threshold, fit_thresholds
+from tagwright.decide.threshold import (
+    SHRINKS,
+    Threshold,
+    cross_fitted,
+    cross_fitted_one,
+    fit_one_threshold,
+    fit_thresholds,
+)
 from tagwright.errors import ShapeError
 
 
@@ -73,17 +80,17 @@ def test_order_of_rows_changes_nothing() -> None:
 
 def test_cross_fitting_decides_a_row_without_its_truth() -> None:
     scores, truth = made()
-    before = cross_fitted(scores, truth, folds=5, seed=3)
+    before, _ = cross_fitted(scores, truth, folds=5, seed=3)
     for row in range(5):
         altered = truth.copy()
         altered[row] = ~altered[row]
-        np.testing.assert_array_equal(cross_fitted(scores, altered, folds=5, seed=3)[row], before[row])
+        np.testing.assert_array_equal(cross_fitted(scores, altered, folds=5, seed=3)[0][row], before[row])
 
 
 def test_cross_fitting_with_a_fold_a_row_equals_leaving_one_out() -> None:
     scores, truth = made(rows=13)
     expected = [scores[i] > fit_thresholds(np.delete(scores, i, 0), np.delete(truth, i, 0)) for i in range(13)]
-    np.testing.assert_array_equal(cross_fitted(scores, truth, folds=99), expected)
+    np.testing.assert_array_equal(cross_fitted(scores, truth, folds=99)[0], expected)
 
 
 def test_the_decision_chooses_above_its_thresholds() -> None:
@@ -136,3 +143,29 @@ def test_rows_are_decided_by_one_threshold_fitted_without_them() -> None:
         out = fold == held
         cut = fit_one_threshold(scores[~out], truth[~out], int(truth[~out].sum()))
         assert np.array_equal(chosen[out], scores[out] > cut)
+
+
+def noisy(shift: float) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of six labels, each of which is right at a cut of its own, `shift` apart."""
+    random = np.random.default_rng(5)
+    truth = random.random((300, 6)) < [0.5, 0.3, 0.2, 0.1, 0.05, 0.03]
+    return truth * 2.5 + random.normal(size=truth.shape) + shift * np.arange(6), truth
+
+
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_a_negative_one_is_the_shrinkage_that_does_best_on_held_out_rows(shift: float) -> None:
+    scores, truth = noisy(shift)
+    chosen, best = cross_fitted(scores, truth, shrink=-1)
+    found = {}
+    for shrink in SHRINKS:
+        choices, same = cross_fitted(scores, truth, shrink=shrink)
+        assert same == shrink
+        micro, macro = (f1_score(truth, choices, average=average, zero_division=0) for average in ("micro", "macro"))
+        found[shrink] = micro + macro
+    assert found[best] == pytest.approx(max(found.values()))
+    np.testing.assert_array_equal(chosen, cross_fitted(scores, truth, shrink=best)[0])
+
+
+def test_labels_of_different_height_want_their_own_cuts() -> None:
+    assert cross_fitted(*noisy(3.0), shrink=-1)[1] <= 2
+    assert cross_fitted(*noisy(0.0), shrink=-1)[1] >= 2

@@ -40,9 +40,9 @@ def decide_on(
         return _decide_shortlist(logits, truth, settings, space)
     line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else IDENTITY
     if choice.name == "threshold":
-        facts = {"thresholds": fit_thresholds(logits, truth, **choice.options)}
-        decision = parts.build("decide", choice.name, choice.options, **facts)
-        chosen = cross_fitted(logits, truth, seed=settings.split.seed, **choice.options)
+        chosen, shrink = cross_fitted(logits, truth, seed=settings.split.seed, **choice.options)
+        facts = {"thresholds": fit_thresholds(logits, truth, shrink=shrink)}
+        decision = parts.build("decide", choice.name, {**choice.options, "shrink": shrink}, **facts)
     else:
         decision = parts.build("decide", choice.name, choice.options)
         chosen = decision.choose(logits, probabilities(logits, link, exclusive=space.exclusive, calibration=line))

@@ -62,7 +62,8 @@ class Pretrained(nn.Module):
             "limit": 256,
             "patience": 0,
         }
-        return {"embed": {"name": "pieces"}, "schedule": {"name": "linear", "warmup": 0.1}, "fit": fit}
+        decide = {} if task == "one" else {"decide": {"name": "threshold", "shrink": -1.0}}
+        return {"embed": {"name": "pieces"}, "schedule": {"name": "linear", "warmup": 0.1}, "fit": fit, **decide}
 
     @staticmethod
     def learn(tokens: Tokens, tokeniser: OwnPieces, *, path: str = "") -> dict[str, np.ndarray]:
