@@ -129,12 +129,13 @@ class Softmax:
         cells, focal = work.cells, work.options[0] != 0
         rows, labels = cells.logits.shape
         tile, block = _tile(labels)
-        whole = (cells.soft, cells.mask, cells.off_ids, cells.positive, cells.negative) == (None,) * 5
+        altered = (cells.soft, cells.mask, cells.off_ids, cells.positive, cells.negative)
+        hard = cells.ids is not None and not cells.background and all(one is None for one in altered)
         constants = {
             "FORM": self.predicted_only,
             "FOCAL": focal,
             "TOTAL": work.answer.values is not None and len(work.answer.values) != rows,
-            "HARD": cells.ids is not None and not cells.background and whole and not focal,
+            "HARD": hard and not focal,
             "ONE": cells.ids is not None and len(cells.ids) == rows,
             "EVEN": rows % tile == 0 and labels == block,
             "ROWS": tile,
