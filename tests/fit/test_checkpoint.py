@@ -121,10 +121,14 @@ def test_weights_that_are_not_contiguous_are_saved(tmp_path):
     assert torch.equal(load_last(tmp_path, fingerprint="mine").weights["w"], weights["w"])
 
 
-def test_a_snapshot_is_a_copy_wherever_it_lies():
-    network, _ = trained(0)
-    kept = snapshot(network, to="cpu")
-    before = network[0].weight.detach().clone()
-    with torch.no_grad():
-        network[0].weight.zero_()
-    assert torch.equal(kept["0.weight"], before)
+def test_rates_on_a_device_are_saved_as_numbers(tmp_path):
+    network, optimiser = trained(1)
+    rate = torch.tensor(0.25)
+    for group in optimiser.param_groups:
+        group["lr"], group["capturable"] = rate, False
+    save(Checkpoint(1, network.state_dict(), {}, optimiser.state_dict(), HISTORY, "mine"), tmp_path)
+    groups = load_last(tmp_path, fingerprint="mine").optimiser["param_groups"]
+    assert {group["lr"] for group in groups} == {0.25}
+    assert not any("capturable" in group for group in groups)
+    optimiser.load_state_dict(load_last(tmp_path, fingerprint="mine").optimiser)
+    step_once(network, optimiser)

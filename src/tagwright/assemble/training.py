@@ -50,9 +50,8 @@ class Training:
     parts: int = 1  # of a batch, that are computed one after the other
 
     def keep(self) -> None:
-        """Remember the weights as the best so far; a label matrix that comes in chunks does not fit a device twice."""
-        chunked = any(getattr(head, "chunk", 0) for head in self.network.heads.values())
-        self.best = checkpoint.snapshot(self.network, to="cpu" if chunked else None)
+        """Remember the weights as the best so far, on the host: a device has better use for its memory."""
+        self.best = checkpoint.snapshot(self.network)
 
     def save(self, step: int, folder: Path, fingerprint: str) -> None:
         """Write a checkpoint of this step."""

@@ -30,7 +30,7 @@ class PieceInputs:
     overlap: int = 32
     most: int = 16  # windows of a text
     # tokens of a batch in prediction, padding included: a CPU gains nothing by more, and pads less
-    rooms: ClassVar[Mapping[str, int]] = {"cpu": 1024, "other": 16_384}
+    rooms: ClassVar[Mapping[str, int]] = {"cpu": 1024, "other": 8192}
 
     def __post_init__(self) -> None:
         """Refuse windows that could not move on."""

@@ -91,6 +91,6 @@ def _unflatten(plain: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, A
     return {"state": state, "param_groups": groups}
 
 
-def snapshot(module: torch.nn.Module, *, to: str | None = None) -> dict[str, Tensor]:
-    """A copy of a module's state, on its own device or on another."""
-    return {name: tensor.detach().to(to or tensor.device, copy=True) for name, tensor in module.state_dict().items()}
+def snapshot(module: torch.nn.Module) -> dict[str, Tensor]:
+    """A copy of a module's state on the host."""
+    return {name: tensor.detach().to("cpu", copy=True) for name, tensor in module.state_dict().items()}

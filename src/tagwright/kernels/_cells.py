@@ -11,7 +11,9 @@ import triton
 import triton.language as tl
 
 BEYOND = tl.constexpr(2**31 - 1)  # greater than every label
-NOTHING = tl.constexpr(-1e30)  # a logit that counts nothing among the others: finite, for 0 * inf is no number
+# a logit that counts nothing among the others: finite, for 0 * inf is no number; a power of 2, for a row of nothing
+# else measures it from itself in a fused product and sum, where only what is not rounded leaves 0
+NOTHING = tl.constexpr(-(2.0**100))
 
 
 @triton.jit
