@@ -1,4 +1,4 @@
-"""More labels than memory are refused before they are made."""
+"""More labels than memory are refused before they are made; batches that do not fit are cut."""
 
 import json
 
@@ -8,6 +8,7 @@ import torch
 
 from tagwright.assemble import memory
 from tagwright.errors import SettingsError
+from tagwright.settings import resolve
 
 CPU = torch.device("cpu")
 LEARNED = {"config.json": np.frombuffer(json.dumps({"hidden_size": 384}).encode(), np.uint8)}
@@ -31,3 +32,34 @@ def test_free_memory_of_this_machine_is_plausible():
     found = memory.free_bytes(CPU)
     assert found is None or 10**7 < found < 10**14
     assert memory.free_bytes(torch.device("meta")) is None
+
+
+def test_crowded_doubles_the_parts_and_says_so():
+    said = []
+    assert memory.crowded(2, 32, resolve({}), said.append) == 4
+    assert said == [
+        "the GPU's memory does not hold 16 texts at once: batches are computed in 4 parts from here on "
+        "(fit.accumulate), which add up to the same"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "given", "message"),
+    [
+        (32, {}, r"does not hold 1 text at once; take a smaller fit.limit or a smaller encoder"),
+        (
+            1,
+            {"objective": "soft_f1"},
+            r"does not hold 32 texts at once, and soft_f1 looks at a whole batch; .*fit.batch",
+        ),
+    ],
+)
+def test_crowded_refuses_what_cannot_be_cut(parts, given, message):
+    with pytest.raises(SettingsError, match=message):
+        memory.crowded(parts, 32, resolve(given), lambda text: None)
+
+
+def test_a_device_out_of_memory_is_explained():
+    message = r"training takes \(CUDA out of memory. Tried to allocate 9 GiB\); take"
+    with pytest.raises(SettingsError, match=message), memory.explained():
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB. GPU 0 has a total capacity of …")

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from tagwright.encoders._half_linear import HalfLinear, halved, take_over
+from tagwright.encoders._half_linear import HalfLinear, _halved, halved, take_over
 
 
 def model(bias=True):
@@ -84,3 +84,16 @@ def test_only_plain_layers_are_taken_over():
     take_over(own)
     assert [type(part) for part in own] == [HalfLinear, Special]
     assert isinstance(copy.deepcopy(own)[0], nn.Linear)
+
+
+def test_layers_that_read_the_same_states_share_one_cast():
+    states = torch.randn(3, 4, 12)
+    first = _halved(states)
+    assert _halved(states) is first
+    states.mul_(2)
+    assert torch.equal(_halved(states), states.view(12, 12).bfloat16())
+    half = torch.randn(2, 3).bfloat16()
+    assert _halved(half).data_ptr() == half.data_ptr()
+    with torch.inference_mode():
+        inside = torch.randn(2, 3)
+        assert torch.equal(_halved(inside), inside.bfloat16())

@@ -167,3 +167,37 @@ def test_the_network_trains_in_training_mode_again_after_an_evaluation():
     for _ in steps(network, optimiser, course, watching, lambda step: 1.0):
         network.eval()
     assert modes == [True, True, True]
+
+
+def crowding(loss_of, most, seen):
+    """A loss that a device's memory holds for so many rows at once."""
+
+    def limited(rows, generator):
+        seen.append(len(rows))
+        if len(rows) > most:
+            torch.rand(3)  # a retry must not notice what was drawn
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB. GPU 0 has …")
+        return loss_of(rows, generator) * torch.rand(1, generator=generator).item()
+
+    return limited
+
+
+@pytest.mark.parametrize(("most", "parts"), [(2, 4), (3, 2), (1, 8)])
+def test_memory_that_runs_out_cuts_batches_from_there_on_as_if_they_always_had_been(most, parts):
+    results, asked = [], []
+    for accumulate, limit in ((1, most), (parts, 99)):
+        network, optimiser, loss_of = make(maker=torch.optim.AdamW)
+        seen, course = [], Course(plan=plan, per_epoch=PER_EPOCH, total=4)
+        options = {"accumulate": accumulate, "crowded": lambda parts, rows: asked.append((parts, rows)) or 2 * parts}
+        list(steps(network, optimiser, course, crowding(loss_of, limit, seen), lambda step: 1.0, **options))
+        results.append((network.weight, seen))
+    assert torch.equal(results[0][0], results[1][0])
+    assert [count for count in results[0][1] if count <= most][: len(results[1][1])] == results[1][1]
+    assert asked == [(2**power, BATCH) for power in range(parts.bit_length() - 1)]
+
+
+def test_nobody_to_ask_lets_the_error_out():
+    network, optimiser, loss_of = make()
+    course = Course(plan=plan, per_epoch=PER_EPOCH, total=1)
+    with pytest.raises(torch.OutOfMemoryError):
+        list(steps(network, optimiser, course, crowding(loss_of, 1, []), lambda step: 1.0))

@@ -52,7 +52,7 @@ def steps_of(
         training.parts = crowded(count, of_rows, settings, run.say)
         return training.parts
 
-    reason = _against(training, objective, rows, settings, run) if device.type == "cuda" else ""
+    reason = against_capture(training, objective, rows, settings, run)
     if reason is None:
         try:
             captured = CapturedStep(
@@ -88,17 +88,21 @@ def steps_of(
     )
 
 
-def _against(training: Training, objective: Objective, rows: Rows, settings: Settings, run: Run) -> str | None:
-    """Why steps are not captured; None where nothing speaks against it, nothing to say where nobody would expect it."""
-    if not settings.fit.capture or not isinstance(training.optimiser, torch.optim.AdamW):
+def against_capture(training: Training, objective: Objective, rows: Rows, settings: Settings, run: Run) -> str | None:
+    """Why steps are not captured: None where they are, nothing to say where nobody would expect it."""
+    device = device_of(settings)
+    asked = settings.fit.capture and device.type == "cuda"
+    if not asked or not isinstance(training.optimiser, torch.optim.AdamW):
         return ""
     if run.ranks.world > 1:
         return "several processes add up their gradients"
     if objective.loss.batchwise:
         return f"{settings.loss.name} looks at a whole batch, which may not be filled up"
-    if rows.sparse or not one_row_a_text(rows):
-        return "texts in windows have no fixed shape" if not rows.sparse else "the labels come in chunks"
-    size, free = resident_bytes(rows), free_bytes(device_of(settings)) or 0
+    if rows.sparse:
+        return "the labels come in chunks"
+    if not one_row_a_text(rows):
+        return "texts in windows have no fixed shape"
+    size, free = resident_bytes(rows), free_bytes(device) or 0
     if size > SHARE * free:
         return f"texts and labels take {size / 1e9:.1f} GB, and the GPU has {free / 1e9:.1f} GB free"
     return None

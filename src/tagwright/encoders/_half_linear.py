@@ -22,8 +22,20 @@ class HalfLinear(nn.Linear):
         """States (…, D) -> (…, E), of bfloat16 where there are copies."""
         if self.copies is None:
             return super().forward(states)
-        result: Tensor = _Product.apply(states, self.weight, self.bias, *self.copies)
+        result: Tensor = _Product.apply(states, self.weight, self.bias, _halved(states), *self.copies)
         return result
+
+
+def _halved(states: Tensor) -> Tensor:
+    """States (…, D) as rows (N, D) of bfloat16. Query, key and value ask for the same: the first leaves it for them."""
+    flat = states.detach().reshape(-1, states.shape[-1])
+    if states.dtype == torch.bfloat16 or states.is_inference():
+        return flat.to(torch.bfloat16)
+    version, half = getattr(states, "_half", (None, flat))
+    if version != states._version:
+        half = flat.to(torch.bfloat16)
+        states._half = states._version, half  # type: ignore[attr-defined]
+    return half
 
 
 class _Product(torch.autograd.Function):
@@ -31,9 +43,14 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None, half: Tensor, half_bias: Tensor | None
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        flat: Tensor,
+        half: Tensor,
+        half_bias: Tensor | None,
     ) -> Tensor:
-        flat = states.reshape(-1, states.shape[-1]).to(half.dtype)
         ctx.save_for_backward(flat, half)
         ctx.shape, ctx.dtype = states.shape, states.dtype
         return nn.functional.linear(flat, half, half_bias).view(*states.shape[:-1], len(half))
@@ -50,7 +67,7 @@ class _Product(torch.autograd.Function):
             of_weight = _product(upstream.t(), flat, torch.float32)
         if ctx.needs_input_grad[2]:  # a product, for the sum over a few hundred rows is slow as a reduction
             of_bias = _product(upstream.new_ones(1, len(upstream)), upstream, torch.float32)[0]
-        return of_states, of_weight, of_bias, None, None
+        return of_states, of_weight, of_bias, None, None, None
 
 
 def _product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:

@@ -18,7 +18,7 @@ from tagwright.batches.tokens import Tokens
 from tagwright.batches.windows import PieceInputs
 from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._source import find_local, find_source
-from tagwright.encoders import _half_linear, _layers, _lora
+from tagwright.encoders import _half_linear, _layers, _lora, _positions
 from tagwright.encoders._checkpoint import from_config, read_config, width_in, with_attention_dropout, with_weights
 from tagwright.encoders._pooling import Pooling
 from tagwright.encoders.hidden import Hidden, Windows
@@ -138,6 +138,8 @@ class Pretrained(nn.Module):
             _lora.add_adapters(self.model, rank=lora, alpha=lora_alpha, dropout=lora_dropout)
         self.frozen = _layers.freeze_layers(self.model, freeze)
         _half_linear.take_over(self.model)
+        if config["model_type"] == "mpnet":
+            _positions.placed(self.model.encoder)
 
     def forward(self, ids: Tensor, lengths: Tensor, counts: Tensor | None = None) -> Hidden:
         """An empty row counts as one token of padding."""
@@ -159,8 +161,6 @@ class Pretrained(nn.Module):
                 stack.enter_context(sdpa_kernel(ATTENTION))
             if device.type == "cuda" and half:
                 stack.enter_context(_half_linear.halved(self.model))
-            if device.type == "cuda" and self.model.config.model_type == "mpnet":
-                stack.enter_context(device)  # some versions make positions on the host, and every step would wait
             yield
 
     def _mask(self, inside: Tensor) -> Tensor:

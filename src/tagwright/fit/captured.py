@@ -61,7 +61,6 @@ class CapturedStep:
         finally:
             for group in self.optimiser.param_groups:
                 group["lr"], group["capturable"] = float(group["lr"]), False
-            self.optimiser.zero_grad(set_to_none=True)  # gradients live in the graphs' memory
 
     def feed(self, batches: Sequence[np.ndarray], rates: np.ndarray) -> None:
         """Rows of the next steps and their rates (steps, parameter groups). What fills short batches weighs nothing."""
@@ -118,6 +117,7 @@ class CapturedStep:
             self._recover()
             reason = str(error.__context__ or error).splitlines()[0]
             raise NotCaptured(f"a step waits for the host ({reason})") from None
+        self.optimiser.zero_grad(set_to_none=True)  # a replay makes its own: their room is free between steps
         return graph
 
     def _warm_up(self, width: int) -> None:

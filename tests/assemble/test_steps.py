@@ -1,0 +1,153 @@
+"""Which loop trains, and what is said of it. A CPU runs captured steps as they are; contract/test_gpu.py captures."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from tagwright import parts
+from tagwright.assemble import steps as loops
+from tagwright.assemble.prepare import prepare
+from tagwright.assemble.train import fit
+from tagwright.assemble.training import Run
+from tagwright.fit.captured import CapturedStep, NotCaptured
+from tagwright.fit.pipes import Interrupted
+from tagwright.read.shop import shop
+from tagwright.settings import resolve
+
+CHEAP = {"epochs": 1.5, "batch": 16, "limit": 60, "device": "cpu", "learning_rate": 0.01}
+
+
+@pytest.fixture(scope="module")
+def case():
+    settings = resolve({"objective": "zlpr", "encoder": {"name": "cnn", "filters": 8, "dropout": 0.2}, "fit": CHEAP})
+    return prepare(shop(pages=300), settings), settings
+
+
+@pytest.fixture
+def captured(monkeypatch):
+    """Nothing speaks against capturing."""
+    monkeypatch.setattr(loops, "against_capture", lambda *given: None)
+
+
+def weights(fitted):
+    return fitted.model.network.state_dict()
+
+
+def same_bits(one, other):
+    return all(torch.equal(value, other[name]) for name, value in one.items())
+
+
+def followed(seen, say=None):
+    return Run(
+        progress=lambda stream, *_: (seen.append(step) or step for step in stream), say=say or (lambda text: None)
+    )
+
+
+def test_a_cpu_takes_the_plain_loop_and_says_nothing(case):
+    seen, said = [], []
+    fit(*case, followed(seen, said.append))
+    assert said == []
+    assert all(step.settled for step in seen)
+
+
+def test_captured_steps_train_the_same_model(case, captured):
+    prepared, settings = case
+    calm = resolve({**settings.as_dict(), "encoder": {**settings.as_dict()["encoder"], "dropout": 0.0}})
+    seen = {True: [], False: []}
+    found = fit(prepared, calm, followed(seen[True]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "against_capture", lambda *given: "")
+        plain = fit(prepared, calm, followed(seen[False]))
+    assert not all(step.settled for step in seen[True])
+    losses = [[step.loss for step in seen[kind]] for kind in (True, False)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-3)
+    assert found.history[-1]["score"] == pytest.approx(plain.history[-1]["score"], abs=0.02)
+
+
+def test_captured_and_stopped_goes_on_to_the_same_bits(case, captured, tmp_path):
+    asked = iter([False, False, True])
+    with pytest.raises(Interrupted):
+        fit(*case, Run(folder=tmp_path, asked=lambda: next(asked, True)))
+    assert same_bits(weights(fit(*case, Run(folder=tmp_path))), weights(fit(*case)))
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_a_capture_that_fails_leaves_the_rest_to_the_plain_loop(case, captured, monkeypatch, after):
+    fed, whole = [], CapturedStep.feed
+
+    def failing(self, *given):
+        fed.append(1)
+        if len(fed) > after:
+            raise NotCaptured("a step waits for the host (a reason)")
+        return whole(self, *given)
+
+    monkeypatch.setattr(CapturedStep, "feed", failing)
+    seen, said = [], []
+    fit(*case, followed(seen, said.append))
+    assert said == ["steps run one by one, not as captured graphs: a step waits for the host (a reason)"]
+    assert [step.number for step in seen] == list(range(1, len(seen) + 1))
+
+
+def test_memory_that_runs_out_is_said_and_kept_in_the_checkpoint(case, monkeypatch, tmp_path):
+    prepared, settings = case
+    encoder, sizes = parts.find("encoders", "cnn").factory, []
+    forward = encoder.forward
+
+    def small(self, ids, lengths):
+        if self.training:
+            sizes.append(len(ids))
+            if len(ids) > 8:
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB. GPU 0 has …")
+        return forward(self, ids, lengths)
+
+    monkeypatch.setattr(encoder, "forward", small)
+    said, asked = [], iter([False, True])
+    with pytest.raises(Interrupted):
+        fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(asked, True), say=said.append))
+    assert len(said) == 1
+    assert said[0].startswith("the GPU's memory does not hold 16 texts at once: batches are computed in 2 parts")
+    sizes.clear()
+    fit(prepared, settings, Run(folder=tmp_path, say=said.append))
+    assert len(said) == 1
+    assert max(sizes) == 8
+
+
+def ready(**changed):
+    """What nothing speaks against."""
+    facts = {"world": 1, "batchwise": False, "sparse": False, "long": "head", "bytes": 1, "optimiser": True, **changed}
+    parameter = torch.nn.Parameter(torch.zeros(1))
+    training = SimpleNamespace(
+        optimiser=torch.optim.AdamW([parameter]) if facts["optimiser"] else torch.optim.SGD([parameter], lr=1)
+    )
+    objective = SimpleNamespace(loss=SimpleNamespace(batchwise=facts["batchwise"]))
+    rows = SimpleNamespace(sparse=facts["sparse"], inputs=SimpleNamespace(tokens=None, long=facts["long"]))
+    return training, objective, rows, facts
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({}, None),
+        ({"optimiser": False}, ""),
+        ({"world": 2}, "several processes"),
+        ({"batchwise": True}, "looks at a whole batch"),
+        ({"sparse": True}, "labels come in chunks"),
+        ({"long": "windows"}, "windows have no fixed shape"),
+        ({"bytes": 10**10}, "take 10.0 GB, and the GPU has 8.0 GB free"),
+    ],
+)
+def test_reasons_against_capturing(changed, reason, monkeypatch):
+    training, objective, rows, facts = ready(**changed)
+    monkeypatch.setattr(loops, "device_of", lambda settings: torch.device("cuda"))
+    monkeypatch.setattr(loops, "free_bytes", lambda device: 8 * 10**9)
+    monkeypatch.setattr(loops, "resident_bytes", lambda rows: facts["bytes"])
+    run = SimpleNamespace(ranks=SimpleNamespace(world=facts["world"]))
+    found = loops.against_capture(training, objective, rows, resolve({}), run)
+    assert found == reason if not reason else reason in found
+
+
+def test_who_asks_for_none_gets_none(monkeypatch):
+    monkeypatch.setattr(loops, "device_of", lambda settings: torch.device("cuda"))
+    settings = resolve({"fit": {"capture": False}})
+    assert loops.against_capture(*ready()[:3], settings, SimpleNamespace(ranks=SimpleNamespace(world=1))) == ""
