@@ -1,6 +1,7 @@
 """The objective: loss, targets, mask and weights, composed into one value for a batch."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,23 +12,34 @@ from tagwright.errors import SettingsError
 from tagwright.labels.groups import groups_from_names
 from tagwright.labels.space import LabelSpace
 from tagwright.linear_objective import linear_loss
-from tagwright.losses import SparseMask, SparseTarget
+from tagwright.losses import SparseMask, SparseTarget, SquaredErrorLoss
 from tagwright.settings import Settings
 from tagwright.shortlist import FULL, shortlisted
 from tagwright.weights._weights import LabelWeights
 
+LINKS = ("softmax", "sigmoid", "sigmoid2")  # that make probabilities of logits
 MaskOf = Callable[[Tensor, torch.Generator | None], Tensor]
 
 
 class Objective(nn.Module):
     """Sums the loss over the examples of a batch, so that parts of a batch add up to the whole.
 
-    `mask_of(target, generator)` draws the terms that take part; `weights` are the labels' own.
+    `mask_of(target, generator)` draws the terms that take part; `weights` are the labels' own; `beside` is what soft
+    labels add to the loss where they do not replace the labels. `begun` is 1 from the step on at which they count.
     """
 
-    def __init__(self, loss: nn.Module, *, mask_of: MaskOf | None = None, weights: LabelWeights | None = None) -> None:
+    def __init__(
+        self,
+        loss: nn.Module,
+        *,
+        mask_of: MaskOf | None = None,
+        weights: LabelWeights | None = None,
+        beside: "Beside | None" = None,
+    ) -> None:
         super().__init__()
-        self.loss, self.mask_of = loss, mask_of
+        self.loss, self.mask_of, self.beside = loss, mask_of, beside
+        self.begun: Tensor
+        self.register_buffer("begun", torch.ones(()), persistent=False)
         for name, weight in (weights or LabelWeights())._asdict().items():
             made = None if weight is None else torch.as_tensor(weight, dtype=torch.float32)
             self.register_buffer(name, made, persistent=False)
@@ -40,13 +52,23 @@ class Objective(nn.Module):
         known: Tensor | None = None,
         example_weight: Tensor | None = None,
         generator: torch.Generator | None = None,
+        soft: Tensor | None = None,
+        soft_logits: Tensor | None = None,
     ) -> Tensor:
-        """Logits and target (B, L) -> the sum over examples. `known` (B, L) is False where nobody judged a label."""
+        """Logits and target (B, L) -> the sum over examples. `known` (B, L) is False where nobody judged a label.
+
+        `soft` labels (B, L) change nothing of which labels are gold: masks and weights go by the target.
+        """
         mask = known if self.mask_of is None else self.mask_of(target, generator)
         if self.mask_of is not None and known is not None:
-            mask = mask & known  # type: ignore[operator]
+            mask = mask & known
         cells = weight_cells(target, self.positive, self.negative, self.of_gold)  # type: ignore[arg-type]
-        value: Tensor = self.loss(logits, target, mask=mask, example_weight=example_weight, **cells)
+        truth = target if soft is None or self.beside else torch.where(self.begun > 0, soft, target)
+        value: Tensor = self.loss(logits, truth, mask=mask, example_weight=example_weight, **cells)
+        if soft is not None and self.beside:
+            logits = logits if soft_logits is None else soft_logits
+            both = self.beside(value, logits, soft, mask=mask, example_weight=example_weight)
+            value = torch.where(self.begun > 0, both, value)
         return value * len(logits) if self.loss.batchwise else value
 
     def linear(
@@ -80,6 +102,19 @@ def weight_cells(
     return {"positive_weight": positive, "negative_weight": negative}
 
 
+class Beside(nn.Module):
+    """KWLS eq. 9: a loss of the labels, and the squared error of soft ones beside it."""
+
+    def __init__(self, *, link: str, alpha: float = 1.0, halved: bool = True) -> None:
+        super().__init__()
+        self.alpha, self.halved, self.scale = alpha, halved, 2 if link == "sigmoid2" else 1
+        self.error = SquaredErrorLoss(link="softmax" if link == "softmax" else "sigmoid", reduction="sum")
+
+    def forward(self, value: Tensor, logits: Tensor, soft: Tensor, **cells: Any) -> Tensor:
+        """The sum of the loss over examples, logits and soft labels (B, L) -> the sum of both."""
+        return auxiliary(value, self.error(self.scale * logits, soft, **cells), alpha=self.alpha, halved=self.halved)
+
+
 def auxiliary(hard: Tensor, soft: Tensor, *, alpha: float = 1.0, halved: bool = True) -> Tensor:
     """KWLS eq. 9: (hard + alpha * soft) / (2 (1 + alpha)²), of a loss of the hard labels and one of the soft ones.
 
@@ -101,7 +136,11 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
     weights = None
     if settings.weights.name != "none":
         weights = parts.build("weights", settings.weights.name, settings.weights.options, **facts)
-    return Objective(loss, mask_of=_mask(settings, space), weights=weights)
+    beside = None
+    if settings.soft.role == "auxiliary" and settings.targets.name != "hard":
+        link = getattr(loss, "link", "none")
+        beside = Beside(link=link, alpha=settings.soft.alpha, halved=settings.soft.halved)
+    return Objective(loss, mask_of=_mask(settings, space), weights=weights, beside=beside)
 
 
 def _check(settings: Settings, space: LabelSpace) -> None:
@@ -117,10 +156,34 @@ def _check(settings: Settings, space: LabelSpace) -> None:
     if factory.batchwise and settings.fit.accumulate > 1:  # type: ignore[attr-defined]
         raise SettingsError(f"{name} looks at a whole batch, so fit.accumulate must be 1")
     _check_chunk(settings, space)
+    _check_soft(settings, task)
     weights = settings.weights.name
     if task == "many" and weights != "none" and hasattr(parts.find("weights", weights).factory, "exclusive"):
         valid = [n for n in parts.names("weights") if n != weights]
         raise SettingsError(f"weights {weights} are for exactly one label a text; take {', '.join(valid)}")
+
+
+def _check_soft(settings: Settings, task: str) -> None:
+    """Refuse soft labels where the loss cannot take them."""
+    name, factory = settings.loss.name, parts.find("losses", settings.loss.name).factory
+    if settings.targets.name == "hard":
+        return
+    if settings.head.options.get("chunk"):
+        raise SettingsError(f"targets {settings.targets.name} are of all labels at once; with head.chunk take hard")
+    if settings.soft.heads not in (1, 2) or (settings.soft.heads == 2 and settings.soft.role != "auxiliary"):
+        raise SettingsError(f"soft.heads must be 1, or 2 with soft.role=auxiliary, got {settings.soft.heads}")
+    link = settings.loss.options.get("link", factory.link)  # type: ignore[attr-defined]
+    if settings.soft.role == "auxiliary" and link not in LINKS:
+        raise SettingsError(
+            f"{name}'s logits give no probabilities to hold beside soft labels; take a loss with one of the links "
+            f"{', '.join(LINKS)}, such as bce, zlpr or cross_entropy"
+        )
+    if settings.soft.role == "replace" and not factory.soft:  # type: ignore[attr-defined]
+        known = [(n, parts.find("losses", n).factory) for n in parts.names("losses")]
+        valid = [n for n, one in known if one.soft and task in one.tasks]  # type: ignore[attr-defined]
+        raise SettingsError(
+            f"{name} takes no soft labels; take soft.role=auxiliary, or a loss that does: {', '.join(valid)}"
+        )
 
 
 def _check_chunk(settings: Settings, space: LabelSpace) -> None:

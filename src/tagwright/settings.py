@@ -36,6 +36,17 @@ class SplitSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SoftSettings:
+    """What becomes of soft labels, where the targets give some beside the labels."""
+
+    role: str = "replace"  # the labels; or "auxiliary": stand beside them (KWLS eq. 9)
+    alpha: float = 1.0  # what the auxiliary term weighs
+    halved: bool = True  # by the 2 in the divisor of eq. 9, which the paper's own code leaves out
+    heads: int = 1  # 2: the auxiliary term has a head of its own, which training ends with
+    from_step: int = 0  # before it, the labels alone count
+
+
+@dataclass(frozen=True, kw_only=True)
 class FitSettings:
     """The run. An encoder class may bring its own values for any section: `defaults(task, objective)`."""
 
@@ -84,6 +95,9 @@ PART_SECTIONS = {
 OPTIONAL = {"mask", "weights"}
 DEFAULTS = {"embed": "word", "encoder": "cnn", "head": "document", "schedule": "linear", "decide": "auto"}
 LEAST = {
+    "soft.alpha": 0.0,
+    "soft.heads": 1,
+    "soft.from_step": 0,
     "fit.epochs": 0.01,
     "fit.batch": 1,
     "fit.accumulate": 1,
@@ -98,8 +112,9 @@ LEAST = {
     "split.test_share": 0.0,
 }
 OPTIMISERS = ("auto", "sgd")
+ROLES = ("replace", "auxiliary")
 PRECISIONS = ("auto", "float32", "bfloat16")
-PLAIN_SECTIONS = {"data": DataSettings, "split": SplitSettings, "fit": FitSettings}
+PLAIN_SECTIONS = {"data": DataSettings, "split": SplitSettings, "soft": SoftSettings, "fit": FitSettings}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +123,7 @@ class Settings:
 
     data: DataSettings
     split: SplitSettings
+    soft: SoftSettings
     fit: FitSettings
     objective: str
     embed: Choice
@@ -160,11 +176,14 @@ def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = Non
         default = _merged(base.get(section, "none"), own.get(section, {}))
         chosen[section] = _choice(section, kind, given.get(section, {}), default, faults)
     for section, maker in PLAIN_SECTIONS.items():
-        chosen[section] = _plain(section, maker, {**own.get(section, {}), **given.get(section, {})}, faults)
+        values = {**base.get(section, {}), **own.get(section, {}), **given.get(section, {})}
+        chosen[section] = _plain(section, maker, values, faults)
     if chosen["fit"].optimiser not in OPTIMISERS:
         faults.append(unknown("optimiser", chosen["fit"].optimiser, OPTIMISERS))
     if chosen["fit"].precision not in PRECISIONS:
         faults.append(unknown("precision", chosen["fit"].precision, PRECISIONS))
+    if chosen["soft"].role not in ROLES:
+        faults.append(unknown("soft.role", chosen["soft"].role, ROLES))
     if faults:
         raise SettingsError("\n".join(faults))
     return Settings(objective=objective, **chosen)

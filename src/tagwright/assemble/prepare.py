@@ -2,9 +2,10 @@
 
 import hashlib
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from tagwright.network import Network
 from tagwright.read import Data
 from tagwright.read.split import split
 from tagwright.settings import Settings
+from tagwright.targets.hard import hard
 
 FEW = 50  # texts
 LEARNT_FROM = {"text", "labels", "values", "unknown", "weight"}
@@ -45,9 +47,9 @@ class Prepared:
     source: str
 
     def rows(self, name: str, network: Network, settings: Settings) -> Rows:
-        """The rows of a table, with the targets that the settings name."""
+        """The rows of a table, with the labels as given."""
         table = self.tables[name]
-        target = parts.build("targets", settings.targets.name, settings.targets.options, table=table, space=self.space)
+        target = hard(table, self.space)
         unknown, weight = None, None
         if "unknown" in table.column_names:
             unknown = self.space.encode(table["unknown"]).matrix(len(self.space))
@@ -57,6 +59,15 @@ class Prepared:
         inputs = inputs_of(network, self.tokens[name], limit=settings.fit.limit)
         sparse = bool(settings.head.options.get("chunk", 0))
         return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight, sparse=sparse)
+
+    def training_rows(self, names: Sequence[str], network: Network, settings: Settings) -> Rows:
+        """The rows of some tables to learn from, with the soft labels that the settings name, made of them alone."""
+        whole = reduce(add, (self.rows(name, network, settings) for name in names))
+        if settings.targets.name == "hard":
+            return whole
+        table = pa.concat_tables([self.tables[name].select(["labels"]) for name in names])
+        facts = {"table": table, "space": self.space, "tokens": reduce(Tokens.joined, (self.tokens[n] for n in names))}
+        return replace(whole, soft=parts.build("targets", settings.targets.name, settings.targets.options, **facts))
 
     def fingerprint(self, settings: Settings) -> str:
         """A digest of the data and of every setting that moves the result."""

@@ -14,7 +14,7 @@ from tagwright.assemble.training import Run, Training
 from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
 from tagwright.batches.rows import Batch, Rows
 from tagwright.fit.captured import CapturedStep, NotCaptured, captured_steps
-from tagwright.fit.loop import Course, Step, steps
+from tagwright.fit.loop import Course, Dial, Step, steps
 from tagwright.losses import SparseTarget
 from tagwright.objective import Objective
 from tagwright.settings import Settings
@@ -34,14 +34,22 @@ def steps_of(
     """The steps from the training's own on. After a step that is `due`, the weights are those of that step."""
     choice, device = settings.fit, device_of(settings)
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
-    done = training.step
+    done, dials = training.step, []
+    if rows.soft is not None and settings.soft.from_step:
+        dials = [Dial(objective.begun, lambda step: float(step >= settings.soft.from_step))]
 
     def loss_of(batch: Batch, generator: torch.Generator) -> Tensor:
         if isinstance(batch.target, SparseTarget):
             return chunked_loss(training.network, objective, batch)
-        logits = training.network(*batch.inputs)["main"]
+        logits = training.network(*batch.inputs)
         value: Tensor = objective(
-            logits, batch.target, known=batch.known, example_weight=batch.weight, generator=generator
+            logits["main"],
+            batch.target,
+            known=batch.known,
+            example_weight=batch.weight,
+            generator=generator,
+            soft=batch.soft,
+            soft_logits=logits.get("soft"),
         )
         return value
 
@@ -63,6 +71,7 @@ def steps_of(
                 batch=choice.batch,
                 accumulate=training.parts,
                 clip=choice.clip,
+                dials=dials,
             )
             for step in captured_steps(captured, course, factor, start=done, due=due, seed=choice.seed):
                 done = step.number
@@ -84,6 +93,7 @@ def steps_of(
         clip=choice.clip,
         seed=choice.seed,
         device=device,
+        dials=dials,
         ranks=run.ranks,
     )
 

@@ -71,7 +71,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     network = _network(prepared, settings)
     row_count = prepared.tables["train"].num_rows
     objective = build_objective(settings, space, row_count=row_count).to(device_of(settings))
-    train, dev = (prepared.rows(name, network, settings) for name in ("train", "dev"))
+    train, dev = prepared.training_rows(["train"], network, settings), prepared.rows("dev", network, settings)
     truth, metric = truth_of(dev.target, settings), watched(settings, space)
     history = History(sign=1 if metrics.metric(metric)[1] else -1)
     score = _scorer(network, dev, truth, metric, settings, prepared, run.ranks)
@@ -81,7 +81,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     if settings.fit.refit and history.best:
         again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
         network = _network(prepared, settings)
-        both = train + dev
+        both = prepared.training_rows(["train", "dev"], network, settings)
         train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
     scores = head.scores(answers)._replace(chosen=chosen)
     measures = measured(scores, truth, rows=np.arange(len(chosen)))
@@ -142,12 +142,14 @@ def train_network(
     if training.best:
         network.load_state_dict(training.best)
     getattr(network.encoder, "finish", lambda: None)()
+    if "soft" in network.heads:  # it has served
+        del network.heads["soft"]
 
 
 def _network(prepared: Prepared, settings: Settings) -> Network:
     network = build_network(
         settings,
-        {"main": prepared.space},
+        {"main": prepared.space} | ({"soft": prepared.space} if settings.soft.heads == 2 else {}),
         sizes=prepared.tokeniser.sizes,
         learned=prepared.learned,
         vectors=prepared.vectors,

@@ -25,6 +25,8 @@ class Resident:
         self.target = torch.from_numpy(dense.astype(np.uint8) if hard else dense).to(device)
         self.known = None if rows.unknown is None else torch.from_numpy(rows.unknown.toarray() == 0).to(device)
         self.weight = None if rows.weight is None else torch.from_numpy(rows.weight).to(device)
+        soft = None if rows.soft is None else rows.soft if isinstance(rows.soft, np.ndarray) else rows.soft.toarray()
+        self.soft = None if soft is None else torch.from_numpy(soft).to(device)
 
     def width_of(self, index: np.ndarray) -> int:
         """The number of tokens that a batch of these rows is laid out in: never more than the limit."""
@@ -49,14 +51,16 @@ class Resident:
         ids = self.ids[places].long() * (inside if self.ids.ndim == 1 else inside[..., None])
         weight = real if self.weight is None else real * self.weight[rows]
         known = None if self.known is None else self.known[rows]
-        return Batch((ids, lengths), self.target[rows].float(), known, weight)
+        soft = None if self.soft is None else self.soft[rows]
+        return Batch((ids, lengths), self.target[rows].float(), known, weight, soft)
 
 
 def resident_bytes(rows: Rows) -> int:
     """What the rows would take of a device."""
     cells = rows.target.shape[0] * rows.target.shape[1]
     hard = np.isin(rows.target.data, (0, 1)).all()
-    return int(4 * rows.inputs.lengths.sum()) + cells * ((1 if hard else 4) + (rows.unknown is not None))
+    each = (1 if hard else 4) + (rows.unknown is not None) + 4 * (rows.soft is not None)
+    return int(4 * rows.inputs.lengths.sum()) + cells * each
 
 
 def one_row_a_text(rows: Rows) -> bool:

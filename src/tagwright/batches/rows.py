@@ -20,11 +20,12 @@ class Batch(NamedTuple):
     target: Tensor | SparseTarget  # (B, L)
     known: Tensor | SparseMask | None  # (B, L)
     weight: Tensor | None  # (B,)
+    soft: Tensor | None = None  # (B, L)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Rows to learn from. `unknown` (n, L) and `weight` (n,) may be missing.
+    """Rows to learn from. `unknown` (n, L), `weight` (n,) and `soft` labels (n, L) may be missing.
 
     `sparse` rows never become (B, L): their batches name the cells that count.
     """
@@ -34,6 +35,7 @@ class Rows:
     unknown: csr_array | None = None
     weight: np.ndarray | None = None
     sparse: bool = False
+    soft: np.ndarray | csr_array | None = None
 
     def batch(self, index: np.ndarray, device: torch.device | str) -> Batch:
         """The rows `index`, in that order, on a device."""
@@ -43,7 +45,11 @@ class Rows:
             return Batch(inputs, *self._named(index, device), weight)
         target = torch.from_numpy(self.target[index].toarray()).to(device)
         known = None if self.unknown is None else torch.from_numpy(self.unknown[index].toarray() == 0).to(device)
-        return Batch(inputs, target, known, weight)
+        return Batch(inputs, target, known, weight, None if self.soft is None else self._soft(index).to(device))
+
+    def _soft(self, index: np.ndarray) -> Tensor:
+        part = self.soft[index]  # type: ignore[index]
+        return torch.from_numpy(part if isinstance(part, np.ndarray) else part.toarray())
 
     def _named(self, index: np.ndarray, device: torch.device | str) -> tuple[SparseTarget, SparseMask | None]:
         gold = SparseRows.of(self.target, index).to(device)
@@ -54,7 +60,7 @@ class Rows:
         return target, SparseMask(unjudged.ids, unjudged.offsets)
 
     def __add__(self, other: "Rows") -> "Rows":
-        """These rows, then the others."""
+        """These rows, then the others; soft labels are made of all rows together, and are not kept."""
         unknown, weight = None, None
         if self.unknown is not None or other.unknown is not None:
             unknown = vstack([_or_zeros(self.unknown, self.target), _or_zeros(other.unknown, other.target)], "csr")

@@ -51,6 +51,9 @@ def fit(
     targets: Annotated[
         str | None, typer.Option(help="hard, …: `tagwright parts targets`.", show_default="the objective's")
     ] = None,
+    soft_from_step: Annotated[
+        int | None, typer.Option(help="The step from which on soft labels count.", show_default="0")
+    ] = None,
     mask: Annotated[
         str | None, typer.Option(help="none, groups, …: `tagwright parts masks`.", show_default="the objective's")
     ] = None,
@@ -119,6 +122,7 @@ def fit(
         "objective": objective,
         "loss.name": loss,
         "targets.name": targets,
+        "soft.from_step": soft_from_step,
         "mask.name": mask,
         "weights.name": label_weights,
         "decide.name": decide,

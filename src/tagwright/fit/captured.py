@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from tagwright.batches.resident import Resident
 from tagwright.batches.rows import Batch
-from tagwright.fit.loop import Course, Step, seed_draws
+from tagwright.fit.loop import Course, Dial, Step, seed_draws
 from tagwright.seeds import seed_of
 
 GROUP = 64  # steps whose losses are read together, at most
@@ -37,9 +37,10 @@ class CapturedStep:
         batch: int,
         accumulate: int = 1,
         clip: float = 0.0,
+        dials: Sequence[Dial] = (),
     ) -> None:
         self.resident, self.network, self.optimiser, self.loss_of = resident, network, optimiser, loss_of
-        self.accumulate, self.clip = accumulate, clip
+        self.accumulate, self.clip, self.dials = accumulate, clip, dials
         self.device = device = resident.ids.device
         self.generator = torch.Generator(device)
         # what a group of steps is fed: the graph finds its own by the place, and moves that on
@@ -47,6 +48,7 @@ class CapturedStep:
         self.rows = torch.zeros((GROUP, batch), dtype=torch.int64, device=device)
         self.real = torch.zeros((GROUP, batch), device=device)
         self.rates = torch.zeros((GROUP, len(optimiser.param_groups)), device=device)
+        self.settings = torch.zeros((GROUP, len(dials)), device=device)
         self.losses = torch.zeros(GROUP, device=device)
         self.rate = torch.zeros(len(optimiser.param_groups), device=device)
         self.graphs: dict[int, torch.cuda.CUDAGraph] = {}
@@ -62,14 +64,17 @@ class CapturedStep:
             for group in self.optimiser.param_groups:
                 group["lr"], group["capturable"] = float(group["lr"]), False
 
-    def feed(self, batches: Sequence[np.ndarray], rates: np.ndarray) -> None:
-        """Rows of the next steps and their rates (steps, parameter groups). What fills short batches weighs nothing."""
+    def feed(self, first: int, batches: Sequence[np.ndarray], rates: np.ndarray) -> None:
+        """Rows of the steps from `first` on and their rates (steps, parameter groups); fillers weigh nothing."""
         rows, real = np.zeros(self.rows.shape, np.int64), np.zeros(self.real.shape, np.float32)
         for place, index in enumerate(batches):
             rows[place, : len(index)], real[place, : len(index)] = index, 1
         self.rows.copy_(torch.from_numpy(rows))
         self.real.copy_(torch.from_numpy(real))
         self.rates[: len(rates)].copy_(torch.from_numpy(rates))
+        if self.dials:
+            values = [[dial.at(first + place) for dial in self.dials] for place in range(len(batches))]
+            self.settings[: len(batches)].copy_(torch.tensor(values))
         self.place.zero_()
         if self.device.type == "cuda":
             # the widest first: the others then find room in the memory it took
@@ -93,6 +98,8 @@ class CapturedStep:
 
     def _gradients(self, width: int) -> Tensor:
         self.optimiser.zero_grad(set_to_none=True)
+        for number, dial in enumerate(self.dials):
+            dial.tensor.copy_(self.settings.index_select(0, self.place)[0, number])
         rows, real = (one.index_select(0, self.place)[0] for one in (self.rows, self.real))
         total, count = torch.zeros((), device=self.device), real.sum()
         for part, weight in zip(rows.chunk(self.accumulate), real.chunk(self.accumulate)):
@@ -173,7 +180,7 @@ def captured_steps(
             started = time.monotonic()
             group = _group(number, min(number + size, course.total), due)
             batches = [course.rows(one) for one in group]
-            step.feed(batches, np.outer([factor(one) for one in group], rates).astype(np.float32))
+            step.feed(number, batches, np.outer([factor(one) for one in group], rates).astype(np.float32))
             for one, index in zip(group, batches):
                 step.generator.manual_seed(seed_of(seed, "draw", one))
                 seed_draws(step.device, seed_of(seed, "dropout", one))

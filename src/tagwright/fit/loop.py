@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -51,6 +52,13 @@ def seed_draws(device: torch.device, seed: int) -> None:
         torch.mps.manual_seed(seed)
 
 
+class Dial(NamedTuple):
+    """A number on the device that is set before every step, to a value of its own."""
+
+    tensor: Tensor  # ()
+    at: Callable[[int], float]  # step 0, 1, … -> value
+
+
 def _parts(rows: np.ndarray, count: int) -> list[np.ndarray]:
     return np.array_split(rows, min(count, len(rows))) if len(rows) else []
 
@@ -73,6 +81,7 @@ def steps(
     clip: float = 0.0,
     seed: int = 0,
     device: torch.device | str = "cpu",
+    dials: Sequence[Dial] = (),
     ranks: Ranks = ALONE,
 ) -> Iterator[Step]:
     """Trains from step `start` to the last, and yields after each update.
@@ -88,6 +97,8 @@ def steps(
         rows = course.rows(number)
         for group, rate in zip(optimiser.param_groups, rates):
             group["lr"] = rate * factor(number)
+        for dial in dials:
+            dial.tensor.fill_(dial.at(number))
         network.train()
         value = None
         while value is None:
