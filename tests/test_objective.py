@@ -183,3 +183,84 @@ def test_the_objective_of_logits_that_are_never_made(weights: str):
     whole = objective(hidden @ matrix.T + bias, sparse.dense(3), example_weight=factor)
     found = objective.linear(hidden, matrix, bias, sparse, chunk=2, example_weight=factor)
     close(found, whole, 1e-5)
+
+
+def soft_batch() -> tuple[Tensor, Tensor, Tensor]:
+    logits, target = batch()
+    return logits, target, torch.rand(target.shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+
+
+def objective_of(space: LabelSpace = SPACE, **given: object) -> Objective:
+    """One whose targets give soft labels; those of the test are handed in."""
+    return build_objective(
+        resolve({"targets": "smooth", **given}, "one" if space.exclusive else "many"), space, row_count=9
+    )
+
+
+def test_soft_labels_take_the_labels_place():
+    logits, target, soft = soft_batch()
+    close(objective_of(objective="bce")(logits, target, soft=soft), bce(logits, soft).sum())
+
+
+@pytest.mark.parametrize(("alpha", "halved"), [(1.0, True), (0.5, True), (2.0, False)])
+@pytest.mark.parametrize(
+    ("name", "probability"), [("bce", lambda s: s.sigmoid()), ("zlpr", lambda s: (2 * s).sigmoid())]
+)
+def test_soft_labels_stand_beside_the_loss(name, probability, alpha, halved):
+    logits, target, soft = soft_batch()
+    role = {"role": "auxiliary", "alpha": alpha, "halved": halved}
+    found = objective_of(objective=name, soft=role)(logits, target, soft=soft)
+    hard = {"bce": bce, "zlpr": zlpr}[name](logits, target).sum()
+    squares = (soft - probability(logits)).square().mean(1).sum()
+    close(found, (hard + alpha * squares) / ((2 if halved else 1) * (1 + alpha) ** 2))
+
+
+def test_a_head_of_their_own_is_held_to_soft_labels():
+    logits, target, soft = soft_batch()
+    objective = objective_of(objective="bce", soft={"role": "auxiliary", "heads": 2})
+    found = objective(logits, target, soft=soft, soft_logits=-logits)
+    close(found, (bce(logits, target).sum() + (soft - (-logits).sigmoid()).square().mean(1).sum()) / 8)
+
+
+@pytest.mark.parametrize("role", ["replace", "auxiliary"])
+def test_before_they_begin_soft_labels_change_nothing(role):
+    logits, target, soft = soft_batch()
+    objective = objective_of(objective="bce", soft={"role": role, "from_step": 3})
+    objective.begun.fill_(0)
+    close(objective(logits, target, soft=soft), bce(logits, target).sum())
+
+
+@pytest.mark.parametrize("role", ["replace", "auxiliary"])
+def test_masks_go_by_the_labels_not_by_soft_ones(role):
+    logits, target, soft = soft_batch()
+    mask = {"name": "groups", "plain_share": 0.0}
+    objective = objective_of(objective="bce", soft={"role": role}, mask=mask)
+    part = ~excused(target)
+    if role == "replace":
+        expected = bce(logits, soft, mask=part).sum()
+    else:
+        error = ((soft - logits.sigmoid()).square() * part).sum(1) / 6
+        expected = (bce(logits, target, mask=part).sum() + error.sum()) / 8
+    close(objective(logits, target, soft=soft), expected)
+
+
+def test_soft_labels_under_a_softmax_are_those_of_the_paper():
+    logits = torch.tensor([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]], dtype=torch.float64).log()
+    hard, soft = torch.eye(3).double()[[0, 2]], torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]).double()
+    objective = objective_of(ALONE, objective="ls-classic")
+    close(objective(logits, hard, soft=soft) / 2, torch.tensor(0.0803936880716388))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"objective": "lsep"}, "lsep takes no soft labels; take soft.role=auxiliary, or a loss that does: .*bce"),
+        ({"objective": "lsep", "soft": {"role": "auxiliary"}}, "lsep's logits give no probabilities"),
+        ({"soft": {"heads": 2}}, "soft.heads must be 1, or 2 with soft.role=auxiliary, got 2"),
+        ({"soft": {"heads": 3, "role": "auxiliary"}}, "got 3"),
+        ({"encoder": "cnn", "head": {"name": "document", "chunk": 8}}, "with head.chunk take hard"),
+    ],
+)
+def test_soft_labels_where_they_cannot_be_are_refused(given, message):
+    with pytest.raises(SettingsError, match=message):
+        objective_of(**given)

@@ -61,7 +61,7 @@ class Objective(nn.Module):
         """
         mask = known if self.mask_of is None else self.mask_of(target, generator)
         if self.mask_of is not None and known is not None:
-            mask = mask & known
+            mask = mask & known  # type: ignore[operator]
         cells = weight_cells(target, self.positive, self.negative, self.of_gold)  # type: ignore[arg-type]
         truth = target if soft is None or self.beside else torch.where(self.begun > 0, soft, target)
         value: Tensor = self.loss(logits, truth, mask=mask, example_weight=example_weight, **cells)

@@ -14,7 +14,7 @@ from tagwright.batches.rows import Rows
 from tagwright.batches.tokens import Tokens
 from tagwright.fit import captured
 from tagwright.fit.captured import CapturedStep, captured_steps
-from tagwright.fit.loop import Course, steps
+from tagwright.fit.loop import Course, Dial, steps
 
 COUNT, LABELS, BATCH, PER_EPOCH = 29, 3, 5, 6
 
@@ -71,7 +71,7 @@ class Case:
 
         return list(steps(self.network, self.optimiser, course(total), of_rows, factor, **options))
 
-    def captured(self, total, start=0, accumulate=1, clip=0.0, **options):
+    def captured(self, total, start=0, accumulate=1, clip=0.0, dials=(), **options):
         step = CapturedStep(
             Resident(self.rows, torch.device("cpu")),
             self.network,
@@ -80,6 +80,7 @@ class Case:
             batch=BATCH,
             accumulate=accumulate,
             clip=clip,
+            dials=dials,
         )
         return list(captured_steps(step, course(total), factor, start=start, **options))
 
@@ -158,3 +159,19 @@ def test_the_optimiser_has_plain_rates_afterwards():
     assert {type(group["lr"]) for group in case.optimiser.param_groups} == {float}
     assert case.optimiser.state_dict()["param_groups"][0]["capturable"] is False
     case.plain(5, start=3)
+
+
+def test_dials_turn_with_the_steps_in_both_loops():
+    found = []
+    for kind in ("plain", "captured"):
+        case, dial = Case(), Dial(torch.zeros(()), lambda step: float(step >= 3))
+        whole = case.loss_of
+        case.loss_of = lambda batch, generator, whole=whole, dial=dial: whole(batch, generator) * (1 + dial.tensor)
+        if kind == "plain":
+            losses = [step.loss for step in case.plain(7, dials=[dial])]
+        else:
+            losses = [step.loss for step in case.captured(7, dials=[dial])]
+        found.append((losses, case.weights))
+    assert found[1][0] == pytest.approx(found[0][0], rel=1e-5)
+    assert found[0][0][3] > 1.5 * found[0][0][2]
+    torch.testing.assert_close(found[1][1], found[0][1], rtol=1e-4, atol=1e-6)
