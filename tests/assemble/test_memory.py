@@ -49,8 +49,8 @@ def test_crowded_doubles_the_parts_and_says_so():
         (32, {}, r"does not hold 1 text at once; take a smaller fit.limit or a smaller encoder"),
         (
             1,
-            {"objective": "soft_f1"},
-            r"does not hold 32 texts at once, and soft_f1 looks at a whole batch; .*fit.batch",
+            {"objective": "batch_dice"},
+            r"does not hold 32 texts at once, and batch_dice looks at a whole batch; .*fit.batch",
         ),
     ],
 )
