@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tagwright import parts
 from tagwright.assemble.network import build_network
 from tagwright.assemble.prepare import prepare
 from tagwright.errors import DataError
@@ -125,6 +126,30 @@ def test_labels_nobody_judged_reach_the_rows():
     prepared = prepare(data, settings)
     network = build_network(settings, {"main": prepared.space}, sizes=prepared.tokeniser.sizes, learned={})
     assert prepared.rows("train", network, settings).unknown.toarray().tolist() == [[0, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("name", ["smooth", "tfidf", "kwls"])
+def test_train_alone_has_soft_labels(name):
+    settings = resolve({"encoder": {"name": "cnn", "width": 4, "filters": 2}, "targets": name, "embed": {"minimum": 1}})
+    prepared = prepare(small(), settings)
+    network = build_network(settings, {"main": prepared.space}, sizes=prepared.tokeniser.sizes, learned={})
+    train, dev = (prepared.rows(part, network, settings).target for part in ("train", "dev"))
+    facts = {"table": prepared.tables["train"], "space": prepared.space, "tokens": prepared.tokens["train"]}
+    assert train.toarray().tolist() == parts.build("targets", name, {}, **facts).tolist()
+    assert not np.isin(train.data, (0, 1)).all()
+    assert dev.toarray().tolist() == [[1, 0], [0, 1]]
+
+
+def test_marks_of_a_tokeniser_are_no_words_to_soft_labels():
+    settings = {"encoder": {"name": "bow"}, "targets": "kwls", "loss": "bce"}
+    targets = []
+    for embed in ("word", "spelled"):  # the latter marks where a text begins
+        chosen = resolve({**settings, "embed": {"name": embed, "minimum": 1}})
+        prepared = prepare(small(), chosen)
+        facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned}
+        network = build_network(chosen, {"main": prepared.space}, **facts)
+        targets.append(prepared.rows("train", network, chosen).target.toarray())
+    np.testing.assert_allclose(targets[0], targets[1], rtol=1e-6)
 
 
 def fingerprint(data, **sections):

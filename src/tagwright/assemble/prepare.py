@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.sparse import csr_array
 
 from tagwright import parts
 from tagwright.assemble.network import learn
@@ -23,7 +24,7 @@ from tagwright.model import inputs_of
 from tagwright.network import Network
 from tagwright.read import Data
 from tagwright.read.split import split
-from tagwright.settings import Settings
+from tagwright.settings import Choice, Settings
 
 FEW = 50  # texts
 LEARNT_FROM = {"text", "labels", "values", "unknown", "weight"}
@@ -45,9 +46,11 @@ class Prepared:
     source: str
 
     def rows(self, name: str, network: Network, settings: Settings) -> Rows:
-        """The rows of a table, with the targets that the settings name."""
+        """The rows of a table. Train has the targets that the settings name, the others the labels as given."""
         table = self.tables[name]
-        target = parts.build("targets", settings.targets.name, settings.targets.options, table=table, space=self.space)
+        choice = settings.targets if name == "train" else Choice(name="hard")
+        facts = {"table": table, "space": self.space, "tokens": self._words(name)}
+        target = csr_array(parts.build("targets", choice.name, choice.options, **facts))
         unknown, weight = None, None
         if "unknown" in table.column_names:
             unknown = self.space.encode(table["unknown"]).matrix(len(self.space))
@@ -63,6 +66,11 @@ class Prepared:
         plain = settings.as_dict()
         plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
         return hashlib.sha256(f"{plain!r} {self._data_digest}".encode()).hexdigest()
+
+    def _words(self, name: str) -> Tokens:
+        """The first channel of a table's tokens, with 0 in place of what stands for no word."""
+        words, marks = self.tokens[name].words, self.tokeniser.marks
+        return Tokens(np.where(np.isin(words, marks), 0, words) if marks else words, self.tokens[name].offsets)
 
     @cached_property
     def _data_digest(self) -> str:
