@@ -19,6 +19,7 @@ from tagwright.labels.space import Encoded
 
 FIRST_WORD = 2
 ROWS = 32_768  # texts of a batch: fewer or more and the counting sort leaves the cache or pays for its columns
+FEW_LABELS = 16  # so few make a dense product the faster one
 
 
 class Counts(NamedTuple):
@@ -50,7 +51,8 @@ def count(batch: pa.RecordBatch, word_count: int, label_count: int) -> Counts:
 
 def counted(words: csc_array, labels: csr_array) -> Counts:
     """The counts of texts with these words (n, V) and labels (n, L)."""
-    word_labels = words.T @ labels  # int32 is enough: a batch has fewer than 2**31 words
+    # int32 is enough: a batch has fewer than 2**31 words
+    word_labels = csr_array(words.T @ (labels.toarray() if labels.shape[1] <= FEW_LABELS else labels))
     word_labels.sort_indices()
     word_labels = word_labels.astype(np.int64)
     return Counts(
@@ -106,6 +108,7 @@ def _flat(lists: pa.Array, name: str, null: int, limit: int) -> tuple[np.ndarray
     lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     flat = pc.list_flatten(lists)
     ids = (pc.fill_null(flat, null) if flat.null_count else flat).to_numpy(zero_copy_only=False)
-    if len(ids) and not 0 <= ids.min() <= ids.max() < limit:
+    ids = ids.astype(np.int32, copy=False)
+    if ids.view(np.uint32).max(initial=0) >= limit:  # a negative id is a huge one here
         raise DataError(f"{name} must be ids from 0 to {limit - 1}, got {ids.min()} to {ids.max()}")
-    return ids.astype(np.int32, copy=False), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return ids, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
