@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tagwright import parts
 from tagwright.assemble.network import build_network
 from tagwright.assemble.prepare import prepare
 from tagwright.errors import DataError
@@ -125,6 +126,43 @@ def test_labels_nobody_judged_reach_the_rows():
     prepared = prepare(data, settings)
     network = build_network(settings, {"main": prepared.space}, sizes=prepared.tokeniser.sizes, learned={})
     assert prepared.rows("train", network, settings).unknown.toarray().tolist() == [[0, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("name", ["smooth", "tfidf", "kwls"])
+def test_train_alone_has_soft_labels(name):
+    settings = resolve({"encoder": {"name": "cnn", "width": 4, "filters": 2}, "targets": name, "embed": {"minimum": 1}})
+    prepared = prepare(small(), settings)
+    network = build_network(settings, {"main": prepared.space}, sizes=prepared.tokeniser.sizes, learned={})
+    train, dev = prepared.training_rows(["train"], network, settings), prepared.rows("dev", network, settings)
+    facts = {"table": prepared.tables["train"], "space": prepared.space, "tokens": prepared.tokens["train"]}
+    soft = parts.build("targets", name, {}, **facts)
+    np.testing.assert_array_equal(train.soft, soft if isinstance(soft, np.ndarray) else soft.toarray())
+    assert train.target.toarray().tolist() == [[1, 0], [0, 1]]
+    assert dev.soft is None
+
+
+def test_soft_labels_of_two_tables_are_made_of_both():
+    settings = resolve({"encoder": {"name": "cnn", "width": 4, "filters": 2}, "targets": "kwls", "embed": {"minimum": 1}})
+    prepared = prepare(small(), settings)
+    network = build_network(settings, {"main": prepared.space}, sizes=prepared.tokeniser.sizes, learned={})
+    both = prepared.training_rows(["train", "dev"], network, settings)
+    tables = [prepared.tables[name].select(["labels"]) for name in ("train", "dev")]
+    joined = prepared.tokens["train"].joined(prepared.tokens["dev"])
+    facts = {"table": pa.concat_tables(tables), "space": prepared.space, "tokens": joined}
+    np.testing.assert_array_equal(both.soft, parts.build("targets", "kwls", {}, **facts))
+    assert len(both.soft) == both.target.shape[0] == 4
+
+
+def test_marks_of_a_tokeniser_are_no_words_to_soft_labels():
+    settings = {"encoder": {"name": "bow"}, "targets": "kwls", "loss": "bce"}
+    targets = []
+    for embed in ("word", "spelled"):  # the latter marks where a text begins
+        chosen = resolve({**settings, "embed": {"name": embed, "minimum": 1}})
+        prepared = prepare(small(), chosen)
+        facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned}
+        network = build_network(chosen, {"main": prepared.space}, **facts)
+        targets.append(prepared.training_rows(["train"], network, chosen).soft)
+    np.testing.assert_allclose(targets[0], targets[1], rtol=1e-6)
 
 
 def fingerprint(data, **sections):

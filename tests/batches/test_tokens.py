@@ -15,3 +15,9 @@ def test_no_texts_are_no_tokens():
     tokens = Tokens(np.empty(0, np.int32), np.zeros(1, np.int64))
     assert len(tokens) == 0
     assert tokens.lengths.tolist() == []
+
+
+def test_word_is_the_id_or_the_first_of_several():
+    offsets = np.array([0, 1, 2])
+    assert Tokens(np.array([5, 6], np.int32), offsets).words.tolist() == [5, 6]
+    assert Tokens(np.array([[5, 9], [6, 9]], np.int32), offsets).words.tolist() == [5, 6]

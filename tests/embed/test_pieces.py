@@ -90,3 +90,10 @@ def test_tokenizer_that_cannot_be_read_is_refused(tmp_path):
 def test_pieces_without_a_pretrained_encoder_are_refused():
     with pytest.raises(SettingsError, match="belongs to a pretrained encoder"):
         Pieces(source=None).train(["a"])
+
+
+def test_special_tokens_are_no_words(tokeniser):
+    known = vocabulary(1)
+    assert set(tokeniser.marks) == {known[piece] for piece in ("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")}
+    tokens = tokeniser.encode([TEXTS[0]]).ids
+    assert tokens[~np.isin(tokens, tokeniser.marks)].tolist() == [known["a"], known["tent"]]

@@ -64,3 +64,8 @@ def test_saved_tokeniser_gives_the_same_ids(tmp_path: Path):
 def test_size_without_room_is_refused():
     with pytest.raises(SettingsError, match="at least 4"):
         Spelled(size=3).train(["a"])
+
+
+def test_start_of_a_text_is_no_word():
+    assert Spelled(minimum=1).train(["a"]).marks == (START,)
+    assert Word(minimum=1).train(["a"]).marks == ()

@@ -65,8 +65,9 @@ class Prepared:
         whole = reduce(add, (self.rows(name, network, settings) for name in names))
         if settings.targets.name == "hard":
             return whole
-        table = pa.concat_tables([self.tables[name].select(["labels"]) for name in names])
-        facts = {"table": table, "space": self.space, "tokens": reduce(Tokens.joined, (self.tokens[n] for n in names))}
+        columns = [name for name in ("labels", "values") if all(name in self.tables[one].column_names for one in names)]
+        table = pa.concat_tables([self.tables[name].select(columns) for name in names])
+        facts = {"table": table, "space": self.space, "tokens": reduce(Tokens.joined, map(self._words, names))}
         return replace(whole, soft=parts.build("targets", settings.targets.name, settings.targets.options, **facts))
 
     def fingerprint(self, settings: Settings) -> str:
@@ -74,6 +75,11 @@ class Prepared:
         plain = settings.as_dict()
         plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
         return hashlib.sha256(f"{plain!r} {self._data_digest}".encode()).hexdigest()
+
+    def _words(self, name: str) -> Tokens:
+        """The first channel of a table's tokens, with 0 in place of what stands for no word."""
+        words, marks = self.tokens[name].words, self.tokeniser.marks
+        return Tokens(np.where(np.isin(words, marks), 0, words) if marks else words, self.tokens[name].offsets)
 
     @cached_property
     def _data_digest(self) -> str:

@@ -19,6 +19,11 @@ class Tokens(NamedTuple):
         """Tokens of each text, (n,)."""
         return np.diff(self.offsets)
 
+    @property
+    def words(self) -> np.ndarray:
+        """The ids themselves, or of several features the first, (N,)."""
+        return self.ids if self.ids.ndim == 1 else self.ids[:, 0]
+
     def joined(self, other: "Tokens") -> "Tokens":
         """These texts, then those of the other."""
         ids = np.concatenate([self.ids, other.ids])

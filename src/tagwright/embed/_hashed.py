@@ -38,6 +38,11 @@ class Hashed:
         """Hashes have no list of words."""
         return None
 
+    @property
+    def marks(self) -> tuple[int, ...]:
+        """None."""
+        return ()
+
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N, 4) of every text; a null or empty text has none."""
         ids, lengths = [np.empty((0, 4), np.int32)], [np.zeros(1, np.int64)]

@@ -46,6 +46,11 @@ class OwnPieces:
                 return int(inside[0]), len(self.tokenizer.encode(sample).ids) - 1 - int(inside[-1])
         raise ModelError("the tokenizer finds no token in any text; is it the one that belongs to the encoder?")
 
+    @cached_property
+    def marks(self) -> tuple[int, ...]:
+        """The special tokens, those for padding and unknown among them."""
+        return tuple(i for i, token in self.tokenizer.get_added_tokens_decoder().items() if token.special)
+
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N,) of every text, special tokens included; a null or empty text has these alone."""
         return encoded(self.tokenizer, texts, special=True)

@@ -40,6 +40,11 @@ class Spelling:
         """Two channels have no single list of words."""
         return None
 
+    @property
+    def marks(self) -> tuple[int, ...]:
+        """The start of a text."""
+        return (START,)
+
     @cached_property
     def _known(self) -> pa.Array:
         return pa.array(self.lexicon, pa.string())

@@ -29,6 +29,10 @@ class Tokeniser(Protocol):
     def vocabulary(self) -> dict[str, int] | None:
         """Token to id; None where ids are hashes."""
 
+    @property
+    def marks(self) -> tuple[int, ...]:
+        """Ids of the first channel that stand for no word, besides padding and unknown."""
+
     def encode(self, texts: Texts) -> Tokens:
         """Ids of every text; a null or empty text has none."""
 
@@ -54,6 +58,11 @@ class Trained:
     def vocabulary(self) -> dict[str, int]:
         """Token to id, in the order of ids."""
         return dict(sorted(self.tokenizer.get_vocab().items(), key=lambda pair: pair[1]))
+
+    @property
+    def marks(self) -> tuple[int, ...]:
+        """None."""
+        return ()
 
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N,) of every text; a null or empty text has none."""

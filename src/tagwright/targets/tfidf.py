@@ -1,0 +1,29 @@
+"""LS-TFIDF: soft labels as KWLS makes them, from plain TF-IDF in place of its relevances (Liu 2022, section 5.2)."""
+
+from math import inf
+
+import numpy as np
+import pyarrow as pa
+
+from tagwright.batches.tokens import Tokens
+from tagwright.labels.space import LabelSpace
+from tagwright.targets._soft import Normalise, soft_labels
+from tagwright.targets._weighting import Weighting
+
+PLAIN = Weighting(k1=inf, b=0.0, k2=inf, base=0.0)
+
+
+def tfidf(
+    table: pa.Table,
+    space: LabelSpace,
+    tokens: Tokens,
+    *,
+    leave_one_out: bool = False,
+    normalise: Normalise = "auto",
+) -> np.ndarray:
+    """Soft labels (n, L), float32: raw counts times log(all / those that have the word), for labels and for texts.
+
+    A word that every label has counts nothing. Raw counts are large, so most rows are close to one label. The settings
+    are those of `kwls`.
+    """
+    return soft_labels(table, space, tokens, PLAIN, leave_one_out=leave_one_out, normalise=normalise)
