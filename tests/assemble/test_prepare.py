@@ -142,7 +142,9 @@ def test_train_alone_has_soft_labels(name):
 
 
 def test_soft_labels_of_two_tables_are_made_of_both():
-    settings = resolve({"encoder": {"name": "cnn", "width": 4, "filters": 2}, "targets": "kwls", "embed": {"minimum": 1}})
+    settings = resolve(
+        {"encoder": {"name": "cnn", "width": 4, "filters": 2}, "targets": "kwls", "embed": {"minimum": 1}}
+    )
     prepared = prepare(small(), settings)
     network = build_network(settings, {"main": prepared.space}, sizes=prepared.tokeniser.sizes, learned={})
     both = prepared.training_rows(["train", "dev"], network, settings)
