@@ -246,9 +246,9 @@ def test_masks_go_by_the_labels_not_by_soft_ones(role):
 
 def test_soft_labels_under_a_softmax_are_those_of_the_paper():
     logits = torch.tensor([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]], dtype=torch.float64).log()
-    hard, soft = torch.eye(3).double()[[0, 2]], torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]).double()
+    hard, soft = torch.eye(3).double()[[0, 2]], torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]], dtype=torch.float64)
     objective = objective_of(ALONE, objective="ls-classic")
-    close(objective(logits, hard, soft=soft) / 2, torch.tensor(0.0803936880716388))
+    close(objective(logits, hard, soft=soft) / 2, torch.tensor(0.0803936880716388, dtype=torch.float64))
 
 
 @pytest.mark.parametrize(

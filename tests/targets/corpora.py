@@ -66,7 +66,8 @@ def corpora(draw: st.DrawFn, *, exclusive: bool) -> Corpus:
     text = st.lists(st.integers(FIRST_WORD, FIRST_WORD + draw(st.integers(0, 6))), max_size=8)
     label = st.integers(0, p - 1)
     labels = label.map(lambda m: {m}) if exclusive else st.sets(label)
-    return Corpus(draw(st.lists(text, min_size=n, max_size=n)), draw(st.lists(labels, min_size=n, max_size=n)), p)
+    texts = draw(st.lists(text, min_size=n, max_size=n).filter(any))  # without a word in all of them, parts refuse
+    return Corpus(texts, draw(st.lists(labels, min_size=n, max_size=n)), p)
 
 
 def any_settings(name: str) -> st.SearchStrategy[dict[str, Any]]:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagwright.batches.tokens import Tokens
+from tagwright.errors import DataError
 
 from .corpora import FIRST_WORD, SMALL, WIDE, close, corpora, made, random_corpus, soft, space_of, table_of, tokens_of
 from .paper import Corpus
@@ -102,14 +103,20 @@ def test_lone_text_left_out_gets_uniform_labels_not_nan(name: str, normalise: st
 @pytest.mark.parametrize(
     "corpus",
     [
-        Corpus([[], [], []], [{0}, {1}, {1}], 2),
         Corpus([[2], [3, 2], [2]], [set(), set(), set()], 2),
         Corpus([[2, 2], [], []], [set(), {0}, {1}], 2),
     ],
-    ids=["no words", "no labels", "words and labels apart"],
+    ids=["no labels", "words and labels apart"],
 )
 def test_nothing_to_count_gives_uniform_labels_not_nan(name: str, normalise: str, leave_one_out: bool, corpus: Corpus):
     close(soft(name, corpus, normalise=normalise, leave_one_out=leave_one_out), [[0.5, 0.5]] * 3)
+
+
+@LEFT_OUT
+@BOTH
+def test_texts_without_any_word_are_refused(name: str, leave_one_out: bool):
+    with pytest.raises(DataError, match="the 3 texts have none"):
+        soft(name, Corpus([[], [], []], [{0}, {1}, {1}], 2), leave_one_out=leave_one_out)
 
 
 @pytest.mark.parametrize("b", [0.0, 0.75, 1.0])
