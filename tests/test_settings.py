@@ -6,7 +6,7 @@ import pytest
 
 from tagwright import parts
 from tagwright.errors import SettingsError
-from tagwright.settings import DEFAULTS, PART_SECTIONS, FitSettings, assigned, read_settings, resolve
+from tagwright.settings import DEFAULTS, PART_SECTIONS, PLAIN_SECTIONS, FitSettings, assigned, read_settings, resolve
 
 
 def faults_of(given):
@@ -121,7 +121,7 @@ def test_resolved_toml_writes_every_default_out():
     content = tomllib.loads(resolve({"encoder": "cnn"}).to_toml())
     assert content["encoder"]["windows"] == [3, 4, 5]
     assert set(content["fit"]) == {k for k, v in vars(FitSettings()).items() if v is not None}
-    assert {"objective", "data", "split", "fit", *PART_SECTIONS} == set(content)
+    assert {"objective", *PLAIN_SECTIONS, *PART_SECTIONS} == set(content)
 
 
 @pytest.mark.parametrize(

@@ -151,3 +151,58 @@ def test_who_asks_for_none_gets_none(monkeypatch):
     monkeypatch.setattr(loops, "device_of", lambda settings: torch.device("cuda"))
     settings = resolve({"fit": {"capture": False}})
     assert loops.against_capture(*ready()[:3], settings, SimpleNamespace(ranks=SimpleNamespace(world=1))) == ""
+
+
+def soft(case, **soft):
+    """The same run with soft labels from keywords."""
+    prepared, settings = case
+    plain = settings.as_dict()
+    return prepared, resolve({**plain, "targets": "kwls", "soft": {**plain["soft"], **soft}})
+
+
+def losses(case, kind, monkeypatch):
+    monkeypatch.setattr(loops, "against_capture", lambda *given: None if kind == "captured" else "")
+    seen = []
+    fitted = fit(*case, followed(seen))
+    return [step.loss for step in seen], fitted
+
+
+@pytest.mark.parametrize("kind", ["plain", "captured"])
+@pytest.mark.parametrize("role", ["replace", "auxiliary"])
+def test_soft_labels_count_from_their_step_on(case, kind, role, monkeypatch):
+    hard, _ = losses(case, kind, monkeypatch)
+    whole, _ = losses(soft(case, role=role), kind, monkeypatch)
+    later, _ = losses(soft(case, role=role, from_step=5), kind, monkeypatch)
+    assert later[:5] == hard[:5]
+    assert whole[0] != hard[0]
+    assert later[5] != hard[5]
+
+
+def test_soft_labels_begin_where_they_would_have_after_a_stop(case, monkeypatch, tmp_path):
+    chosen = soft(case, role="auxiliary", from_step=5)
+    asked = iter([False, False, True])
+    with pytest.raises(Interrupted):
+        fit(*chosen, Run(folder=tmp_path, asked=lambda: next(asked, True)))
+    assert same_bits(weights(fit(*chosen, Run(folder=tmp_path))), weights(fit(*chosen)))
+
+
+@pytest.mark.parametrize("kind", ["plain", "captured"])
+def test_a_second_head_learns_and_leaves(case, kind, monkeypatch):
+    one, fitted = losses(soft(case, role="auxiliary"), kind, monkeypatch)
+    two, with_two = losses(soft(case, role="auxiliary", heads=2), kind, monkeypatch)
+    assert one[1:] != two[1:]
+    assert weights(with_two).keys() == weights(fitted).keys()
+    assert list(with_two.model.network.heads) == ["main"]
+
+
+def test_a_refit_makes_soft_labels_of_all_its_rows(case, monkeypatch):
+    prepared, settings = soft(case, role="auxiliary")
+    made = []
+    whole = type(prepared).training_rows
+    monkeypatch.setattr(
+        type(prepared),
+        "training_rows",
+        lambda self, names, *given: made.append(list(names)) or whole(self, names, *given),
+    )
+    fit(prepared, resolve({**settings.as_dict(), "fit": {**settings.as_dict()["fit"], "refit": True}}))
+    assert made == [["train"], ["train", "dev"]]
