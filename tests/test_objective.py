@@ -254,7 +254,7 @@ def test_soft_labels_under_a_softmax_are_those_of_the_paper():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"objective": "lsep"}, "lsep takes no soft labels; take soft.role=auxiliary, or a loss that does: .*bce"),
+        ({"objective": "lsep"}, "lsep takes no soft labels; take a loss that does: .*bce"),
         ({"objective": "lsep", "soft": {"role": "auxiliary"}}, "lsep's logits give no probabilities"),
         ({"soft": {"heads": 2}}, "soft.heads must be 1, or 2 with soft.role=auxiliary, got 2"),
         ({"soft": {"heads": 3, "role": "auxiliary"}}, "got 3"),

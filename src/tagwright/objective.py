@@ -181,9 +181,8 @@ def _check_soft(settings: Settings, task: str) -> None:
     if settings.soft.role == "replace" and not factory.soft:  # type: ignore[attr-defined]
         known = [(n, parts.find("losses", n).factory) for n in parts.names("losses")]
         valid = [n for n, one in known if one.soft and task in one.tasks]  # type: ignore[attr-defined]
-        raise SettingsError(
-            f"{name} takes no soft labels; take soft.role=auxiliary, or a loss that does: {', '.join(valid)}"
-        )
+        way = "take soft.role=auxiliary, or" if link in LINKS else "take"
+        raise SettingsError(f"{name} takes no soft labels; {way} a loss that does: {', '.join(valid)}")
 
 
 def _check_chunk(settings: Settings, space: LabelSpace) -> None:

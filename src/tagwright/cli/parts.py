@@ -72,5 +72,5 @@ def _choices(row: Mapping[str, Any]) -> str:
         value = row[choice] if isinstance(row[choice], dict) else {"name": row[choice]}
         if value != {"name": PLAIN.get(choice)}:
             more = ", ".join(f"{k}={v}" for k, v in value.items() if k != "name")
-            words.append(f"{choice} {value['name']}{f' ({more})' if more else ''}")
+            words.append(" ".join(filter(None, (choice, value.get("name"), more and f"({more})"))))
     return ", ".join(words)
