@@ -109,11 +109,11 @@ def test_label_may_stand_in_several_groups() -> None:
     assert said(found, LABELS) == ("labels in several groups, excused in each of them: cat",)
 
 
-def test_million_labels_take_no_table() -> None:
-    names = [f"{number // 2}/{number % 2}" for number in range(1_000_000)]
+def test_very_many_labels_take_no_table() -> None:
+    names = [f"{number // 2}/{number % 2}" for number in range(100_000)]
     found = groups_from_names(names)
-    assert found.membership.shape == (1_000_000, 500_000)
-    assert found.membership.nnz == 1_000_000
+    assert found.membership.shape == (100_000, 50_000)
+    assert found.membership.nnz == 100_000
 
 
 def test_file_is_joined_by_name(tmp_path: Path) -> None:
