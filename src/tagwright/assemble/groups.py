@@ -61,7 +61,7 @@ class GroupsFound:
             "Edit it as you like; a label may stand in several groups.",
         ]
         if self.apart:
-            about.append("Alike too, but not like the rest of the other's group:")
+            about.append("Alike too, but in no common group, because the others there are not:")
             about += [f"  {_words(pair)}" for pair in self.apart[:APART]]
         path.parent.mkdir(parents=True, exist_ok=True)
         beside = {name: [_words(pair) for pair in pairs] for name, pairs in self.evidence.items()}
