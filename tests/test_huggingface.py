@@ -215,7 +215,8 @@ def test_outputs_may_be_named_or_a_tuple():
 
 def test_mask_and_weights_are_those_of_the_objective():
     logits, labels = torch.randn(3, LABELS), (torch.rand(3, LABELS) < 0.5).float()
-    mask_of = GroupMask(np.array([0, 0, 1, 1, -1]), plain_share=0.0)
+    membership = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 0]], bool)
+    mask_of = GroupMask(membership, plain_share=0.0)
     weights = LabelWeights(positive=np.arange(1.0, LABELS + 1))
     loss_of = TrainerLoss(BinaryCrossEntropyLoss(), mask_of=mask_of, weights=weights)
     weight = torch.arange(1.0, LABELS + 1)

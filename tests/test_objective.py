@@ -146,7 +146,7 @@ def test_loss_for_one_label_refuses_several_and_names_those_that_fit():
 
 
 def test_mask_without_groups_is_refused():
-    with pytest.raises(SettingsError, match="a mask needs groups of labels"):
+    with pytest.raises(SettingsError, match="names of the labels show no groups"):
         build_objective(resolve({"objective": "maskloss-label"}), ALONE, row_count=100)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tagwright import parts
 from tagwright.errors import SettingsError
 from tagwright.losses import BinaryCrossEntropyLoss, ZLPRLoss
-from tagwright.masks.groups import GroupMask
+from tagwright.masks.groups import GroupMask, group_mask
 
 EVERY = [(kind, name) for kind in parts.KINDS for name in parts.names(kind)]
 
@@ -83,26 +82,26 @@ def test_options_are_keyword_arguments_with_a_default():
 
 
 def test_options_of_a_class_are_those_of_its_making():
-    assert parts.options(GroupMask) == {"plain_share": 0.5, "draw": "step"}
+    assert parts.options(GroupMask) == {"plain_share": 0.5, "draw": "step", "said": ()}
 
 
 def test_facts_reach_only_the_part_that_asks():
-    ids = np.array([0, 0, -1])
-    mask = parts.build("masks", "groups", {"plain_share": 0.0}, group_ids=ids, label_counts=ids, vocab_size=3)
+    names = ("a/x", "a/y", "b/x", "b/y")
+    mask = parts.build("masks", "groups", {"plain_share": 0.0}, label_names=names, label_counts=names, vocab_size=3)
     assert isinstance(mask, GroupMask)
     assert mask.plain_share == 0.0
-    assert isinstance(parts.build("losses", "zlpr", {"threshold": 1.0}, group_ids=ids), ZLPRLoss)
+    assert isinstance(parts.build("losses", "zlpr", {"threshold": 1.0}, label_names=names), ZLPRLoss)
 
 
 def test_fact_is_not_a_setting():
-    assert "group_ids" not in parts.options(GroupMask)
-    with pytest.raises(SettingsError, match="unknown setting of groups 'group_ids'"):
-        parts.build("masks", "groups", {"group_ids": [0, 0]}, group_ids=np.array([0, 0]))
+    assert "label_names" not in parts.options(group_mask)
+    with pytest.raises(SettingsError, match="unknown setting of groups 'label_names'"):
+        parts.build("masks", "groups", {"label_names": ["a", "b"]}, label_names=("a", "b"))
 
 
 def test_misspelt_setting_is_met_with_the_nearest():
     with pytest.raises(SettingsError, match=r"unknown setting of groups 'plain_shere'; did you mean 'plain_share'"):
-        parts.build("masks", "groups", {"plain_shere": 0.1}, group_ids=np.array([0, 0]))
+        parts.build("masks", "groups", {"plain_shere": 0.1}, label_names=("a", "b"))
 
 
 def test_all_faults_are_told_at_once():

@@ -1,6 +1,6 @@
 """One family of errors. A message says what was expected, what came, and what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -31,6 +31,20 @@ def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
     "unknown loss 'bcee'; did you mean 'bce'? Choices: bce, zlpr"
     """
     choices = sorted(choices)
-    near = get_close_matches(name, choices, n=1, cutoff=0.6)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
+    near = nearest(name, choices)
+    hint = f"; did you mean {near!r}?" if near else "."
     return f"unknown {kind} {name!r}{hint} Choices: {', '.join(choices) or 'none'}"
+
+
+def nearest(name: str, choices: Sequence[str]) -> str | None:
+    """The choice that is spelt most like the name; None where all are far."""
+    return next(iter(get_close_matches(name, choices, n=1, cutoff=0.6)), None)
+
+
+def some(names: Sequence[str], *, most: int = 5) -> str:
+    """The first names, and how many more there are.
+
+    >>> some(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

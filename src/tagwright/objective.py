@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from tagwright import parts
 from tagwright._row_sums import kind_of
 from tagwright.errors import SettingsError
-from tagwright.labels.groups import groups_from_names
 from tagwright.labels.space import LabelSpace
 from tagwright.linear_objective import linear_loss
 from tagwright.losses import SparseMask, SparseTarget, SquaredErrorLoss
@@ -211,8 +210,5 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
 def _mask(settings: Settings, space: LabelSpace) -> MaskOf | None:
     if settings.mask.name == "none":
         return None
-    groups = groups_from_names(space.names)
-    if (groups.group_ids < 0).all():
-        raise SettingsError("a mask needs groups of labels, and the names show none (like NUM:dist or cs.LG)")
-    made: MaskOf = parts.build("masks", settings.mask.name, settings.mask.options, group_ids=groups.group_ids)
+    made: MaskOf = parts.build("masks", settings.mask.name, settings.mask.options, label_names=space.names)
     return made

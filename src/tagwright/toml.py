@@ -16,16 +16,17 @@ def dumps(values: Mapping[str, Any]) -> str:
     d = [1, 2]
     <BLANKLINE>
     """
-    lines = [f"{key} = {_scalar(value)}" for key, value in values.items() if not isinstance(value, Mapping)]
+    lines = [f"{key} = {scalar(value)}" for key, value in values.items() if not isinstance(value, Mapping)]
     for section, table in values.items():
         if isinstance(table, Mapping):
-            lines += ["", f"[{section}]", *(f"{key} = {_scalar(value)}" for key, value in table.items())]
+            lines += ["", f"[{section}]", *(f"{key} = {scalar(value)}" for key, value in table.items())]
     return "\n".join(lines) + "\n"
 
 
-def _scalar(value: Any) -> str:
+def scalar(value: Any) -> str:
+    """One value as TOML; of a string also a key, and safe in a comment, for it has no line breaks."""
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_scalar(item) for item in value) + "]"
+        return "[" + ", ".join(scalar(item) for item in value) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -183,6 +183,14 @@ def test_another_setting_is_another_fingerprint(data, change):
     assert fingerprint(data, **change) != fingerprint(data)
 
 
+def test_an_edited_file_of_groups_is_another_fingerprint(data, tmp_path):
+    path, found = tmp_path / "groups.toml", []
+    for groups in ('["city", "tool"]', '["city", "fruit"]', '["city", "fruit"]'):
+        path.write_text(f"[groups]\na = {groups}\n")
+        found.append(fingerprint(data, mask={"name": "groups", "groups": str(path)}))
+    assert found[0] != found[1] == found[2]
+
+
 @pytest.mark.parametrize("change", [{"device": "cpu"}, {"save_seconds": 0.0}])
 def test_what_cannot_move_the_result_leaves_the_fingerprint(data, change):
     assert fingerprint(data, fit=change) == fingerprint(data)

@@ -57,6 +57,9 @@ MISTAKES = {
     "tag-suffix": ["tag", "{model}", "{texts}", "--out", "{tmp}/o.xlsx"],
     "decide": ["decide", "{tmp}/nowhere"],
     "decide-rule": ["decide", "{model}", "--rule", "treshold"],
+    "groups": ["groups", "{missing}", "--out", "{tmp}/g.toml"],
+    "groups-way": ["groups", "{texts}", "--by", "confusion", "--out", "{tmp}/g.toml"],
+    "groups-none": ["groups", "{texts}", "--out", "{tmp}/g.toml"],
     "parts": ["parts", "looses"],
     "report": ["report", "{model}", "{missing}", "--out", "{tmp}/r.html"],
     "demo": ["demo", "--out", "{tmp}"],
@@ -83,6 +86,7 @@ WRITES = {
     "tag": ["tag", "{model}", "{texts}", "--out", "{file}/o.csv"],
     "report": ["report", "{model}", "{texts}", "--out", "{file}/r.html"],
     "check": ["check", "{texts}", "--report", "{file}/r.html"],
+    "groups": ["groups", "{texts}", "--by", "cooccurrence", "--share", 0.01, "--out", "{file}/g.toml"],
 }
 
 

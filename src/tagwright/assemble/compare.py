@@ -72,9 +72,8 @@ def compare_folder(
     scored = table_digest(labelled_rows(data, on)[1])[:8]
     prepared = prepare(data, first)
     chosen = {name: resolve({**given, "objective": name}, data.task, rows) for name in objectives}
-    for settings in chosen.values():
-        check(prepared, settings)
-    for sentence in (*prepared.warnings, f"score: {watched(first, prepared.space)} on dev"):
+    known = dict.fromkeys(sentence for settings in chosen.values() for sentence in check(prepared, settings))
+    for sentence in (*prepared.warnings, *known, f"score: {watched(first, prepared.space)} on dev"):
         say(sentence)
     if overwrite and not resume:
         _clear(out)

@@ -21,7 +21,6 @@ from tagwright.folder import named, require_model, require_ours
 from tagwright.read import Data, read_data
 from tagwright.report import fit_report, model_card
 from tagwright.settings import Settings, resolve
-from tagwright.shortlist import left_out
 
 PHASES = ("fit", "refit")
 RUN_MARKS = (*PHASES, "outcome.json")  # what tells a run folder for ours
@@ -93,8 +92,7 @@ def _prepared(
     prepared = prepare(data, settings)
     for sentence in (*prepared.found[len(data.found) :], *_dropped(prepared), *prepared.warnings):
         say(sentence)
-    check(prepared, settings)
-    for sentence in left_out(settings, len(prepared.space)):
+    for sentence in check(prepared, settings):
         say(sentence)
     say(f"score: {watched(settings, prepared.space)} on dev")
     return prepared, settings

@@ -74,7 +74,7 @@ class Prepared:
         """A digest of the data and of every setting that moves the result."""
         plain = settings.as_dict()
         plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
-        return hashlib.sha256(f"{plain!r} {self._data_digest}".encode()).hexdigest()
+        return hashlib.sha256(f"{plain!r} {_file_digests(settings)} {self._data_digest}".encode()).hexdigest()
 
     def _words(self, name: str) -> Tokens:
         """The first channel of a table's tokens, with 0 in place of what stands for no word."""
@@ -97,6 +97,12 @@ def table_digest(table: pa.Table) -> str:
             writer.write_table(part)
         digest.update(sink.getvalue())
     return digest.hexdigest()
+
+
+def _file_digests(settings: Settings) -> list[str]:
+    """Of the files that the mask's settings name (groups may be edited between two runs)."""
+    paths = [Path(value) for value in settings.mask.options.values() if isinstance(value, str)]
+    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()]
 
 
 def prepare(data: Data, settings: Settings) -> Prepared:

@@ -35,7 +35,7 @@ from tagwright.model import Head, Model, Scores, answers_of
 from tagwright.network import Network
 from tagwright.objective import Objective, build_objective
 from tagwright.settings import Choice, FitSettings, Settings
-from tagwright.shortlist import ShortScores, shortlisted
+from tagwright.shortlist import ShortScores, left_out, shortlisted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +50,9 @@ class Fitted:
     seconds: float
 
 
-def check(prepared: Prepared, settings: Settings) -> None:
-    """Refuse what cannot be trained, before anything is written."""
-    build_objective(settings, prepared.space, row_count=prepared.tables["train"].num_rows)
+def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
+    """Refuse what cannot be trained, before anything is written; what a person should know of the rest comes back."""
+    objective = build_objective(settings, prepared.space, row_count=prepared.tables["train"].num_rows)
     check_head(settings)
     _with_vector_width(settings, prepared.vectors)
     watched(settings, prepared.space)
@@ -60,6 +60,7 @@ def check(prepared: Prepared, settings: Settings) -> None:
     device = device_of(settings)
     if not settings.head.options.get("chunk"):
         require_memory(prepared.learned, len(prepared.space), batch=settings.fit.batch, device=device)
+    return (*getattr(objective.mask_of, "said", ()), *left_out(settings, len(prepared.space)))
 
 
 def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:

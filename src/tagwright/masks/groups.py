@@ -1,39 +1,70 @@
 """Bernoulli group mask of MaskLoss (eq. 3): labels that share a group with a gold label are not pushed down."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
+from scipy.sparse import csr_array
 from torch import Tensor
 
 from tagwright.errors import SettingsError
+from tagwright.labels.groups import PREFIX, groups_of, said
 
 
 class GroupMask:
     """Excuses every non-gold label that shares a group with a gold one.
 
-    `group_ids` (L,), -1 for a label without a group. With probability `plain_share` (the paper's alpha) nothing is
-    excused; the draw is made once a step, or for each example with `draw="example"`.
+    `membership` bool (L, G), dense or sparse: which label stands in which groups; one without a group excuses nobody.
+    With probability `plain_share` (the paper's alpha) nothing is excused; the draw is made once a step, or for each
+    example with `draw="example"`. `said` are sentences for a person.
     """
 
-    def __init__(self, group_ids: np.ndarray, *, plain_share: float = 0.5, draw: str = "step") -> None:
+    def __init__(
+        self,
+        membership: np.ndarray | csr_array,
+        *,
+        plain_share: float = 0.5,
+        draw: str = "step",
+        said: tuple[str, ...] = (),
+    ) -> None:
         if draw not in ("step", "example"):
             raise SettingsError(f"mask.draw must be step or example, got {draw!r}")
         if not 0 <= plain_share <= 1:
             raise SettingsError(f"mask.plain_share must lie in [0, 1], got {plain_share}")
-        self.group_ids = torch.as_tensor(group_ids, dtype=torch.int64)
-        self.group_count = int(np.max(group_ids, initial=-1)) + 1
-        self.plain_share, self.draw = plain_share, draw
+        self.pairs = torch.as_tensor(np.stack(membership.nonzero()), dtype=torch.int64)  # (2, P): label, its group
+        self.group_count = membership.shape[1]
+        self.plain_share, self.draw, self.said = plain_share, draw, said
 
     def __call__(self, target: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Target (B, L) -> mask (B, L), True where a term takes part. A gold label always does."""
-        ids = self.group_ids = self.group_ids.to(target.device)  # moved once
+        self.pairs = self.pairs.to(target.device)  # moved once
+        labels, groups = self.pairs
         gold = target > 0
-        # one more column for labels without a group, of which none excuses another
-        held = target.new_zeros(len(target), self.group_count + 1)
-        held = held.index_add(1, torch.where(ids < 0, self.group_count, ids), gold.to(target.dtype))
-        excused = (held[:, ids] > 0) & (ids >= 0) & ~gold
+        # gold @ membership @ membership.T of a membership that is mostly empty, so by its P pairs: (B, P) at most
+        held = target.new_zeros(len(target), self.group_count, dtype=torch.float32)
+        held = held.index_add(1, groups, gold[:, labels].float())
+        near = target.new_zeros(target.shape, dtype=torch.float32).index_add(1, labels, held[:, groups])
         rows = target.shape[0] if self.draw == "example" else 1
         plain = torch.rand(rows, 1, generator=generator, device=target.device) < self.plain_share
-        return ~excused | plain
+        return (near == 0) | gold | plain
 
 
-PART = GroupMask
+def group_mask(
+    label_names: Sequence[str],
+    *,
+    groups: str = PREFIX,
+    separator: str = "auto",
+    plain_share: float = 0.5,
+    draw: str = "step",
+) -> GroupMask:
+    """The mask of these labels, by groups from their names ("prefix") or from a CSV or TOML file (its path).
+
+    >>> mask_of = group_mask(["cs.AI", "cs.LG", "math.NA", "math.OC"], plain_share=0.0)
+    >>> mask_of(torch.tensor([[1.0, 0.0, 0.0, 0.0]]))
+    tensor([[ True, False,  True,  True]])
+    """
+    found = groups_of(groups, label_names, separator=separator)
+    return GroupMask(found.membership, plain_share=plain_share, draw=draw, said=said(found, label_names))
+
+
+PART = group_mask
