@@ -5,7 +5,8 @@
 
 The texts are AG News (`ag_news_part` in TAGWRIGHT_DATA, else in ../shared/data), repeated. Soft labels are timed from
 token ids and label names to the array (n, L). The dictionaries get words as lists of ids, ready-made, and labels as
-lists; they see `--plain` texts at most, and their time is scaled up to all. Of several runs the best counts, in turns.
+lists; they see `--plain` texts at most, and their time is scaled up to all. Both run equally often,
+in turns, and the best time of each counts.
 """
 
 import argparse

@@ -8,7 +8,7 @@ from scipy.sparse import csc_array, csr_array
 from tagwright.targets._counts import Counts
 from tagwright.targets._weighting import Weighting, saturated
 
-CELLS = 2**20  # (text, word, label) at once
+CELLS = 2**18  # (text, word, label) at once: what a cache holds
 
 
 def relevance_left_out(words: csc_array, labels: csr_array, counts: Counts, weighting: Weighting) -> np.ndarray:
@@ -17,34 +17,37 @@ def relevance_left_out(words: csc_array, labels: csr_array, counts: Counts, weig
     Leaving a text out changes S_avg, hence every K of eq. 1, so that each (text, word, label) is a value of its own.
     A word that no other text has says nothing; where there is no other text, all relevance is 0.
     """
-    words = words.tocsr()
-    sizes = np.diff(counts.word_labels.indptr)[words.indices]
-    ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])[words.indptr]  # cells up to each text
-    edges = np.unique([0, *np.searchsorted(ends, np.arange(CELLS, ends[-1], CELLS)), len(ends) - 1])
+    words, frequency = words.tocsr(), counts.word_labels.astype(np.float64)
+    steps = np.arange(0, words.nnz, max(1, CELLS // labels.shape[1]))
+    edges = np.unique([0, *np.searchsorted(words.indptr, steps), words.shape[0]])
     found = np.zeros(labels.shape)
     for start, end in pairwise(edges):
-        found[start:end] = _block(words[start:end], labels[start:end].toarray(), counts, weighting)
+        found[start:end] = _block(words[start:end], labels[start:end], frequency, counts, weighting)
     return found
 
 
-def _block(words: csr_array, labels: np.ndarray, counts: Counts, weighting: Weighting) -> np.ndarray:
-    found = counts.word_labels[words.indices]  # (cells of `words`, L)
-    cell = np.repeat(np.arange(words.nnz), np.diff(found.indptr))
-    text = np.repeat(np.arange(words.shape[0]), np.diff(words.indptr))  # of each cell of `words`
-    place = text[cell] * labels.shape[1] + found.indices  # in (n, L)
-    others = found.data - labels.ravel()[place] * words.data[cell]
-    norm = _norms(words, labels, counts, weighting).ravel()[place]
-    labels_of_word = np.bincount(cell, others > 0, minlength=words.nnz)
-    amount = saturated(words.data, weighting.k2) * weighting.inverse(labels.shape[1], labels_of_word)
-    amount *= weighting.inverse(counts.text_count - 1, counts.word_texts[words.indices] - 1)
-    amount /= _mean_lengths(words, counts)[text]
-    values = amount[cell] * saturated(others, weighting.k1, norm)
-    return np.bincount(place, values, minlength=labels.size).reshape(labels.shape)
+def _block(
+    words: csr_array, labels: csr_array, frequency: csr_array, counts: Counts, weighting: Weighting
+) -> np.ndarray:
+    text = np.repeat(np.arange(words.shape[0]), np.diff(words.indptr))  # of each cell of `words`, M in all
+    own = labels[text]
+    cell, label = np.repeat(np.arange(words.nnz), np.diff(own.indptr)), own.indices
+    others = frequency[words.indices].toarray()  # (M, L)
+    others[cell, label] -= words.data[cell]
+    gone = np.bincount(cell, others[cell, label] == 0, minlength=words.nnz)
+    bound = others / weighting.k1
+    bound += _norms(words, labels, counts, weighting)[text]
+    np.divide(others, bound, out=others, where=others > 0)  # WLC
+    weight = weighting.inverse(labels.shape[1], np.diff(frequency.indptr)[words.indices] - gone)  # WLW
+    weight *= weighting.inverse(counts.text_count - 1, counts.word_texts[words.indices] - 1)  # WIW
+    weight *= saturated(words.data, weighting.k2)  # WIC
+    weight /= _mean_lengths(words, counts)[text]
+    return csr_array((weight, np.arange(words.nnz), words.indptr), shape=(words.shape[0], words.nnz)) @ others
 
 
-def _norms(words: csr_array, labels: np.ndarray, counts: Counts, weighting: Weighting) -> np.ndarray:
+def _norms(words: csr_array, labels: csr_array, counts: Counts, weighting: Weighting) -> np.ndarray:
     """K / k1 of eq. 1 without the text itself, (n, L)."""
-    own = labels * words.sum(axis=1, dtype=np.int64)[:, None]
+    own = labels.toarray() * words.sum(axis=1, dtype=np.int64)[:, None]
     mean = (counts.label_words.sum() - own.sum(axis=1, keepdims=True)) / labels.shape[1]
     return weighting.norm(counts.label_words - own, mean)
 
