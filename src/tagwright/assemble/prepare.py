@@ -67,7 +67,7 @@ class Prepared:
             return whole
         columns = [name for name in ("labels", "values") if all(name in self.tables[one].column_names for one in names)]
         table = pa.concat_tables([self.tables[name].select(columns) for name in names])
-        facts = {"table": table, "space": self.space, "tokens": reduce(Tokens.joined, map(self._words, names))}
+        facts = {"table": table, "space": self.space, "tokens": reduce(Tokens.joined, map(self.words, names))}
         return replace(whole, soft=parts.build("targets", settings.targets.name, settings.targets.options, **facts))
 
     def fingerprint(self, settings: Settings) -> str:
@@ -76,7 +76,7 @@ class Prepared:
         plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
         return hashlib.sha256(f"{plain!r} {_file_digests(settings)} {self._data_digest}".encode()).hexdigest()
 
-    def _words(self, name: str) -> Tokens:
+    def words(self, name: str) -> Tokens:
         """The first channel of a table's tokens, with 0 in place of what stands for no word."""
         words, marks = self.tokens[name].words, self.tokeniser.marks
         return Tokens(np.where(np.isin(words, marks), 0, words) if marks else words, self.tokens[name].offsets)
