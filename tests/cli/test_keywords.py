@@ -6,7 +6,13 @@ import pytest
 @pytest.fixture
 def goods(tmp_path):
     path = tmp_path / "goods.csv"
-    rows = ["a red tent,camping", "a blue tent,camping", "a red pan,kitchen", "an iron pan,kitchen"] * 10
+    kinds = (
+        ("a red tent", "camping"),
+        ("a blue tent", "camping"),
+        ("a red pan", "kitchen"),
+        ("an iron pan", "kitchen"),
+    )
+    rows = [f"{text} number {number},{label}" for number in range(10) for text, label in kinds]
     path.write_text("text,label\n" + "\n".join(rows) + "\n")
     return path
 
