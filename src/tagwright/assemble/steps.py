@@ -1,6 +1,7 @@
 """Which loop trains: whole steps captured as graphs where a GPU can, else the plain one; both find room by cutting."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from tagwright.batches.rows import Batch, Rows
 from tagwright.fit.captured import CapturedStep, NotCaptured, captured_steps
 from tagwright.fit.loop import Course, Dial, Step, steps
 from tagwright.losses import SparseTarget
+from tagwright.network import Network
 from tagwright.objective import Objective
 from tagwright.settings import Settings
 
@@ -38,20 +40,7 @@ def steps_of(
     if rows.soft is not None and settings.soft.from_step:
         dials = [Dial(objective.begun, lambda step: float(step >= settings.soft.from_step))]
 
-    def loss_of(batch: Batch, generator: torch.Generator) -> Tensor:
-        if isinstance(batch.target, SparseTarget):
-            return chunked_loss(training.network, objective, batch)
-        logits = training.network(*batch.inputs)
-        value: Tensor = objective(
-            logits["main"],
-            batch.target,
-            known=batch.known,
-            example_weight=batch.weight,
-            generator=generator,
-            soft=batch.soft,
-            soft_logits=logits.get("soft"),
-        )
-        return value
+    loss_of = partial(batch_loss, training.network, objective)
 
     def loss_of_rows(index: np.ndarray, generator: torch.Generator) -> Tensor:
         return loss_of(rows.batch(index, device), generator)
@@ -96,6 +85,16 @@ def steps_of(
         dials=dials,
         ranks=run.ranks,
     )
+
+
+def batch_loss(network: Network, objective: Objective, batch: Batch, generator: torch.Generator) -> Tensor:
+    """The objective of a batch, summed over its examples."""
+    if isinstance(batch.target, SparseTarget):
+        return chunked_loss(network, objective, batch)
+    logits = network(*batch.inputs)
+    facts = {"known": batch.known, "example_weight": batch.weight, "generator": generator}
+    value: Tensor = objective(logits["main"], batch.target, soft=batch.soft, soft_logits=logits.get("soft"), **facts)
+    return value
 
 
 def against_capture(training: Training, objective: Objective, rows: Rows, settings: Settings, run: Run) -> str | None:

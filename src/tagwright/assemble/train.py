@@ -148,9 +148,10 @@ def train_network(
 
 
 def _network(prepared: Prepared, settings: Settings) -> Network:
+    two = settings.soft.heads == 2 and settings.targets.name != "hard"
     network = build_network(
         settings,
-        {"main": prepared.space} | ({"soft": prepared.space} if settings.soft.heads == 2 else {}),
+        {"main": prepared.space} | ({"soft": prepared.space} if two else {}),
         sizes=prepared.tokeniser.sizes,
         learned=prepared.learned,
         vectors=prepared.vectors,

@@ -21,8 +21,7 @@ class Resident:
         )
         self.limit = rows.inputs.limit  # type: ignore[attr-defined]
         dense = rows.target.toarray()
-        hard = np.isin(rows.target.data, (0, 1)).all()
-        self.target = torch.from_numpy(dense.astype(np.uint8) if hard else dense).to(device)
+        self.target = torch.from_numpy(dense.astype(np.uint8) if _hard(rows) else dense).to(device)
         self.known = None if rows.unknown is None else torch.from_numpy(rows.unknown.toarray() == 0).to(device)
         self.weight = None if rows.weight is None else torch.from_numpy(rows.weight).to(device)
         soft = None if rows.soft is None else rows.soft if isinstance(rows.soft, np.ndarray) else rows.soft.toarray()
@@ -58,9 +57,13 @@ class Resident:
 def resident_bytes(rows: Rows) -> int:
     """What the rows would take of a device."""
     cells = rows.target.shape[0] * rows.target.shape[1]
-    hard = np.isin(rows.target.data, (0, 1)).all()
-    each = (1 if hard else 4) + (rows.unknown is not None) + 4 * (rows.soft is not None)
+    each = (1 if _hard(rows) else 4) + (rows.unknown is not None) + 4 * (rows.soft is not None)
     return int(4 * rows.inputs.lengths.sum()) + cells * each
+
+
+def _hard(rows: Rows) -> bool:
+    """Whether every cell of the targets is 0 or 1."""
+    return bool(np.isin(rows.target.data, (0, 1)).all())
 
 
 def one_row_a_text(rows: Rows) -> bool:
