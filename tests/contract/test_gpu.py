@@ -84,15 +84,15 @@ def test_stopped_and_resumed_equals_never_stopped(name, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("name", "more"),
+    ("name", "more", "tolerance"),
     [
-        ("cnn", {"mask": {"name": "groups"}}),
-        ("pretrained", {"weights": "inverse"}),
-        ("pretrained", {"fit": {"accumulate": 2}}),
-        ("pretrained", {"fit": {"layer_decay": 0.9}}),
+        ("cnn", {"mask": {"name": "groups"}}, 2e-3),
+        ("pretrained", {"weights": "inverse"}, 2e-3),
+        ("pretrained", {"fit": {"accumulate": 2}}, 5e-3),  # cut elsewhere, and Adam makes a step of a rounding
+        ("pretrained", {"fit": {"layer_decay": 0.9}}, 2e-3),
     ],
 )
-def test_captured_steps_are_those_of_the_plain_loop(name, more, tmp_path: Path):
+def test_captured_steps_are_those_of_the_plain_loop(name, more, tolerance, tmp_path: Path):
     """Without draws, for a batch's shape decides what is drawn."""
     chosen = encoder(name, tmp_path) | {"dropout": 0.0} | ({"attention_dropout": 0.0} if name == "pretrained" else {})
     common = {"epochs": 1.5, "device": "cuda", "limit": 40, "precision": "float32", **more.get("fit", {})}
@@ -107,7 +107,7 @@ def test_captured_steps_are_those_of_the_plain_loop(name, more, tmp_path: Path):
         losses[capture] = [step.loss for step in seen if step.loss]
         assert {step.settled for step in seen} == ({True, False} if capture else {True})
     assert said == []
-    assert losses[True] == pytest.approx(losses[False], rel=1e-2)  # Adam makes a step of a rounding
+    assert losses[True] == pytest.approx(losses[False], rel=tolerance)
 
 
 def test_an_encoder_that_waits_for_the_host_is_trained_step_by_step():
