@@ -78,6 +78,9 @@ def check_sparse(name: str, given: SparseTarget | SparseMask, shape: tuple[int, 
         raise ShapeError(f"offsets of {name} must rise from 0 to {len(given.ids)}, got {given.offsets.tolist()[:8]}…")
     if len(given.ids) and not (given.ids.min() >= 0 and given.ids.max() < label_count):
         raise ShapeError(f"ids of {name} must lie in 0 … {label_count - 1}, got {given.ids.min()} to {given.ids.max()}")
-    cells = torch.repeat_interleave(torch.arange(rows), given.offsets.diff()) * label_count + given.ids
+    cells = (
+        torch.repeat_interleave(torch.arange(rows, device=given.ids.device), given.offsets.diff()) * label_count
+        + given.ids
+    )
     if len(cells.unique()) != len(cells):
         raise ShapeError(f"{name} names a label twice in one row")
