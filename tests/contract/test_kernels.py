@@ -71,16 +71,15 @@ def outcome(name: str, reduction: str, logits, target, given, *, fused: bool, **
     """Value and gradient; the gradient flows from different factors of the rows, or from 2 times a scalar."""
     loss = parts.find("losses", name).factory(reduction=reduction, **options)
     leaf = logits.clone().to(DEVICE).requires_grad_()
-    given = {k: to_device(v) for k, v in given.items()}
     if fused:
         with kernels.everywhere():
-            value = loss(leaf, to_device(target), **given)
+            value = loss(leaf, to_device(target), **{k: to_device(v) for k, v in given.items()})
             assert "Fused" not in str(value.grad_fn)
             value.backward(torch.arange(1.0, 1 + value.numel(), device=DEVICE).view(value.shape) * 2)
     else:
         leaf = logits.double().clone().requires_grad_()
         target = target if isinstance(target, SparseTarget) else target.double()
-        value = loss(leaf, target, **{k: v.cpu() if isinstance(v, torch.Tensor) else v for k, v in given.items()})
+        value = loss(leaf, target, **given)
         value.backward(torch.arange(1.0, 1 + value.numel()).double().view(value.shape) * 2)
     return value.detach().double().cpu(), leaf.grad.double().cpu()
 
