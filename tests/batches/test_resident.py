@@ -73,8 +73,16 @@ def test_cut_pieces_are_those_of_the_encoder():
 def test_shapes_are_few():
     resident = Resident(rows(TokenInputs(tokens(), 700)), torch.device("cpu"))
     assert [resident.width_of(np.array(index)) for index in ([1], [0, 4], [2], [5, 0], [3])] == [8, 8, 16, 16, 24]
-    resident.row_lengths = np.array([513, 700])
+    resident.row_lengths, resident.limit = np.array([513, 700]), 700
     assert [resident.width_of(np.array([place])) for place in (0, 1)] == [640, 700]
+
+
+def test_no_shape_is_wider_than_the_longest_row_by_a_multiple_of_8():
+    long = Tokens(np.ones(90, np.int32), np.array([0, 52, 89, 90]))
+    given = Rows(inputs=TokenInputs(long, 700), target=csr_array(np.ones((3, LABELS), np.float32)))
+    resident = Resident(given, torch.device("cpu"))
+    assert [resident.width_of(np.array([place])) for place in range(3)] == [56, 48, 8]
+    assert resident.widest == 56
 
 
 def test_texts_without_any_token_are_rows():

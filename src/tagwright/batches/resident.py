@@ -19,7 +19,8 @@ class Resident:
         self.ids, self.starts, self.lengths = (
             torch.from_numpy(one).to(device) for one in (ids, starts, self.row_lengths)
         )
-        self.limit = rows.inputs.limit  # type: ignore[attr-defined]
+        longest = -(-int(self.row_lengths.max(initial=1)) // 8) * 8
+        self.limit = min(rows.inputs.limit, longest)  # type: ignore[attr-defined]
         dense = rows.target.toarray()
         self.target = torch.from_numpy(dense.astype(np.uint8) if _hard(rows) else dense).to(device)
         self.known = None if rows.unknown is None else torch.from_numpy(rows.unknown.toarray() == 0).to(device)
@@ -28,7 +29,7 @@ class Resident:
         self.soft = None if soft is None else torch.from_numpy(soft).to(device)
 
     def width_of(self, index: np.ndarray) -> int:
-        """The number of tokens that a batch of these rows is laid out in: never more than the limit."""
+        """The number of tokens that a batch of these rows is laid out in; the longest row of all bounds it."""
         longest = int(self.row_lengths[index].max(initial=1))
         width = next((width for width in WIDTHS if width >= longest), -(-longest // 128) * 128)
         return min(width, self.limit)

@@ -6,6 +6,7 @@ Rows, rates and draws enter a graph as tensors. Losses are read some steps later
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -52,6 +53,8 @@ class CapturedStep:
         self.losses = torch.zeros(GROUP, device=device)
         self.rate = torch.zeros(len(optimiser.param_groups), device=device)
         self.graphs: dict[int, torch.cuda.CUDAGraph] = {}
+        # one for all widths: cuBLAS keeps 64 MiB of working space for every stream that it meets
+        self.side: Any = torch.cuda.Stream(device) if device.type == "cuda" else None
 
     @contextmanager
     def holding(self) -> Iterator[None]:
@@ -114,11 +117,12 @@ class CapturedStep:
     def _capture(self, width: int) -> torch.cuda.CUDAGraph:
         self.network.train()
         self._warm_up(width)
+        torch.cuda.empty_cache()  # a graph has a pool of its own, and finds no room in what the trial left
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(self.generator)
         pool = next(iter(self.graphs.values())).pool() if self.graphs else None
         try:
-            with torch.cuda.graph(graph, pool=pool):
+            with torch.cuda.graph(graph, pool=pool, stream=self.side):
                 self._step(width)
         except RuntimeError as error:
             self._recover()
@@ -129,9 +133,8 @@ class CapturedStep:
 
     def _warm_up(self, width: int) -> None:
         """Run what a graph will hold, for libraries start and kernels are compiled outside of it. Moves no weights."""
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
             try:
                 self._gradients(width)
             except torch.OutOfMemoryError:
@@ -139,7 +142,7 @@ class CapturedStep:
                 raise NotCaptured("a whole step does not fit into the GPU's memory") from None
             if not self.optimiser.state:
                 self._make_state()
-        torch.cuda.current_stream().wait_stream(side)
+        torch.cuda.current_stream().wait_stream(self.side)
         self.optimiser.zero_grad(set_to_none=True)
 
     def _recover(self) -> None:
