@@ -51,7 +51,7 @@ def test_settings_with_it_read_back_in_order(tmp_path):
     settings = resolve({"split": {"keep": {'odd "=.] label': 3, "a": 2}}})
     (tmp_path / "s.toml").write_text(settings.to_toml(), encoding="utf-8")
     again = resolve(read_settings(tmp_path / "s.toml"))
-    assert again == settings
+    assert again.split == settings.split
     assert list(again.split.keep) == ['odd "=.] label', "a"]
 
 
