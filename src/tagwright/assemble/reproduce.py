@@ -1,0 +1,262 @@
+"""`reproduce`: the runs of a recipe one after the other, each kept as it ends, and the tables they make."""
+
+import json
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from tagwright import metrics
+from tagwright.assemble.decision import measured, truth_of
+from tagwright.assemble.device import device_of
+from tagwright.assemble.ledger import Ledger, packed
+from tagwright.assemble.planned import Planned, Source, plan, read_sources, said_settings
+from tagwright.assemble.prepare import Prepared, prepare
+from tagwright.assemble.recipes import Recipe, narrowed, read_recipe
+from tagwright.assemble.score import known_rows, labelled_rows
+from tagwright.assemble.standings import standings
+from tagwright.assemble.train import Fitted, fit
+from tagwright.assemble.training import Run
+from tagwright.batches.tokens import Tokens
+from tagwright.bundle import versions
+from tagwright.folder import require_ours
+from tagwright.model import Scores, answers_of, inputs_of
+from tagwright.plain import plain
+from tagwright.report.reproduce import RecipeFacts, ResultTable, reproduce_report
+from tagwright.settings import Settings
+from tagwright.targets.hard import hard
+
+LEDGER, TABLES, SUMMARY = "results.jsonl", "results.md", "results.json"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduced:
+    """What a recipe came to."""
+
+    facts: RecipeFacts
+    failed: int
+    report: Path
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        found: dict[str, Any] = plain({**asdict(self.facts), "failed": self.failed, "report": str(self.report)})
+        return found
+
+
+class Ready(NamedTuple):
+    """Data as training and scoring take them; the same for every objective and seed."""
+
+    prepared: Prepared
+    test: Tokens
+    truth: Any  # (n, L) of test, sparse
+
+
+def reproduce(
+    name: str,
+    *,
+    out: Path,
+    data: Path | None = None,
+    only: Sequence[str] = (),
+    seeds: int | None = None,
+    device: str | None = None,
+    more: Sequence[str] = (),
+    say: Say = lambda text: None,
+) -> Reproduced:
+    """Make every run of a recipe that `out` does not have yet, and its tables. `more` are settings as for --set."""
+    recipe = read_recipe(name)
+    wanted = list(dict.fromkeys(one for one, *_ in narrowed(recipe, only)))
+    require_ours(out, (LEDGER,), "folder of results")
+    sources = read_sources(recipe, wanted, data, more)
+    count = seeds or recipe.seeds
+    runs = plan(recipe, sources, only=only, seeds=count, device=device, more=more)
+    options = {"--data": data and data.name, "--out": out.name, "--only": ",".join(only), "--seeds": seeds}
+    words = [f"{key} {value}" for key, value in {**options, "--device": device}.items() if value]
+    command = " ".join(["tagwright reproduce", recipe.name, *words, *(f"--set {one}" for one in more)])
+    ledger = Ledger(out / LEDGER, say)
+
+    def write() -> RecipeFacts:
+        facts = _facts(recipe, runs, ledger, command, count, {**recipe.settings_of, **said_settings(recipe, only)})
+        _write(out, facts)
+        return facts
+
+    try:
+        _make(runs, sources, ledger, recipe.metric, out, say, write)
+    finally:  # what is there is shown, also when the rest was given up
+        facts = write()
+    failed = sum("failed" in ledger.rows.get(run.key, {}) for run in runs)
+    return Reproduced(facts=facts, failed=failed, report=out / TABLES)
+
+
+def _make(
+    runs: Sequence[Planned],
+    sources: Mapping[str, Source],
+    ledger: Ledger,
+    metric: str,
+    out: Path,
+    say: Say,
+    write: Callable[[], Any],
+) -> None:
+    """All runs that are not there; the tables are written anew with every cell."""
+    there = sum(ledger.finished(run.key) is not None for run in runs)
+    say(f"{len(runs)} runs" + (f", {there} of them are there" if there else ""))
+    bench = _Bench(sources, say)
+    before = None
+    for number, run in enumerate(runs, start=1):
+        if before not in (None, run.cell):
+            write()
+        before = run.cell
+        if ledger.finished(run.key) is None:
+            row = _row(run, bench, _run_of(out))
+            ledger.add(row)
+            say(f"run {number} of {len(runs)}: {_named(run)}: {_told(row, metric)}")
+
+
+def _run_of(out: Path) -> Run:
+    """How a run is made: without state or progress of its own; what several runs share is kept in `out`."""
+    known = {field.name for field in fields(Run)}
+    shared: dict[str, Any] = {"teachers": out / "teachers"} if "teachers" in known else {}
+    return Run(**shared)
+
+
+class _Bench:
+    """Data prepared once for all runs that can share them."""
+
+    def __init__(self, sources: Mapping[str, Source], say: Say) -> None:
+        self.sources, self.say = sources, say
+        self.place: tuple[str, ...] = ()
+        self.ready: dict[str, Ready] = {}
+
+    def of(self, run: Planned, settings: Settings) -> Ready:
+        """Of the same data set, encoder and part of a cut, and of the settings that preparing looks at."""
+        place = (*run.cell, run.part)
+        if place != self.place:
+            self.place, self.ready = place, {}
+        whole = settings.as_dict()
+        key = repr([whole[section] for section in ("split", "embed", "encoder")] + [whole["fit"].get("vectors")])
+        if key not in self.ready:
+            self.ready[key] = _ready(self.sources[run.data], settings)
+            for sentence in _said(self.ready[key].prepared, self.sources[run.data]):
+                self.say(sentence)
+        return self.ready[key]
+
+
+def _ready(source: Source, settings: Settings) -> Ready:
+    prepared = prepare(source.data, settings)
+    table = labelled_rows(source.data, "test")[1]
+    table = table.take(known_rows(prepared.space, table, source.data.source))
+    return Ready(prepared, prepared.tokeniser.encode(table["text"]), hard(table, prepared.space))
+
+
+def _said(prepared: Prepared, source: Source) -> tuple[str, ...]:
+    return (*prepared.found[len(source.data.found) :], *prepared.warnings)
+
+
+def _row(run: Planned, bench: _Bench, how: Run) -> dict[str, Any]:
+    """What a run came to; whatever goes wrong in it is its own result, and the others go on."""
+    place = {"key": run.key, "data": run.data, "encoder": run.encoder, "cut": run.cut.name, "part": run.part}
+    about = {**place, "variant": run.variant, "seed": run.seed, "when": datetime.now(UTC).isoformat(timespec="seconds")}
+    if run.settings is None:
+        return {**about, "failed": run.fault}
+    try:
+        ready = bench.of(run, run.settings)
+        fitted = fit(ready.prepared, run.settings, how)
+        found = _scored(fitted, ready, run.settings)
+    except Exception as error:
+        return {**about, "failed": f"{type(error).__name__}: {error}"}
+    dev = _only_metrics(fitted.model.heads["main"].metrics["metrics"])
+    facts = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": _device_name(run.settings)}
+    return {**about, **facts, **found, "said": list(_said(ready.prepared, bench.sources[run.data]))}
+
+
+def _scored(fitted: Fitted, ready: Ready, settings: Settings) -> dict[str, Any]:
+    """Metrics on test, and on which texts all labels are right; on the run's own device."""
+    model, head = fitted.model, fitted.model.heads["main"]
+    network = model.network.to(device_of(settings))
+    inputs = inputs_of(network, ready.test, limit=model.settings.fit.limit)
+    scores = head.scores(answers_of(network, inputs, model.settings, head.space, head.link))
+    truth = truth_of(ready.truth, model.settings)
+    found = _only_metrics(measured(scores, truth).results(label_counts=head.space.counts))
+    right = packed((scores.chosen == truth).all(1)) if isinstance(scores, Scores) else None
+    return {"test": found, "texts": truth.shape[0], "right": right}
+
+
+def _only_metrics(found: Mapping[str, float]) -> dict[str, float]:
+    return {name: float(value) for name, value in found.items() if name in metrics.METRICS}
+
+
+def _device_name(settings: Settings) -> str:
+    device = device_of(settings)
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{device.type} ({platform.machine()}, {torch.get_num_threads()} threads)"
+
+
+def _named(run: Planned) -> str:
+    place = (run.data, run.encoder, run.cut.name, run.part, run.variant, f"seed {run.seed}")
+    return ", ".join(word for word in place if word)
+
+
+def _told(row: Mapping[str, Any], metric: str) -> str:
+    if "failed" in row:
+        return f"failed ({shorten(row['failed'], 200, placeholder=' …')})"
+    found = row["test"].get(metric, np.nan)
+    return f"{metric} {found:.4f} (dev {row['dev'].get(metric, np.nan):.4f}), {row['seconds']:.1f} s"
+
+
+def _facts(
+    recipe: Recipe,
+    runs: Sequence[Planned],
+    ledger: Ledger,
+    command: str,
+    seeds: int,
+    own_settings: Mapping[str, Mapping[str, Any]],
+) -> RecipeFacts:
+    """All that is known now; runs that are not made yet are missing from it."""
+    rows = [ledger.rows[run.key] for run in runs if run.key in ledger.rows]
+    cells = dict.fromkeys(run.cell for run in runs)
+    return RecipeFacts(
+        **{name: getattr(recipe, name) for name in ("title", "paper", "note", "metric", "settings")},
+        command=command,
+        date=datetime.now(UTC).date().isoformat(),
+        versions=versions(),
+        devices=list(dict.fromkeys(row["device"] for row in rows if "device" in row)),
+        seeds=seeds,
+        runs=len(runs),
+        finished=sum("failed" not in row for row in rows),
+        own_settings=own_settings,
+        tables=[_table([run for run in runs if run.cell == cell], ledger, recipe) for cell in cells],
+    )
+
+
+def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTable:
+    by_variant: dict[str, dict[tuple[int, str], dict[str, Any]]] = {run.variant: {} for run in runs}
+    for run in runs:
+        if run.key in ledger.rows:
+            by_variant[run.variant][run.seed, run.part] = ledger.rows[run.key]
+    rows = [row for found in by_variant.values() for row in found.values()]
+    data, encoder, cut = runs[0].cell
+    return ResultTable(
+        data=data,
+        encoder=encoder,
+        cut=cut,
+        parts=runs[0].cut.size,
+        texts=next((row["texts"] for row in rows if "texts" in row), None),
+        lines=standings(by_variant, recipe.metric, baseline=recipe.baseline, parts=runs[0].cut.size),
+        notes=list(dict.fromkeys(sentence for row in rows for sentence in row.get("said", ()))),
+    )
+
+
+def _write(out: Path, facts: RecipeFacts) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    summary = json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n"
+    for name, text in ((TABLES, reproduce_report(facts)), (SUMMARY, summary)):
+        aside = out / f"{name}.part"
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(out / name)
