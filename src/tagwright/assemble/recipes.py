@@ -111,9 +111,9 @@ def read_recipe(name: str) -> Recipe:
     faults = _faults(given)
     if faults:
         raise SettingsError("\n".join(f"{path.name}: {fault}" for fault in faults))
-    plain = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    plain = _with_tuples(given)
     plain["variants"] = tuple(one for entry in given["variants"] for one in _expanded(entry))
-    plain["cuts"] = tuple(map(_cut, given.get("cuts", [{}])))
+    plain["cuts"] = tuple(Cut(**_with_tuples(entry)) for entry in given.get("cuts", [{}]))
     recipe = Recipe(name=path.stem, folder=path.parent, **plain)
     _require_whole(recipe)
     return recipe
@@ -167,8 +167,8 @@ def _expanded(entry: Mapping[str, Any]) -> Iterable[Variant]:
         yield Variant(name=name, family=entry["name"], settings=settings, **where)
 
 
-def _cut(entry: Mapping[str, Any]) -> Cut:
-    return Cut(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
+def _with_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
 
 
 REQUIRED = {"title": str, "paper": str, "note": str, "metric": str, "seeds": int, "data": list, "encoders": list}
@@ -203,6 +203,8 @@ def _wrong(what: str, given: Any, must: Mapping[str, type], may: Mapping[str, ty
             faults.append(unknown(f"key of {what}", key, known))
         elif not isinstance(value, known[key]) or isinstance(value, bool):
             faults.append(f"{key} of {what} must be of type {known[key].__name__}, got {value!r}")
+        elif known[key] is int and value < 1:
+            faults.append(f"{key} of {what} must be at least 1, got {value}")
     return faults
 
 
@@ -214,6 +216,10 @@ def _require_whole(recipe: Recipe) -> None:
         for name in (name for place in places for name in getattr(place, kind, ())):
             if name not in known:
                 raise SettingsError(f"{recipe.name}: {unknown(f'one of {kind}', name, known)}")
+    for name in recipe.settings_of:
+        if name not in (*recipe.data, *recipe.encoders):
+            choices = [*recipe.data, *recipe.encoders]
+            raise SettingsError(f"{recipe.name}: {unknown('data set or encoder of settings_of', name, choices)}")
     for data, encoder, _ in recipe.cells():
         rows = [variant.name for variant in recipe.of(data, encoder)]
         if recipe.baseline not in rows:
