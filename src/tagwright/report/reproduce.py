@@ -11,8 +11,8 @@ from tagwright import toml
 Bounds = tuple[float, float, float]  # mean, low, high
 READING = (
     "`±` is the standard deviation over seeds. Intervals are 95% of the difference to the baseline, paired: over other "
-    "seeds on this test set, and over other seeds and other texts. The last word goes by the wider one where every "
-    "text's answer is known, corrected for the number of variants in the table (Holm); an interval is not corrected."
+    "seeds on this test set, and over other seeds and other texts. The words go by the latter where every text's "
+    "answer is known, corrected for the number of variants in the table (Holm); the intervals are not corrected."
 )
 
 
