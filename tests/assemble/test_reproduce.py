@@ -1,6 +1,8 @@
 """A recipe from its file to its tables, on a small set: kept runs, failures, cuts."""
 
 import json
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from tagwright.assemble import reproduce as module
 from tagwright.assemble.ledger import unpacked
 from tagwright.assemble.prepare import prepare
-from tagwright.assemble.reproduce import reproduce
+from tagwright.assemble.reproduce import reproduce, write_tables
 from tagwright.assemble.score import score
 from tagwright.assemble.train import fit
 from tagwright.errors import DataError, ModelError, SettingsError
@@ -268,3 +270,37 @@ def test_what_others_made_is_refused(make, tmp_path):
     (tmp_path / "out" / "mine.txt").write_text("x")
     with pytest.raises(ModelError, match="exists and is no folder of results"):
         make()
+
+
+def test_tables_alone_are_those_of_the_runs_without_data(make, tmp_path, trained):
+    done = make(RECIPE + CUTS + BROKEN)
+    ended = len(trained)
+    again = write_tables(str(tmp_path / "mine.toml"), out=tmp_path / "out")
+    assert repr(again.facts.tables) == repr(done.facts.tables)
+    assert (again.failed, len(trained)) == (done.failed, ended)
+
+
+def test_tables_of_nothing_are_an_error(tmp_path):
+    with pytest.raises(ModelError, match="has no runs"):
+        write_tables("maskloss", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_that_never_meet_are_an_error(make):
+    with pytest.raises(SettingsError, match="no table where these meet"):
+        make(
+            (RECIPE + CUTS)
+            .replace('["things"]', '["things", "more"]')
+            .replace("each = 10", 'data = ["more"]\neach = 10'),
+            only=["things", "in turn"],
+        )
+
+
+def test_what_runs_share_is_kept_in_the_folder_where_runs_can(monkeypatch, tmp_path):
+    @dataclass
+    class Sharing:
+        teachers: Path | None = None
+
+    assert module._run_of(tmp_path).folder is None
+    monkeypatch.setattr(module, "Run", Sharing)
+    assert module._run_of(tmp_path).teachers == tmp_path / "teachers"

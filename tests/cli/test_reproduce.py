@@ -58,6 +58,9 @@ def test_tables_go_to_stdout_and_a_line_a_run_to_stderr(call, recipe, tmp_path):
     assert "4 runs, 4 of them are there" in again.err
     assert again.json["finished"] == 4
     assert len(again.json["tables"][0]["lines"]) == 2
+    shown = call("reproduce", recipe, "--out", tmp_path / "out", "--tables")
+    assert shown.code == 0, shown.err
+    assert done.out.splitlines()[-3:] == shown.out.splitlines()[-3:]
 
 
 def test_a_failed_run_is_exit_code_1_after_the_others(call, recipe, tmp_path):

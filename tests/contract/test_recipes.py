@@ -1,5 +1,7 @@
 """Every recipe that comes with the package is whole: it parses, its settings resolve, it is as large as it says."""
 
+from pathlib import Path
+
 import pytest
 
 from tagwright.assemble.planned import _placed
@@ -72,3 +74,11 @@ def test_the_labels_of_cuts_and_groups_are_those_of_the_data(name, real_data):
         for data in variant.data if groups else ():
             listed = {label for labels in read_groups(recipe.folder / groups).values() for label in labels}
             assert listed == set(spaces[data].names)
+
+
+def test_the_recipe_of_the_docs_is_one(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    recipe = read_recipe(str(tmp_path / "mine.toml"))
+    for variant in recipe.variants:
+        resolve(recipe.given("news", "minilm", variant), "one", 5000)

@@ -1,8 +1,9 @@
 """Every run of a recipe before the first one starts: its data, its settings, and the key that tells whether it ran."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from tagwright.read._readers import readers
 from tagwright.read.source import locate
 from tagwright.read.split import split
 from tagwright.settings import Choice, Settings, assigned, resolve
+
+PLACE = ("data", "encoder", "cut", "part", "variant", "seed")  # what a row of the ledger is known by, beside its key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +92,20 @@ def plan(
                 made = _resolved(_placed(given, recipe.folder), sources[data])
                 place: dict[str, Any] = {"data": data, "encoder": encoder, "cut": cut, "part": part}
                 result.append(Planned(**place, variant=variant.name, seed=seed, **made))
+    return result
+
+
+def plan_of_rows(
+    recipe: Recipe, rows: Iterable[Mapping[str, Any]], *, only: Sequence[str], seeds: int
+) -> list[Planned]:
+    """The runs, without data or settings, with the keys of the rows that stand for them; of several the last."""
+    keys = {tuple(row[name] for name in PLACE): row["key"] for row in rows}
+    result = []
+    for data, encoder, cut, variants in narrowed(recipe, only):
+        for part, seed, variant in product(cut.labels if cut.each else ("",), range(seeds), variants):
+            key = keys.get((data, encoder, cut.name, part, variant.name, seed), "")
+            place: dict[str, Any] = {"data": data, "encoder": encoder, "cut": cut, "part": part}
+            result.append(Planned(**place, variant=variant.name, seed=seed, key=key))
     return result
 
 

@@ -151,6 +151,8 @@ def narrowed(recipe: Recipe, only: Sequence[str]) -> list[tuple[str, str, Cut, l
             wanted = {*variants, recipe.baseline}
             here = [v for v in recipe.of(one, encoder) if not variants or wanted & {v.name, v.family}]
             result.append((one, encoder, cut, here))
+    if not result:
+        raise SettingsError(f"--only {','.join(only)}: {recipe.name} has no table where these meet; see --list")
     return result
 
 

@@ -16,7 +16,7 @@ from tagwright import metrics
 from tagwright.assemble.decision import measured, truth_of
 from tagwright.assemble.device import device_of
 from tagwright.assemble.ledger import Ledger, packed
-from tagwright.assemble.planned import Planned, Source, plan, read_sources, said_settings
+from tagwright.assemble.planned import Planned, Source, plan, plan_of_rows, read_sources, said_settings
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.recipes import Recipe, narrowed, read_recipe
 from tagwright.assemble.score import known_rows, labelled_rows
@@ -25,6 +25,7 @@ from tagwright.assemble.train import Fitted, fit
 from tagwright.assemble.training import Run
 from tagwright.batches.tokens import Tokens
 from tagwright.bundle import versions
+from tagwright.errors import ModelError
 from tagwright.folder import require_ours
 from tagwright.model import Scores, answers_of, inputs_of
 from tagwright.plain import plain
@@ -82,16 +83,35 @@ def reproduce(
     ledger = Ledger(out / LEDGER, say)
 
     def write() -> RecipeFacts:
-        facts = _facts(recipe, runs, ledger, command, count, {**recipe.settings_of, **said_settings(recipe, only)})
-        _write(out, facts)
-        return facts
+        return _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)))
 
     try:
         _make(runs, sources, ledger, recipe.metric, out, say, write)
     finally:  # what is there is shown, also when the rest was given up
         facts = write()
-    failed = sum("failed" in ledger.rows.get(run.key, {}) for run in runs)
-    return Reproduced(facts=facts, failed=failed, report=out / TABLES)
+    return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
+
+
+def write_tables(
+    name: str, *, out: Path, only: Sequence[str] = (), seeds: int | None = None, say: Say = lambda text: None
+) -> Reproduced:
+    """The tables of what is there, wherever it was made; nothing is run, and no data are read."""
+    recipe = read_recipe(name)
+    ledger = Ledger(out / LEDGER, say)
+    if not ledger.rows:
+        raise ModelError(f"{out} has no runs ({LEDGER}) to make tables of; leave --tables out to make them")
+    count = seeds or max(recipe.seeds, *(row["seed"] + 1 for row in ledger.rows.values()))
+    runs = plan_of_rows(recipe, ledger.rows.values(), only=only, seeds=count)
+    options = {"--only": ",".join(only), "--seeds": seeds}
+    command = " ".join(
+        ["tagwright reproduce", recipe.name, *(f"{key} {value}" for key, value in options.items() if value)]
+    )
+    facts = _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)))
+    return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
+
+
+def _failed(runs: Sequence[Planned], ledger: Ledger) -> int:
+    return sum("failed" in ledger.rows.get(run.key, {}) for run in runs)
 
 
 def _make(
@@ -230,7 +250,7 @@ def _facts(
         seeds=seeds,
         runs=len(runs),
         finished=sum("failed" not in row for row in rows),
-        own_settings=own_settings,
+        own_settings={**recipe.settings_of, **own_settings},
         tables=[_table([run for run in runs if run.cell == cell], ledger, recipe) for cell in cells],
     )
 
@@ -253,10 +273,11 @@ def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTab
     )
 
 
-def _write(out: Path, facts: RecipeFacts) -> None:
+def _write(out: Path, facts: RecipeFacts) -> RecipeFacts:
     out.mkdir(parents=True, exist_ok=True)
     summary = json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n"
     for name, text in ((TABLES, reproduce_report(facts)), (SUMMARY, summary)):
         aside = out / f"{name}.part"
         aside.write_text(text, encoding="utf-8")
         aside.replace(out / name)
+    return facts

@@ -25,6 +25,7 @@ def reproduce(
     device: o.Device = None,
     set_: o.Set = None,
     list_: Annotated[bool, typer.Option("--list", help="Say what every recipe needs, and end.")] = False,
+    tables: Annotated[bool, typer.Option("--tables", help="Only write the tables of the runs that OUT has.")] = False,
     json: o.Json = False,
 ) -> None:
     """Make a table of a paper again: its data sets, encoders and variants with several seeds, as a recipe says.
@@ -42,6 +43,7 @@ def reproduce(
     """
     from tagwright.assemble.recipes import names, read_recipe
     from tagwright.assemble.reproduce import reproduce as make
+    from tagwright.assemble.reproduce import write_tables
     from tagwright.cli import _show
     from tagwright.errors import SettingsError
     from tagwright.fit.pipes import Interrupted
@@ -53,10 +55,9 @@ def reproduce(
         raise SettingsError(f"name a recipe: {', '.join(names())}, or the path of a .toml file")
     chosen = [word.strip() for word in (only or "").split(",") if word.strip()]
     folder = out or Path(Path(name).stem)
+    own = {} if tables else {"data": data, "device": device, "more": set_ or ()}
     try:
-        done = make(
-            name, out=folder, data=data, only=chosen, seeds=seeds, device=device, more=set_ or (), say=_show.say
-        )
+        done = (write_tables if tables else make)(name, out=folder, only=chosen, seeds=seeds, say=_show.say, **own)
     except KeyboardInterrupt:
         raise Interrupted("stopped; finished runs are kept, go on with the same command") from None
     if json:
