@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tagwright.assemble import bench
 from tagwright.assemble import reproduce as module
 from tagwright.assemble.ledger import unpacked
 from tagwright.assemble.prepare import prepare
@@ -194,15 +195,15 @@ def test_a_failed_run_that_ends_well_later_is_no_failure(make, monkeypatch):
 
 
 def test_data_are_prepared_once_for_all_variants_and_seeds(make, monkeypatch):
-    prepared, real = [], module.prepare
-    monkeypatch.setattr(module, "prepare", lambda *a: prepared.append(1) or real(*a))
+    prepared, real = [], bench.prepare
+    monkeypatch.setattr(bench, "prepare", lambda *a: prepared.append(1) or real(*a))
     make()
     assert len(prepared) == 1
 
 
 def test_a_variant_that_reads_texts_otherwise_gets_data_of_its_own(make, monkeypatch):
-    prepared, real = [], module.prepare
-    monkeypatch.setattr(module, "prepare", lambda *a: prepared.append(1) or real(*a))
+    prepared, real = [], bench.prepare
+    monkeypatch.setattr(bench, "prepare", lambda *a: prepared.append(1) or real(*a))
     own = '[[variants]]\nname = "letters"\nobjective = "cross_entropy"\nsettings.embed = { name = "char" }\n'
     assert make(RECIPE + own).failed == 0
     assert len(prepared) == 2

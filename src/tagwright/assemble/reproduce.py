@@ -1,40 +1,30 @@
 """`reproduce`: the runs of a recipe one after the other, each kept as it ends, and the tables they make."""
 
 import json
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import torch
 
-from tagwright import metrics
-from tagwright.assemble.decision import measured, truth_of
-from tagwright.assemble.device import device_of
-from tagwright.assemble.ledger import Ledger, packed
+from tagwright.assemble.bench import Bench, Ready, Say, device_name, only_metrics, said, scored
+from tagwright.assemble.ledger import Ledger
 from tagwright.assemble.planned import Planned, Source, plan, plan_of_rows, read_sources, said_settings
-from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.recipes import Recipe, narrowed, read_recipe
-from tagwright.assemble.score import known_rows, labelled_rows
 from tagwright.assemble.standings import standings
-from tagwright.assemble.train import Fitted, fit
+from tagwright.assemble.train import fit
 from tagwright.assemble.training import Run
-from tagwright.batches.tokens import Tokens
 from tagwright.bundle import versions
 from tagwright.errors import ModelError
 from tagwright.folder import require_ours
-from tagwright.model import Scores, answers_of, inputs_of
 from tagwright.plain import plain
 from tagwright.report.reproduce import RecipeFacts, ResultTable, reproduce_report
 from tagwright.settings import Settings
-from tagwright.targets.hard import hard
 
 LEDGER, TABLES, SUMMARY = "results.jsonl", "results.md", "results.json"
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +39,6 @@ class Reproduced:
         """Ready for JSON."""
         found: dict[str, Any] = plain({**asdict(self.facts), "failed": self.failed, "report": str(self.report)})
         return found
-
-
-class Ready(NamedTuple):
-    """Data as training and scoring take them; the same for every objective and seed."""
-
-    prepared: Prepared
-    test: Tokens
-    truth: Any  # (n, L) of test, sparse
 
 
 def reproduce(
@@ -126,7 +108,7 @@ def _make(
     """All runs that are not there; the tables are written anew with every cell."""
     there = sum(ledger.finished(run.key) is not None for run in runs)
     say(f"{len(runs)} runs" + (f", {there} of them are there" if there else ""))
-    bench = _Bench(sources, say)
+    bench = Bench(sources, say)
     before = None
     for number, run in enumerate(runs, start=1):
         if before not in (None, run.cell):
@@ -145,77 +127,24 @@ def _run_of(out: Path) -> Run:
     return Run(**shared)
 
 
-class _Bench:
-    """Data prepared once for all runs that can share them."""
-
-    def __init__(self, sources: Mapping[str, Source], say: Say) -> None:
-        self.sources, self.say = sources, say
-        self.place: tuple[str, ...] = ()
-        self.ready: dict[str, Ready] = {}
-
-    def of(self, run: Planned, settings: Settings) -> Ready:
-        """Of the same data set, encoder and part of a cut, and of the settings that preparing looks at."""
-        place = (*run.cell, run.part)
-        if place != self.place:
-            self.place, self.ready = place, {}
-        whole = settings.as_dict()
-        key = repr([whole[section] for section in ("split", "embed", "encoder")] + [whole["fit"].get("vectors")])
-        if key not in self.ready:
-            self.ready[key] = _ready(self.sources[run.data], settings)
-            for sentence in _said(self.ready[key].prepared, self.sources[run.data]):
-                self.say(sentence)
-        return self.ready[key]
-
-
-def _ready(source: Source, settings: Settings) -> Ready:
-    prepared = prepare(source.data, settings)
-    table = labelled_rows(source.data, "test")[1]
-    table = table.take(known_rows(prepared.space, table, source.data.source))
-    return Ready(prepared, prepared.tokeniser.encode(table["text"]), hard(table, prepared.space))
-
-
-def _said(prepared: Prepared, source: Source) -> tuple[str, ...]:
-    return (*prepared.found[len(source.data.found) :], *prepared.warnings)
-
-
-def _row(run: Planned, bench: _Bench, how: Run) -> dict[str, Any]:
+def _row(run: Planned, bench: Bench, how: Run) -> dict[str, Any]:
     """What a run came to; whatever goes wrong in it is its own result, and the others go on."""
     place = {"key": run.key, "data": run.data, "encoder": run.encoder, "cut": run.cut.name, "part": run.part}
     about = {**place, "variant": run.variant, "seed": run.seed, "when": datetime.now(UTC).isoformat(timespec="seconds")}
     if run.settings is None:
         return {**about, "failed": run.fault}
     try:
-        ready = bench.of(run, run.settings)
-        fitted = fit(ready.prepared, run.settings, how)
-        found = _scored(fitted, ready, run.settings)
+        return {**about, **_trained(run.settings, bench.of(run, run.settings), how, bench.sources[run.data])}
     except Exception as error:
         return {**about, "failed": f"{type(error).__name__}: {error}"}
-    dev = _only_metrics(fitted.model.heads["main"].metrics["metrics"])
-    facts = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": _device_name(run.settings)}
-    return {**about, **facts, **found, "said": list(_said(ready.prepared, bench.sources[run.data]))}
 
 
-def _scored(fitted: Fitted, ready: Ready, settings: Settings) -> dict[str, Any]:
-    """Metrics on test, and on which texts all labels are right; on the run's own device."""
-    model, head = fitted.model, fitted.model.heads["main"]
-    network = model.network.to(device_of(settings))
-    inputs = inputs_of(network, ready.test, limit=model.settings.fit.limit)
-    scores = head.scores(answers_of(network, inputs, model.settings, head.space, head.link))
-    truth = truth_of(ready.truth, model.settings)
-    found = _only_metrics(measured(scores, truth).results(label_counts=head.space.counts))
-    right = packed((scores.chosen == truth).all(1)) if isinstance(scores, Scores) else None
-    return {"test": found, "texts": truth.shape[0], "right": right}
-
-
-def _only_metrics(found: Mapping[str, float]) -> dict[str, float]:
-    return {name: float(value) for name, value in found.items() if name in metrics.METRICS}
-
-
-def _device_name(settings: Settings) -> str:
-    device = device_of(settings)
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
-    return f"{device.type} ({platform.machine()}, {torch.get_num_threads()} threads)"
+def _trained(settings: Settings, ready: Ready, how: Run, source: Source) -> dict[str, Any]:
+    """Train a model and score it on test."""
+    fitted = fit(ready.prepared, settings, how)
+    dev = only_metrics(fitted.model.heads["main"].metrics["metrics"])
+    facts = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": device_name(settings)}
+    return {**facts, **scored(fitted, ready, settings), "said": list(said(ready.prepared, source))}
 
 
 def _named(run: Planned) -> str:
