@@ -170,6 +170,21 @@ def test_a_killed_one_goes_on_where_it_was(make, trained, monkeypatch, tmp_path)
     assert done.facts.finished == 6
 
 
+def test_one_killed_in_its_first_run_goes_on(make, monkeypatch, tmp_path):
+    real = module.fit
+
+    def killed(prepared, settings, run):
+        (tmp_path / "out" / "teachers").mkdir()  # what a run may leave behind
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "fit", killed)
+    with pytest.raises(KeyboardInterrupt):
+        make(seeds=1)
+    monkeypatch.setattr(module, "fit", real)
+    (tmp_path / "out" / "results.md").unlink()
+    assert make(seeds=1).facts.finished == 3
+
+
 def test_failing_variants_are_shown_and_the_rest_goes_on(make, trained, tmp_path):
     done = make(RECIPE + BROKEN, seeds=1)
     assert done.failed == 2

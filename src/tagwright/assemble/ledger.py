@@ -30,9 +30,14 @@ class Ledger:
             if row is not None:
                 self.rows[row["key"]] = row
 
+    def begin(self) -> None:
+        """Make the file: it tells the folder for ours from the first run on, however that ends."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.touch()
+
     def add(self, row: dict[str, Any]) -> None:
         """Write one row, on the disk when this returns."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.begin()
         with self.path.open("a+b") as file:
             whole = file.tell() == 0 or _last_byte(file) == b"\n"
             text = json.dumps(plain(row), ensure_ascii=False) + "\n"

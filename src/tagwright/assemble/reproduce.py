@@ -107,6 +107,7 @@ def _make(
 ) -> None:
     """All runs that are not there; the tables are written anew with every cell."""
     there = sum(ledger.finished(run.key) is not None for run in runs)
+    ledger.begin()
     say(f"{len(runs)} runs" + (f", {there} of them are there" if there else ""))
     bench = Bench(sources, say)
     before = None
