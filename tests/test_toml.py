@@ -35,3 +35,9 @@ def test_a_scalar_after_a_table_stays_outside_it():
 @pytest.mark.parametrize("text", ["x\x7fy", "😀", 'a"b\\c', "\t\n\r\x00"])
 def test_an_odd_character_reads_back(text):
     assert tomllib.loads(dumps({"a": text})) == {"a": text}
+
+
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), SCALARS, max_size=3))
+def test_a_table_in_a_table_reads_back_whatever_its_keys(inner):
+    values = {"a": {"x": 1, "inner": inner, "y": 2}, "b": {"z": 3}}
+    assert tomllib.loads(dumps(values)) == values

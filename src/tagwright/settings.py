@@ -5,7 +5,7 @@ A section is either plain (`[fit]`, `[data]`, …) or a part: its `name` and the
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from fractions import Fraction
 from inspect import signature
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from tagwright import parts, toml
 from tagwright.errors import SettingsError, unknown
+from tagwright.kept import kept_faults
 from tagwright.presets import preset
 
 
@@ -28,11 +29,12 @@ class DataSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitSettings:
-    """What is held out where the data do not say."""
+    """What is held out where the data do not say, and what of train is left out."""
 
     dev_share: float = 0.1
     test_share: float = 0.0
     seed: int = 0
+    keep: Mapping[str, int] = field(default_factory=dict)  # label -> texts of train with it that stay
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +142,7 @@ class Settings:
         """Nested plain values, every default written out."""
         result: dict[str, Any] = {"objective": self.objective}
         for section in PLAIN_SECTIONS:
-            result[section] = {k: v for k, v in asdict(getattr(self, section)).items() if v is not None}
+            result[section] = {k: v for k, v in asdict(getattr(self, section)).items() if v not in (None, {})}
         for section, kind in PART_SECTIONS.items():
             choice: Choice = getattr(self, section)
             known = {} if choice.name in ("none", "auto") else parts.options(parts.find(kind, choice.name).factory)
@@ -182,6 +184,7 @@ def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = Non
         faults.append(unknown("optimiser", chosen["fit"].optimiser, OPTIMISERS))
     if chosen["fit"].precision not in PRECISIONS:
         faults.append(unknown("precision", chosen["fit"].precision, PRECISIONS))
+    faults += kept_faults(chosen["split"].keep)
     if chosen["soft"].role not in ROLES:
         faults.append(unknown("soft.role", chosen["soft"].role, ROLES))
     if faults:
@@ -294,7 +297,7 @@ def _choice(section: str, kind: str, given: Any, default: Any, faults: list[str]
 
 
 def _plain(section: str, maker: type, given: Mapping[str, Any], faults: list[str]) -> Any:
-    known: dict[str, Any] = {f.name: f.default for f in fields(maker)}
+    known: dict[str, Any] = {f.name: {} if f.default is MISSING else f.default for f in fields(maker)}
     values = {}
     for key, value in given.items():
         if key not in known:
@@ -313,6 +316,7 @@ def _fault(name: str, value: Any, wanted: Any) -> str | None:
     """What is wrong with a value: its type (a whole number serves as a float), or that it is too small."""
     taken = (int, float) if wanted is float else wanted
     if not isinstance(value, taken) or (isinstance(value, bool) and wanted is not bool):
-        return f"{name} must be of type {wanted.__name__}, got {value!r}"
+        kind = "a table" if wanted is dict else f"of type {wanted.__name__}"
+        return f"{name} must be {kind}, got {value!r}"
     least = LEAST.get(name)
     return f"{name} must be at least {least}, got {value!r}" if least is not None and not value >= least else None

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def dumps(values: Mapping[str, Any]) -> str:
-    """Scalars and lists first, then a table a section.
+    """Scalars and lists first, then a table a section, and after it the tables in it.
 
     >>> print(dumps({"a": 1, "b": {"c": "x", "d": [1, 2]}}))
     a = 1
@@ -19,7 +19,10 @@ def dumps(values: Mapping[str, Any]) -> str:
     lines = [f"{key} = {scalar(value)}" for key, value in values.items() if not isinstance(value, Mapping)]
     for section, table in values.items():
         if isinstance(table, Mapping):
-            lines += ["", f"[{section}]", *(f"{key} = {scalar(value)}" for key, value in table.items())]
+            inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+            lines += ["", f"[{section}]", *(f"{k} = {scalar(value)}" for k, value in table.items() if k not in inner)]
+            for name, entries in inner.items():  # its keys may be anything, such as labels
+                lines += ["", f"[{section}.{name}]", *(f"{scalar(k)} = {scalar(v)}" for k, v in entries.items())]
     return "\n".join(lines) + "\n"
 
 

@@ -96,6 +96,30 @@ def test_no_text_is_in_train_and_dev(data):
     assert len(dev) == pytest.approx(36, abs=3)
 
 
+def test_texts_of_a_label_are_left_out_of_train_alone(data):
+    whole, cut = (prepare(data, resolve({"split": {"dev_share": 0.3, **more}})) for more in ({}, {"keep": {"city": 4}}))
+    assert cut.space.counts[cut.space.index["city"]] == 4
+    assert cut.tables["dev"].equals(whole.tables["dev"])
+    assert set(cut.tables["train"]["id"].to_pylist()) < set(whole.tables["train"]["id"].to_pylist())
+    assert cut.found[len(data.found)] == f"keep: 4 of {whole.space.counts[0]} train texts with city"
+    assert len(cut.tokens["train"]) == cut.tables["train"].num_rows
+
+
+def test_the_seed_of_the_split_draws_what_is_left_out():
+    train = table_of([f"text {n}" for n in range(60)], [["ab"[n % 2]] for n in range(60)])
+    data = Data(tables={"train": train, "dev": train.slice(0, 10)}, task="one", source="here")
+    settings = [resolve({"split": {"keep": {"a": 3}, "seed": seed}}, "one") for seed in (0, 0, 1)]
+    first, again, other = (prepare(data, one) for one in settings)
+    assert first.tables["train"].equals(again.tables["train"])
+    assert not first.tables["train"].equals(other.tables["train"])
+
+
+def test_what_is_left_out_is_part_of_the_fingerprint(data):
+    settings = [resolve({"split": {"keep": {"city": number}}}) for number in (900, 901)]
+    first, other = (prepare(data, one).fingerprint(one) for one in settings)
+    assert first != other
+
+
 @pytest.mark.parametrize("part", ["train", "dev"])
 def test_a_part_without_a_labelled_text_is_an_error_that_names_the_source(part):
     data = small()

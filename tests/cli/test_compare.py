@@ -52,3 +52,10 @@ def test_settings_that_depend_on_the_objective_are_said(call, tmp_path):
     done = call("compare", path, "--objectives", "cross_entropy,squared_hinge", *options)
     assert done.code == 0, done.err
     assert "fit.batch: 256 (cross_entropy), 32 (squared_hinge)" in done.out + done.err
+
+
+def test_keep_cuts_a_label_for_all_and_says_so(call, texts, quick, tmp_path):
+    options = ["--objectives", "bce,zlpr", "--seeds", 1, "--out", tmp_path / "c", "--keep", "city=5"]
+    done = call("compare", texts, *options, *quick)
+    assert done.code == 0, done.err
+    assert done.err.count("keep: 5 of ") == 1

@@ -2,6 +2,8 @@
 
 import tomllib
 
+import pytest
+
 
 def test_json_is_one_object_with_the_metrics_of_dev(call, texts, quick, tmp_path):
     done = call("fit", texts, "--out", tmp_path / "m", *quick, "--json")
@@ -117,3 +119,18 @@ def test_labels_in_chunks(call, texts, quick, tmp_path):
     refused = call("fit", texts, "--out", tmp_path / "n", "--encoder", "bow", "--head-chunk", 2)
     assert refused.code == 2
     assert "dense vectors" in refused.err
+
+
+def test_keep_cuts_a_label_and_says_so(call, texts, quick, tmp_path):
+    done = call("fit", texts, "--out", tmp_path / "m", "--keep", "city=5", "--keep", "tool=7", *quick)
+    assert done.code == 0, done.err
+    assert "keep: 7 of " in done.err
+    assert '[split.keep]\n"city" = 5\n"tool" = 7\n' in (tmp_path / "m" / "settings.toml").read_text()
+
+
+@pytest.mark.parametrize("keep", ["citty=5", "city=0", "city=some", "city"])
+def test_a_wrong_keep_is_one_line_and_writes_nothing(call, texts, quick, tmp_path, keep):
+    done = call("fit", texts, "--out", tmp_path / "m", "--keep", keep, *quick)
+    assert done.code == 2
+    assert "keep" in done.err
+    assert list(tmp_path.iterdir()) == []

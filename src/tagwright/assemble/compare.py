@@ -73,7 +73,8 @@ def compare_folder(
     prepared = prepare(data, first)
     chosen = {name: resolve({**given, "objective": name}, data.task, rows) for name in objectives}
     known = dict.fromkeys(sentence for settings in chosen.values() for sentence in check(prepared, settings))
-    for sentence in (*prepared.warnings, *known, f"score: {watched(first, prepared.space)} on dev"):
+    found_here = prepared.found[len(data.found) :]
+    for sentence in (*found_here, *prepared.warnings, *known, f"score: {watched(first, prepared.space)} on dev"):
         say(sentence)
     if overwrite and not resume:
         _clear(out)

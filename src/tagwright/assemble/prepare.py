@@ -23,6 +23,7 @@ from tagwright.labels.space import LabelSpace
 from tagwright.model import inputs_of
 from tagwright.network import Network
 from tagwright.read import Data
+from tagwright.read.keep import keep
 from tagwright.read.split import split
 from tagwright.settings import Settings
 from tagwright.targets.hard import hard
@@ -106,12 +107,13 @@ def _file_digests(settings: Settings) -> list[str]:
 
 
 def prepare(data: Data, settings: Settings) -> Prepared:
-    """Split, clean, learn the labels and the vocabulary from train, and tokenise every text once."""
+    """Split, clean, cut what is to be rare, learn labels and vocabulary from train, tokenise every text once."""
     choice = settings.split
     whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     dropped: dict[str, int] = {}
     tables = {name: _clean(whole.tables[name], dropped) for name in ("train", "dev")}
     _require_rows(tables, data.source)
+    tables["train"], cut = keep(tables["train"], choice.keep, seed=choice.seed)
     space = LabelSpace.of(tables["train"]["labels"], exclusive=data.task == "one")
     embed = parts.build("embed", settings.embed.name, settings.embed.options, source=_source(settings))
     tokeniser = embed.train(tables["train"]["text"], seed=settings.split.seed)
@@ -121,7 +123,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
     warnings = (*_unseen("dev", seen.unseen), *_few("dev", tables["dev"].num_rows))
     _require_rows(tables, data.source)
-    vectors, found = None, whole.found
+    vectors, found = None, whole.found + cut
     if settings.fit.vectors:
         if not tokeniser.vocabulary:
             raise SettingsError(

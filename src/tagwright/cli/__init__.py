@@ -7,7 +7,20 @@ import typer
 
 from tagwright.errors import TagwrightError
 
-COMMANDS = ("check", "fit", "compare", "score", "tag", "decide", "groups", "keywords", "parts", "report", "demo")
+COMMANDS = (
+    "check",
+    "fit",
+    "compare",
+    "score",
+    "tag",
+    "decide",
+    "groups",
+    "keywords",
+    "reproduce",
+    "parts",
+    "report",
+    "demo",
+)
 
 app = typer.Typer(
     name="tagwright",

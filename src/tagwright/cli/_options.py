@@ -33,6 +33,10 @@ Epochs = Annotated[float | None, typer.Option(help="Passes over train.", show_de
 Batch = Annotated[int | None, typer.Option(help="Texts a step.", show_default="the encoder's")]
 Rate = Annotated[float | None, typer.Option(help="Peak learning rate.", show_default="the encoder's")]
 SplitSeed = Annotated[int | None, typer.Option(help="Seed of the split; --seed never moves it.", show_default="0")]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(help="LABEL=N: only N train texts with this label, drawn; repeatable.", show_default=False),
+]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="auto")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="Any setting as section.key=value; repeatable.", show_default=False)

@@ -32,6 +32,7 @@ def compare(
     batch: o.Batch = None,
     learning_rate: o.Rate = None,
     split_seed: o.SplitSeed = None,
+    keep: o.Keep = None,
     device: o.Device = None,
     set_: o.Set = None,
     settings: o.SettingsFile = None,
@@ -48,6 +49,7 @@ def compare(
     from tagwright.assemble.compare import compare_folder
     from tagwright.cli import _show
     from tagwright.cli._comparison import show_comparison
+    from tagwright.kept import kept_of
 
     options = {
         "data.text": text,
@@ -59,6 +61,7 @@ def compare(
         "fit.batch": batch,
         "fit.learning_rate": learning_rate,
         "split.seed": split_seed,
+        "split.keep": kept_of(keep),
         "fit.device": device,
     }
     with _show.resumable("finished runs are kept"):

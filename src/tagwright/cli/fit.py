@@ -95,6 +95,7 @@ def fit(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of weights, order and dropout.", show_default="0")] = None,
     split_seed: o.SplitSeed = None,
+    keep: o.Keep = None,
     device: o.Device = None,
     deterministic: Annotated[
         bool | None, typer.Option("--deterministic", help="Same bits on a GPU too, at some cost.", show_default=False)
@@ -111,6 +112,7 @@ def fit(
     from tagwright.assemble.fit import fit_folder
     from tagwright.cli import _show
     from tagwright.fit.ranks import joined
+    from tagwright.kept import kept_of
     from tagwright.report.facts import refitted
 
     options = {
@@ -135,6 +137,7 @@ def fit(
         "fit.vectors": None if vectors is None else str(vectors),
         "fit.seed": seed,
         "split.seed": split_seed,
+        "split.keep": kept_of(keep),
         "fit.device": device,
         "fit.deterministic": deterministic,
     }

@@ -1,0 +1,86 @@
+"""What the runs of a recipe share: data prepared once, test tokenised once; and the scores of a model on it."""
+
+import platform
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+
+from tagwright import metrics
+from tagwright.assemble.decision import measured, truth_of
+from tagwright.assemble.device import device_of
+from tagwright.assemble.ledger import packed
+from tagwright.assemble.planned import Planned, Source
+from tagwright.assemble.prepare import Prepared, prepare
+from tagwright.assemble.score import known_rows, labelled_rows
+from tagwright.assemble.train import Fitted
+from tagwright.batches.tokens import Tokens
+from tagwright.model import Scores, answers_of, inputs_of
+from tagwright.settings import Settings
+from tagwright.targets.hard import hard
+
+Say = Callable[[str], None]
+
+
+class Ready(NamedTuple):
+    """Data as training and scoring take them; the same for every objective and seed."""
+
+    prepared: Prepared
+    test: Tokens
+    truth: Any  # (n, L) of test, sparse
+
+
+class Bench:
+    """Data prepared once for all runs that can share them."""
+
+    def __init__(self, sources: Mapping[str, Source], say: Say) -> None:
+        self.sources, self.say = sources, say
+        self.place: tuple[str, ...] = ()
+        self.ready: dict[str, Ready] = {}
+
+    def of(self, run: Planned, settings: Settings) -> Ready:
+        """Of the same data set, encoder and part of a cut, and of the settings that preparing looks at."""
+        place = (*run.cell, run.part)
+        if place != self.place:
+            self.place, self.ready = place, {}
+        whole = settings.as_dict()
+        key = repr([whole[section] for section in ("split", "embed", "encoder")] + [whole["fit"].get("vectors")])
+        if key not in self.ready:
+            self.ready[key] = _ready(self.sources[run.data], settings)
+            for sentence in said(self.ready[key].prepared, self.sources[run.data]):
+                self.say(sentence)
+        return self.ready[key]
+
+
+def _ready(source: Source, settings: Settings) -> Ready:
+    prepared = prepare(source.data, settings)
+    table = labelled_rows(source.data, "test")[1]
+    table = table.take(known_rows(prepared.space, table, source.data.source))
+    return Ready(prepared, prepared.tokeniser.encode(table["text"]), hard(table, prepared.space))
+
+
+def said(prepared: Prepared, source: Source) -> tuple[str, ...]:
+    return (*prepared.found[len(source.data.found) :], *prepared.warnings)
+
+
+def scored(fitted: Fitted, ready: Ready, settings: Settings) -> dict[str, Any]:
+    """Metrics on test, and on which texts all labels are right; on the run's own device."""
+    model, head = fitted.model, fitted.model.heads["main"]
+    network = model.network.to(device_of(settings))
+    inputs = inputs_of(network, ready.test, limit=model.settings.fit.limit)
+    scores = head.scores(answers_of(network, inputs, model.settings, head.space, head.link))
+    truth = truth_of(ready.truth, model.settings)
+    found = only_metrics(measured(scores, truth).results(label_counts=head.space.counts))
+    right = packed((scores.chosen == truth).all(1)) if isinstance(scores, Scores) else None
+    return {"test": found, "texts": truth.shape[0], "right": right}
+
+
+def only_metrics(found: Mapping[str, float]) -> dict[str, float]:
+    return {name: float(value) for name, value in found.items() if name in metrics.METRICS}
+
+
+def device_name(settings: Settings) -> str:
+    device = device_of(settings)
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{device.type} ({platform.machine()}, {torch.get_num_threads()} threads)"

@@ -1,0 +1,72 @@
+"""Finished runs in a file of JSON lines: each is there as soon as it ended, whatever happens next."""
+
+import base64
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tagwright.plain import plain
+
+
+class Ledger:
+    """Rows by their key, which tells data and settings of a run; of several with one key the last counts.
+
+    A line that a kill tore is said, and its run made again.
+    """
+
+    def __init__(self, path: Path, say: Callable[[str], None] = lambda text: None) -> None:
+        self.path, self.rows = path, dict[str, dict[str, Any]]()
+        lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+        for number, line in enumerate(lines, start=1):
+            try:
+                row = json.loads(line) if line else None
+            except ValueError:
+                say(f"{path.name}, line {number} is torn; its run is made again")
+                continue
+            if row is not None:
+                self.rows[row["key"]] = row
+
+    def begin(self) -> None:
+        """Make the file: it tells the folder for ours from the first run on, however that ends."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.touch()
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Write one row, on the disk when this returns."""
+        self.begin()
+        with self.path.open("a+b") as file:
+            whole = file.tell() == 0 or _last_byte(file) == b"\n"
+            text = json.dumps(plain(row), ensure_ascii=False) + "\n"
+            file.write(("" if whole else "\n").encode() + text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        self.rows[row["key"]] = row
+
+    def finished(self, key: str) -> dict[str, Any] | None:
+        """The row of a run that ended well."""
+        row = self.rows.get(key)
+        return None if row is None or "failed" in row else row
+
+
+def packed(values: np.ndarray) -> str:
+    """Yes or no for each of n texts, as text: a bit each.
+
+    >>> unpacked(packed(np.array([True, False, True])), 3)
+    array([ True, False,  True])
+    """
+    return base64.b64encode(np.packbits(values).tobytes()).decode()
+
+
+def unpacked(text: str, count: int) -> np.ndarray:
+    """The n values again, bool (n,)."""
+    return np.unpackbits(np.frombuffer(base64.b64decode(text), np.uint8), count=count).astype(bool)
+
+
+def _last_byte(file: Any) -> bytes:
+    file.seek(-1, os.SEEK_END)
+    found: bytes = file.read(1)
+    return found

@@ -1,0 +1,213 @@
+"""`reproduce`: the runs of a recipe one after the other, each kept as it ends, and the tables they make."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+
+from tagwright.assemble.bench import Bench, Ready, Say, device_name, only_metrics, said, scored
+from tagwright.assemble.ledger import Ledger
+from tagwright.assemble.planned import Planned, Source, plan, plan_of_rows, read_sources, said_settings
+from tagwright.assemble.recipes import Recipe, narrowed, read_recipe
+from tagwright.assemble.standings import standings
+from tagwright.assemble.train import fit
+from tagwright.assemble.training import Run
+from tagwright.bundle import versions
+from tagwright.errors import ModelError
+from tagwright.folder import require_ours
+from tagwright.plain import plain
+from tagwright.report.reproduce import RecipeFacts, ResultTable, reproduce_report
+from tagwright.settings import Settings
+
+LEDGER, TABLES, SUMMARY = "results.jsonl", "results.md", "results.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduced:
+    """What a recipe came to."""
+
+    facts: RecipeFacts
+    failed: int
+    report: Path
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        found: dict[str, Any] = plain({**asdict(self.facts), "failed": self.failed, "report": str(self.report)})
+        return found
+
+
+def reproduce(
+    name: str,
+    *,
+    out: Path,
+    data: Path | None = None,
+    only: Sequence[str] = (),
+    seeds: int | None = None,
+    device: str | None = None,
+    more: Sequence[str] = (),
+    say: Say = lambda text: None,
+) -> Reproduced:
+    """Make every run of a recipe that `out` does not have yet, and its tables. `more` are settings as for --set."""
+    recipe = read_recipe(name)
+    wanted = list(dict.fromkeys(one for one, *_ in narrowed(recipe, only)))
+    require_ours(out, (LEDGER,), "folder of results")
+    sources = read_sources(recipe, wanted, data, more)
+    count = seeds or recipe.seeds
+    runs = plan(recipe, sources, only=only, seeds=count, device=device, more=more)
+    options = {"--data": data and data.name, "--out": out.name, "--only": ",".join(only), "--seeds": seeds}
+    words = [f"{key} {value}" for key, value in {**options, "--device": device}.items() if value]
+    command = " ".join(["tagwright reproduce", recipe.name, *words, *(f"--set {one}" for one in more)])
+    ledger = Ledger(out / LEDGER, say)
+
+    def write() -> RecipeFacts:
+        return _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)))
+
+    try:
+        _make(runs, sources, ledger, recipe.metric, out, say, write)
+    finally:  # what is there is shown, also when the rest was given up
+        facts = write()
+    return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
+
+
+def write_tables(
+    name: str, *, out: Path, only: Sequence[str] = (), seeds: int | None = None, say: Say = lambda text: None
+) -> Reproduced:
+    """The tables of what is there, wherever it was made; nothing is run, and no data are read."""
+    recipe = read_recipe(name)
+    ledger = Ledger(out / LEDGER, say)
+    if not ledger.rows:
+        raise ModelError(f"{out} has no runs ({LEDGER}) to make tables of; leave --tables out to make them")
+    count = seeds or max(recipe.seeds, *(row["seed"] + 1 for row in ledger.rows.values()))
+    runs = plan_of_rows(recipe, ledger.rows.values(), only=only, seeds=count)
+    options = {"--only": ",".join(only), "--seeds": seeds}
+    command = " ".join(
+        ["tagwright reproduce", recipe.name, *(f"{key} {value}" for key, value in options.items() if value)]
+    )
+    facts = _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)))
+    return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
+
+
+def _failed(runs: Sequence[Planned], ledger: Ledger) -> int:
+    return sum("failed" in ledger.rows.get(run.key, {}) for run in runs)
+
+
+def _make(
+    runs: Sequence[Planned],
+    sources: Mapping[str, Source],
+    ledger: Ledger,
+    metric: str,
+    out: Path,
+    say: Say,
+    write: Callable[[], Any],
+) -> None:
+    """All runs that are not there; the tables are written anew with every cell."""
+    there = sum(ledger.finished(run.key) is not None for run in runs)
+    ledger.begin()
+    say(f"{len(runs)} runs" + (f", {there} of them are there" if there else ""))
+    bench = Bench(sources, say)
+    before = None
+    for number, run in enumerate(runs, start=1):
+        if before not in (None, run.cell):
+            write()
+        before = run.cell
+        if ledger.finished(run.key) is None:
+            row = _row(run, bench, _run_of(out))
+            ledger.add(row)
+            say(f"run {number} of {len(runs)}: {_named(run)}: {_told(row, metric)}")
+
+
+def _run_of(out: Path) -> Run:
+    """How a run is made: without state or progress of its own; what several runs share is kept in `out`."""
+    known = {field.name for field in fields(Run)}
+    shared: dict[str, Any] = {"teachers": out / "teachers"} if "teachers" in known else {}
+    return Run(**shared)
+
+
+def _row(run: Planned, bench: Bench, how: Run) -> dict[str, Any]:
+    """What a run came to; whatever goes wrong in it is its own result, and the others go on."""
+    place = {"key": run.key, "data": run.data, "encoder": run.encoder, "cut": run.cut.name, "part": run.part}
+    about = {**place, "variant": run.variant, "seed": run.seed, "when": datetime.now(UTC).isoformat(timespec="seconds")}
+    if run.settings is None:
+        return {**about, "failed": run.fault}
+    try:
+        return {**about, **_trained(run.settings, bench.of(run, run.settings), how, bench.sources[run.data])}
+    except Exception as error:
+        return {**about, "failed": f"{type(error).__name__}: {error}"}
+
+
+def _trained(settings: Settings, ready: Ready, how: Run, source: Source) -> dict[str, Any]:
+    """Train a model and score it on test."""
+    fitted = fit(ready.prepared, settings, how)
+    dev = only_metrics(fitted.model.heads["main"].metrics["metrics"])
+    facts = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": device_name(settings)}
+    return {**facts, **scored(fitted, ready, settings), "said": list(said(ready.prepared, source))}
+
+
+def _named(run: Planned) -> str:
+    place = (run.data, run.encoder, run.cut.name, run.part, run.variant, f"seed {run.seed}")
+    return ", ".join(word for word in place if word)
+
+
+def _told(row: Mapping[str, Any], metric: str) -> str:
+    if "failed" in row:
+        return f"failed ({shorten(row['failed'], 200, placeholder=' …')})"
+    found = row["test"].get(metric, np.nan)
+    return f"{metric} {found:.4f} (dev {row['dev'].get(metric, np.nan):.4f}), {row['seconds']:.1f} s"
+
+
+def _facts(
+    recipe: Recipe,
+    runs: Sequence[Planned],
+    ledger: Ledger,
+    command: str,
+    seeds: int,
+    own_settings: Mapping[str, Mapping[str, Any]],
+) -> RecipeFacts:
+    """All that is known now; runs that are not made yet are missing from it."""
+    rows = [ledger.rows[run.key] for run in runs if run.key in ledger.rows]
+    cells = dict.fromkeys(run.cell for run in runs)
+    return RecipeFacts(
+        **{name: getattr(recipe, name) for name in ("title", "paper", "note", "metric", "settings")},
+        command=command,
+        date=datetime.now(UTC).date().isoformat(),
+        versions=versions(),
+        devices=list(dict.fromkeys(row["device"] for row in rows if "device" in row)),
+        seeds=seeds,
+        runs=len(runs),
+        finished=sum("failed" not in row for row in rows),
+        own_settings={**recipe.settings_of, **own_settings},
+        tables=[_table([run for run in runs if run.cell == cell], ledger, recipe) for cell in cells],
+    )
+
+
+def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTable:
+    by_variant: dict[str, dict[tuple[int, str], dict[str, Any]]] = {run.variant: {} for run in runs}
+    for run in runs:
+        if run.key in ledger.rows:
+            by_variant[run.variant][run.seed, run.part] = ledger.rows[run.key]
+    rows = [row for found in by_variant.values() for row in found.values()]
+    data, encoder, cut = runs[0].cell
+    return ResultTable(
+        data=data,
+        encoder=encoder,
+        cut=cut,
+        parts=runs[0].cut.size,
+        texts=next((row["texts"] for row in rows if "texts" in row), None),
+        lines=standings(by_variant, recipe.metric, baseline=recipe.baseline, parts=runs[0].cut.size),
+        notes=list(dict.fromkeys(sentence for row in rows for sentence in row.get("said", ()))),
+    )
+
+
+def _write(out: Path, facts: RecipeFacts) -> RecipeFacts:
+    out.mkdir(parents=True, exist_ok=True)
+    summary = json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n"
+    for name, text in ((TABLES, reproduce_report(facts)), (SUMMARY, summary)):
+        aside = out / f"{name}.part"
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(out / name)
+    return facts

@@ -1,0 +1,95 @@
+"""From runs to a table: mean and spread of every variant, and what sets it apart from the baseline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tagwright import metrics, stats
+from tagwright.assemble.ledger import unpacked
+from tagwright.report.reproduce import Line
+from tagwright.stats import Interval
+
+PER_TEXT = ("accuracy", "subset_accuracy")  # the mean of what is known of every text
+Runs = Mapping[tuple[int, str], Mapping[str, Any]]  # (seed, part) -> row of the ledger
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scores:
+    """Of one variant: a score a seed, the mean over the cut's parts; right answers a seed and text, where known."""
+
+    of_seed: dict[int, float]
+    right: dict[int, np.ndarray]
+    seconds: float
+
+
+def standings(runs: Mapping[str, Runs], metric: str, *, baseline: str, parts: int) -> list[Line]:
+    """A line a variant, the baseline first; `parts` are the training sets that a seed needs to count."""
+    found = {name: _scores(rows, metric, parts) for name, rows in runs.items()}
+    base = found[baseline]
+    intervals = {name: _intervals(scores, base) for name, scores in found.items() if name != baseline}
+    judged = [name for name, (_, whole) in intervals.items() if whole is not None and whole.seeds_counted]
+    adjusted = dict(zip(judged, stats.holm(np.array([intervals[n][1].p_value for n in judged])).tolist()))  # type: ignore[union-attr]
+    lines = []
+    for name, scores in found.items():
+        seeds, whole = intervals.get(name, (None, None))
+        failed = [row["failed"] for row in runs[name].values() if "failed" in row]
+        lines.append(
+            Line(
+                variant=name,
+                scores=[scores.of_seed[seed] for seed in sorted(scores.of_seed)],
+                over_seeds=None if seeds is None else (seeds.mean, seeds.low, seeds.high),
+                over_texts=None if whole is None else (whole.mean, whole.low, whole.high),
+                p_value=adjusted.get(name),
+                verdict=_verdict(name, baseline, whole, adjusted, metric),
+                seconds=scores.seconds,
+                failed=failed,
+            )
+        )
+    return lines
+
+
+def _scores(runs: Runs, metric: str, parts: int) -> _Scores:
+    done = {place: row for place, row in runs.items() if "failed" not in row}
+    by_seed: dict[int, list[Mapping[str, Any]]] = {}
+    for (seed, _), row in sorted(done.items()):
+        by_seed.setdefault(seed, []).append(row)
+    whole = {seed: rows for seed, rows in by_seed.items() if len(rows) == parts}
+    return _Scores(
+        of_seed={seed: float(np.mean([row["test"][metric] for row in rows])) for seed, rows in whole.items()},
+        right={seed: right for seed, rows in whole.items() if (right := _right(rows, metric)) is not None},
+        seconds=float(np.mean([row["seconds"] for row in done.values()])) if done else float("nan"),
+    )
+
+
+def _right(rows: Sequence[Mapping[str, Any]], metric: str) -> np.ndarray | None:
+    """What share of the parts' models is right on each text, (n,)."""
+    if metric not in PER_TEXT or any(row.get("right") is None for row in rows):
+        return None
+    return np.mean([unpacked(row["right"], row["texts"]) for row in rows], axis=0)
+
+
+def _intervals(scores: _Scores, base: _Scores) -> tuple[Interval | None, Interval | None]:
+    """Over other seeds, and over other seeds and texts too where every text's answer is known; of common seeds."""
+    seeds = sorted(scores.of_seed.keys() & base.of_seed.keys())
+    if not seeds:
+        return None, None
+    pairs = [np.array([one.of_seed[seed] for seed in seeds]) for one in (scores, base)]
+    over_seeds = stats.paired_interval(*pairs)
+    if not all(seed in one.right for seed in seeds for one in (scores, base)):
+        return over_seeds, over_seeds
+    right = [np.stack([one.right[seed] for seed in seeds]) for one in (scores, base)]
+    return over_seeds, stats.crossed_interval(*right)
+
+
+def _verdict(name: str, baseline: str, found: Interval | None, adjusted: Mapping[str, float], metric: str) -> str:
+    if name == baseline:
+        return "baseline"
+    if found is None:
+        return "no run to compare"
+    if name not in adjusted:
+        return "one seed shows nothing"
+    if adjusted[name] >= 0.05:
+        return "no difference shown"
+    return "better" if (found.mean > 0) == metrics.metric(metric)[1] else "worse"

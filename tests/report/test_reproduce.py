@@ -1,0 +1,76 @@
+"""Results of a recipe as Markdown."""
+
+from tagwright.report.reproduce import Line, RecipeFacts, ResultTable, reproduce_report
+
+
+def line(variant="new", **changes):
+    facts = {"scores": [0.5, 0.6], "over_seeds": (0.05, -0.01, 0.11), "over_texts": (0.05, -0.02, 0.12)}
+    return Line(
+        variant=variant, **{**facts, "p_value": 0.2, "verdict": "no difference shown", "seconds": 1.26, **changes}
+    )
+
+
+def page(*lines, **changes):
+    table = {"data": "trec", "encoder": "cnn", "cut": "", "parts": 1, "texts": 500, "lines": lines}
+    facts = RecipeFacts(
+        title="A title",
+        paper="A paper, Table 2",
+        note="Its numbers",
+        metric="accuracy",
+        command="tagwright reproduce x",
+        date="2026-01-02",
+        versions={"torch": "2.11"},
+        devices=["A GPU"],
+        seeds=2,
+        runs=4,
+        finished=3,
+        settings={"fit": {"epochs": 3}},
+        own_settings={"new": {"objective": "bce", "loss": {"labels": "mean"}}},
+        tables=[ResultTable(**{**table, **changes})],
+    )
+    return reproduce_report(facts)
+
+
+def test_the_head_says_what_was_run_and_with_what():
+    found = page(line())
+    for words in ("# A title", "A paper, Table 2. Its numbers", "2026-01-02", "A GPU", "torch 2.11", "3 of 4"):
+        assert words in found
+    assert "`tagwright reproduce x`" in found
+    assert "[fit]\nepochs = 3" in found
+    assert '- new: `objective="bce"`, `loss.labels="mean"`' in found
+
+
+def test_a_row_has_mean_spread_difference_intervals_and_words():
+    row = (
+        "| new | 0.5500 ± 0.0707 | 2 | +0.0500 | [-0.0100, +0.1100] | [-0.0200, +0.1200] | no difference shown | 1.3 |"
+    )
+    assert row in page(line()).splitlines()
+
+
+def test_one_seed_has_no_spread_and_no_bounds():
+    found = page(line(scores=[0.5], over_seeds=(0.05, float("-inf"), float("inf"))))
+    assert "| new | 0.5000 | 1 | +0.0500 |  | [-0.0200, +0.1200] |" in found
+    assert "inf" not in found
+
+
+def test_equal_intervals_are_shown_once():
+    assert page(line(over_texts=(0.05, -0.01, 0.11))).count("[-0.0100, +0.1100]") == 1
+
+
+def test_what_failed_is_told_once_for_all_variants_it_befell():
+    broken = {"scores": [], "over_seeds": None, "over_texts": None, "seconds": float("nan"), "failed": ["a | b\nc"] * 2}
+    found = page(line("one", **broken), line("two", **broken))
+    assert "| one | failed | 0, 2 failed |" in found
+    assert found.count("a \\| b c") == 1
+    assert "- failed: one; two: a \\| b c" in found
+
+
+def test_what_was_not_run_yet_is_not_called_failed():
+    assert "| new | not yet | 0 |" in page(line(scores=[], over_seeds=None, over_texts=None))
+
+
+def test_a_cut_is_named_with_the_number_of_its_training_sets_and_what_was_kept():
+    found = page(line(), cut="each 1:100", parts=4, notes=["keep: 3 of 300 train texts with a"])
+    assert "## trec, cnn, each 1:100" in found
+    assert "500 texts of test, means over 4 training sets." in found
+    assert "keep: 3 of 300 train texts with a." in found
