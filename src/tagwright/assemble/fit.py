@@ -22,7 +22,7 @@ from tagwright.read import Data, read_data
 from tagwright.report import fit_report, model_card
 from tagwright.settings import Settings, resolve
 
-PHASES = ("fit", "refit")
+PHASES = ("fit", "refit", "teacher")
 RUN_MARKS = (*PHASES, "outcome.json")  # what tells a run folder for ours
 
 
