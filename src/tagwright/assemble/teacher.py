@@ -19,7 +19,7 @@ from tagwright import bundle
 from tagwright.assemble.device import device_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.training import Run
-from tagwright.errors import ModelError
+from tagwright.errors import ModelError, some
 from tagwright.fit.loop import Step
 from tagwright.folder import MANIFEST, sha256
 from tagwright.labels.space import LabelSpace
@@ -30,7 +30,6 @@ from tagwright.targets.distil import TeacherScores
 
 PHASE = "teacher"
 CARD = "# A teacher\n\nTrained on the labels as given, to make soft labels or masks for another model.\n"
-SHOWN = 5  # labels of an error
 
 
 class Trained(Protocol):
@@ -85,6 +84,7 @@ class Teaching:
     def _loaded(self, folder: Path) -> Model:
         with self.run.ranks.together():
             require_labels(folder, self.prepared.space)
+            self.run.say(f"the teacher is the model {folder}")
             return bundle.load(folder)
 
     def _trained(self) -> Model:
@@ -92,6 +92,7 @@ class Teaching:
         with ranks.together():
             stands = store is not None and _stands(store, self.key())
         if store is not None and ranks.all(stands):
+            self.run.say("the teacher is trained already")
             with ranks.together():
                 return bundle.load(store / "model")
         self.run.say(f"a teacher is trained first: {settings.encoder.name} with {settings.loss.name}, labels as given")
@@ -122,9 +123,14 @@ class Teaching:
 
 def plainly(settings: Settings) -> Settings:
     """The settings of a teacher: those of the run, with the labels as given, no mask and no second training."""
-    plain = {"targets": Choice(name="hard"), "mask": Choice(name="none"), "soft": SoftSettings()}
-    # the name says nothing that the parts do not, and runs of two presets may share a teacher
-    return replace(settings, objective=settings.loss.name, fit=replace(settings.fit, refit=False), **plain)
+    return replace(
+        settings,
+        objective=settings.loss.name,  # it says nothing that the parts do not, and two presets may share a teacher
+        targets=Choice(name="hard"),
+        mask=Choice(name="none"),
+        soft=SoftSettings(),
+        fit=replace(settings.fit, refit=False),
+    )
 
 
 def check_teachers(settings: Settings, space: LabelSpace) -> None:
@@ -140,11 +146,9 @@ def require_labels(folder: Path, space: LabelSpace) -> None:
     if not path.is_file():
         raise ModelError(f"no model folder {folder} to teach; `tagwright fit DATA --out {folder}` makes one")
     own = LabelSpace.load(path)
-    sides = {
-        "only the data have": set(space.names) - {*own.names},
-        "only the teacher has": {*own.names} - {*space.names},
-    }
-    found = [f"{side} {_few(names)}" for side, names in sides.items() if names]
+    ours, theirs = set(space.names), set(own.names)
+    sides = {"only the data have": ours - theirs, "only the teacher has": theirs - ours}
+    found = [f"{side} {some(sorted(names))}" for side, names in sides.items() if names]
     if found:
         raise ModelError(f"the teacher {folder} has other labels: {'; '.join(found)}; train it on the same data")
     if own.exclusive != space.exclusive:
@@ -153,11 +157,6 @@ def require_labels(folder: Path, space: LabelSpace) -> None:
             f"the teacher {folder} is for texts with {kinds[own.exclusive]}, these have {kinds[space.exclusive]}; "
             "train it on the same data"
         )
-
-
-def _few(names: set[str]) -> str:
-    shown = ", ".join(sorted(names)[:SHOWN])
-    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def _stands(store: Path, key: str) -> bool:

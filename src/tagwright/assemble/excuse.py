@@ -1,0 +1,55 @@
+"""Which labels each training text excuses by its words (MaskLoss A.3): by a given dictionary, or one that is found."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from scipy.sparse import csr_array
+
+from tagwright.assemble.prepare import Prepared
+from tagwright.assemble.teacher import Teaching
+from tagwright.labels.elements import Elements, excused, said
+from tagwright.masks.elements import ElementMask
+
+
+def excused_rows(teaching: Teaching, names: Sequence[str], mask: ElementMask, target: csr_array) -> csr_array:
+    """Labels that are not pushed down, sparse bool (n, L), of the texts of some tables with these targets (n, L).
+
+    What a person should know of it is said, once: of train alone.
+    """
+    prepared = teaching.prepared
+    elements = _found(teaching, mask) if mask.elements is None else mask.elements
+    texts = pa.chunked_array([c for name in names for c in prepared.tables[name]["text"].chunks], pa.string())
+    words = prepared.tokeniser.encode_words(texts)
+    found = csr_array(target.shape, dtype=bool)
+    if len(elements):
+        found = excused(words, elements, prepared.space, target)
+    if list(names) == ["train"]:
+        for sentence in (*said(words, elements, prepared.space), summary(found)):
+            teaching.run.say(sentence)
+    return found
+
+
+def summary(found: csr_array) -> str:
+    """One sentence on how much a mask by words excuses, of bool (n, L).
+
+    >>> summary(csr_array(np.array([[True, True, False], [False, False, False]])))
+    'mask by words: 1 of 2 texts excuse labels, 2.0 of 3 on average'
+    """
+    count = np.diff(found.indptr)
+    texts = np.count_nonzero(count)
+    if not texts:
+        return "warning: no text excuses a label by its words, so the mask does nothing; lower mask.threshold"
+    mean = f"{count.sum() / texts:.1f} of {found.shape[1]:,} on average"
+    return f"mask by words: {texts:,} of {len(count):,} texts excuse labels, {mean}"
+
+
+def check_elements(prepared: Prepared, mask: ElementMask) -> None:
+    """Refuse a dictionary that has no label of the data."""
+    if mask.elements is not None:
+        nothing = csr_array((0, len(prepared.space)), dtype=np.float32)
+        excused(prepared.tokeniser.encode_words([]), mask.elements, prepared.space, nothing)
+
+
+def _found(teaching: Teaching, mask: ElementMask) -> Elements:
+    raise NotImplementedError
