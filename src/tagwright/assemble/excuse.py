@@ -39,7 +39,10 @@ def summary(found: csr_array) -> str:
     count = np.diff(found.indptr)
     texts = np.count_nonzero(count)
     if not texts:
-        return "warning: no text excuses a label by its words, so the mask does nothing; lower mask.threshold"
+        return (
+            "warning: no text excuses a label by its words, so the mask does nothing; lower mask.threshold, or add "
+            "words to the file that mask.words names"
+        )
     mean = f"{count.sum() / texts:.1f} of {found.shape[1]:,} on average"
     return f"mask by words: {texts:,} of {len(count):,} texts excuse labels, {mean}"
 
