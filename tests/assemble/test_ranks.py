@@ -110,6 +110,17 @@ def test_one_process_speaks_and_writes(pair):
     assert {path.name for path in out.parent.iterdir()} == {"model", "model.run"}
 
 
+def test_two_processes_have_one_teacher(data, tmp_path):
+    distil = {"targets": {"name": "distil"}, "soft": {"role": "auxiliary"}}
+    fit_folder(str(data), {**SETTINGS, **distil}, out=tmp_path / "alone")
+    _, said = finished(launched(data, tmp_path / "pair", "--targets", "distil", "--set", "soft.role=auxiliary"))
+    assert said.count("a teacher is trained first") == 1
+    weights, found = (load_file(tmp_path / name / "model.safetensors") for name in ("alone", "pair"))
+    for name, weight in weights.items():
+        np.testing.assert_allclose(found[name], weight, atol=1e-5, err_msg=name)
+    assert {path.name for path in run_folder(tmp_path / "pair").iterdir()} == {"report.html", "outcome.json"}
+
+
 def test_a_model_that_stands_is_refused_by_all_and_nobody_waits(data, pair):
     before = bytes_of(pair[0])
     process = launched(data, pair[0])

@@ -1,6 +1,7 @@
 """Which labels each training text excuses by its words (MaskLoss A.3): by a given dictionary, or one that is found."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +9,7 @@ from scipy.sparse import csr_array
 
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.teacher import Teaching
-from tagwright.labels.elements import Elements, excused, said
+from tagwright.labels.elements import Elements, excused, read_elements, said, write_elements
 from tagwright.masks.elements import ElementMask
 
 
@@ -18,7 +19,9 @@ def excused_rows(teaching: Teaching, names: Sequence[str], mask: ElementMask, ta
     What a person should know of it is said, once: of train alone.
     """
     prepared = teaching.prepared
-    elements = _found(teaching, mask) if mask.elements is None else mask.elements
+    elements = mask.elements
+    if elements is None:
+        elements = teaching.once("elements", lambda: found_elements(teaching, mask))
     texts = pa.chunked_array([c for name in names for c in prepared.tables[name]["text"].chunks], pa.string())
     words = prepared.tokeniser.encode_words(texts)
     found = csr_array(target.shape, dtype=bool)
@@ -54,5 +57,43 @@ def check_elements(prepared: Prepared, mask: ElementMask) -> None:
         excused(prepared.tokeniser.encode_words([]), mask.elements, prepared.space, nothing)
 
 
-def _found(teaching: Teaching, mask: ElementMask) -> Elements:
+def found_elements(teaching: Teaching, mask: ElementMask) -> Elements:
+    """Words that labels depend on, by the mask's model or the teacher; kept beside it, and as elements.csv of the run.
+
+    Of several processes all look, and take what the first found.
+    """
+    run, path = teaching.run, _kept(teaching, mask)
+    elements = None
+    if path is None or not run.ranks.all(path.is_file()):
+        elements = _find(teaching, mask)
+    with run.ranks.together():
+        if elements is not None and path is not None and run.ranks.first:
+            _write(path, elements)
+    with run.ranks.together():
+        elements = _read(path) if path is not None else elements
+        if run.folder is not None and run.ranks.first:
+            _write(run.folder / "elements.csv", elements)
+    return elements
+
+
+def _kept(teaching: Teaching, mask: ElementMask) -> Path | None:
+    store = teaching.store(mask.model)
+    name = f"elements-{mask.select}-{mask.threshold}-{teaching.key(mask.model)[:16]}.csv"
+    return None if store is None else store / name
+
+
+def _find(teaching: Teaching, mask: ElementMask) -> Elements:
+    model = teaching.model(mask.model)
     raise NotImplementedError
+
+
+def _write(path: Path, elements: Elements) -> None:
+    aside = path.with_suffix(".part")
+    write_elements(aside, elements)
+    aside.replace(path)
+
+
+def _read(path: Path) -> Elements:
+    """The elements of a file that we wrote, which may be none."""
+    lines = path.read_text(encoding="utf-8").count("\n")
+    return Elements((), str(path)) if lines < 2 else read_elements(path)

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,7 @@ from tagwright.settings import Choice, Settings, SoftSettings
 from tagwright.shortlist import Shortlist
 from tagwright.targets.distil import TeacherScores
 
+T = TypeVar("T")
 PHASE = "teacher"
 CARD = "# A teacher\n\nTrained on the labels as given, to make soft labels or masks for another model.\n"
 
@@ -48,13 +49,18 @@ class Teaching:
     settings: Settings
     run: Run
     train: Callable[[Prepared, Settings, Run], Trained]
-    _models: dict[str, Model] = field(default_factory=dict)
+    _made: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` gives, made once in this run."""
+        if name not in self._made:
+            self._made[name] = make()
+        made: T = self._made[name]
+        return made
 
     def model(self, folder: str = "") -> Model:
         """The teacher in a model folder, with the labels of the data; "" is one that is trained for this run."""
-        if folder not in self._models:
-            self._models[folder] = self._loaded(Path(folder)) if folder else self._trained()
-        return self._models[folder]
+        return self.once(f"model {folder}", lambda: self._loaded(Path(folder)) if folder else self._trained())
 
     def scores(self, names: Sequence[str], folder: str = "") -> TeacherScores:
         """Logits (n, L) of the texts of some tables; kept beside the teacher, so that they are made once."""

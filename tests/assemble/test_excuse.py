@@ -1,0 +1,133 @@
+"""Training with words that labels depend on: who is excused, and that a killed run ends in the same bits."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array
+
+from tagwright.assemble.excuse import excused_rows, summary
+from tagwright.assemble.prepare import prepare
+from tagwright.assemble.teacher import Teaching
+from tagwright.assemble.train import Run, check, fit
+from tagwright.errors import DataError
+from tagwright.masks.elements import element_mask
+from tagwright.read import read_data
+from tagwright.settings import resolve
+from tagwright.targets.hard import hard
+
+WORDS = [("paris", "city"), ("paris", "tool"), ("iron", "metal"), ("iron", "tool"), ("saw", "tool"), ("the", "fruit")]
+
+
+class Killed(Exception):
+    """The end of a process, as a test can bear it."""
+
+
+class Watching:
+    """Progress that counts the steps of each phase, and ends the run after some."""
+
+    def __init__(self, *kills):
+        self.steps, self.kills = {}, list(kills)
+
+    def __call__(self, stream, title, start, total):
+        for step in stream:
+            self.steps[title] = self.steps.get(title, 0) + 1
+            yield step
+            if self.kills and (title, step.number) == self.kills[0]:
+                self.kills.pop(0)
+                raise Killed
+
+
+@pytest.fixture(scope="module")
+def make(source, tiny):
+    data = read_data(source)
+
+    def prepared_and_settings(**sections):
+        settings = resolve(tiny(**{"decide": {"name": "zero"}, "objective": "maskloss-elem", **sections}))
+        return prepare(data, settings), settings
+
+    return prepared_and_settings
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """A file of elements, in which labels share words."""
+    path = tmp_path_factory.mktemp("elements") / "words.csv"
+    path.write_text("word,label\n" + "".join(f"{word},{label}\n" for word, label in WORDS))
+    return str(path)
+
+
+def weights(fitted):
+    return fitted.model.network.state_dict()
+
+
+def same_bits(first, second):
+    return all(torch.equal(a, b) for a, b in zip(first.values(), second.values(), strict=True))
+
+
+def by_loops(prepared, names):
+    """Labels of the text's words that are not gold, where a gold one is among them."""
+    rows = []
+    for name in names:
+        table = prepared.tables[name]
+        for text, gold in zip(table["text"].to_pylist(), table["labels"].to_pylist()):
+            union = {label for word, label in WORDS if word in text.split()}
+            free = union - set(gold) if union & set(gold) else set()
+            rows.append([label in free for label in prepared.space.names])
+    return rows
+
+
+@pytest.mark.parametrize("names", [["train"], ["train", "dev"]])
+def test_excused_labels_are_those_of_loops_over_the_texts(make, words, names):
+    prepared, settings = make(mask={"words": words})
+    said = []
+    teaching = Teaching(prepared=prepared, settings=settings, run=Run(say=said.append), train=fit)
+    target = csr_array(np.vstack([hard(prepared.tables[name], prepared.space).toarray() for name in names]))
+    found = excused_rows(teaching, names, element_mask(words=words), target)
+    assert found.dtype == bool
+    assert found.toarray().tolist() == by_loops(prepared, names)
+    assert found.sum() > 10
+    expected = [summary(found)] if names == ["train"] else []
+    assert said == expected
+
+
+def test_how_much_is_excused_is_said_and_nothing_is_a_warning():
+    some = csr_array(np.array([[1, 1, 0], [0, 0, 0], [0, 0, 1]], bool))
+    assert summary(some) == "mask by words: 2 of 3 texts excuse labels, 1.5 of 3 on average"
+    assert "the mask does nothing; lower mask.threshold" in summary(csr_array((3, 3), dtype=bool))
+
+
+def test_a_file_of_words_needs_no_teacher_and_changes_the_weights(make, words):
+    watching = Watching()
+    masked = fit(*make(mask={"words": words, "plain_share": 0.0}), Run(progress=watching))
+    assert list(watching.steps) == ["fit"]
+    assert not same_bits(weights(masked), weights(fit(*make(mask={"name": "none"}))))
+
+
+def test_without_masked_steps_it_is_the_baseline_to_the_bit(make, words):
+    masked = fit(*make(mask={"words": words, "plain_share": 1.0}))
+    assert same_bits(weights(masked), weights(fit(*make(mask={"name": "none"}))))
+
+
+@pytest.mark.parametrize("draw", ["step", "example"])
+def test_a_run_with_a_file_that_is_killed_ends_in_the_same_bits(make, words, tmp_path, draw):
+    prepared, settings = make(mask={"words": words, "draw": draw}, fit={"save_seconds": 0.0, "refit": True})
+    whole, watching = fit(prepared, settings), Watching(("fit", 5), ("refit", 2))
+    for _ in range(2):
+        with pytest.raises(Killed):
+            fit(prepared, settings, Run(folder=tmp_path, progress=watching))
+    assert same_bits(weights(whole), weights(fit(prepared, settings, Run(folder=tmp_path))))
+
+
+def test_a_file_without_a_label_of_the_data_is_refused_before_training(make, tmp_path):
+    (tmp_path / "words.csv").write_text("word,label\nparis,citty\n")
+    with pytest.raises(DataError, match=r"none of its labels is in the data: 'citty' \(did you mean 'city'\?\)"):
+        check(*make(mask={"words": str(tmp_path / "words.csv")}))
+
+
+def test_an_edited_file_is_another_fingerprint(make, tmp_path):
+    path, found = tmp_path / "words.csv", []
+    for label in ("city", "tool", "tool"):
+        path.write_text(f"word,label\nparis,{label}\n")
+        prepared, settings = make(mask={"words": str(path)})
+        found.append(prepared.fingerprint(settings))
+    assert found[0] != found[1] == found[2]
