@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from tagwright.embed._lookup import Lookup
+from tagwright.encoders._without import Cuts, strongest
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError
 
@@ -57,6 +58,16 @@ class CNN(nn.Module):
         products = self.lookup(distinct)[0] @ self.kernel  # (U, sum of windows x filters)
         best = WindowMax.apply(products, places, lengths, self.windows)
         # ReLU and bias commute with the maximum, and after it they touch T times fewer numbers
+        return Hidden(None, self.dropout(F.relu(best + self.bias)))
+
+    def without(self, ids: Tensor, lengths: Tensor, cuts: Cuts) -> Hidden:
+        """`forward` of every copy of these texts that leaves some tokens out, `pooled` (C, windows x filters)."""
+        past = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
+        ids = ids.masked_fill(past if ids.dim() == 2 else past[..., None], 0)
+        width = max(self.windows)
+        distinct, places = _distinct(F.pad(ids, (0, width) if ids.dim() == 2 else (0, 0, 0, width)), self.lookup.sizes)
+        products = self.lookup(distinct)[0] @ self.kernel
+        best = strongest(products, places, lengths, self.windows, cuts)
         return Hidden(None, self.dropout(F.relu(best + self.bias)))
 
     def _pad(self, ids: Tensor, lengths: Tensor) -> Tensor:
