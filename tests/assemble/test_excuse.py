@@ -5,11 +5,16 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
+from tagwright import bundle
+from tagwright.assemble import excuse as module
+from tagwright.assemble.elements import find_elements
 from tagwright.assemble.excuse import excused_rows, summary
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.teacher import Teaching
 from tagwright.assemble.train import Run, check, fit
 from tagwright.errors import DataError
+from tagwright.fit.pipes import Interrupted
+from tagwright.labels.elements import read_elements
 from tagwright.masks.elements import element_mask
 from tagwright.read import read_data
 from tagwright.settings import resolve
@@ -131,3 +136,96 @@ def test_an_edited_file_is_another_fingerprint(make, tmp_path):
         prepared, settings = make(mask={"words": str(path)})
         found.append(prepared.fingerprint(settings))
     assert found[0] != found[1] == found[2]
+
+
+QUICK = {"threshold": 0.1, "select": "all"}
+
+
+def test_words_are_found_with_a_teacher_and_written(make, tmp_path):
+    prepared, settings = make(mask=QUICK)
+    said, watching = [], Watching()
+    fit(prepared, settings, Run(folder=tmp_path, say=said.append, progress=watching))
+    assert watching.steps == {"teacher": 21, "fit": 21}
+    teacher = fit(*make(mask={"name": "none"})).model
+    expected = find_elements(teacher, prepared.tables["train"], **QUICK).elements
+    found = read_elements(tmp_path / "elements.csv")
+    assert len(expected) > 5
+    assert found.by_word == expected.by_word
+    assert [sentence.split(":")[0] for sentence in said] == [
+        "a teacher is trained first",
+        "words that labels depend on are looked for",
+        "words",
+        "mask by words",
+    ]
+
+
+def test_the_found_words_are_those_of_a_file_with_them(make, tmp_path):
+    found = fit(*make(mask={**QUICK, "plain_share": 0.0}), Run(folder=tmp_path))
+    given = fit(*make(mask={"words": str(tmp_path / "elements.csv"), "plain_share": 0.0}))
+    assert same_bits(weights(found), weights(given))
+
+
+def test_a_model_to_find_words_with_can_be_given(make, trained, tmp_path):
+    watching = Watching()
+    fit(*make(mask={**QUICK, "model": str(trained)}), Run(folder=tmp_path, progress=watching))
+    assert list(watching.steps) == ["fit"]
+    prepared, _ = make()
+    expected = find_elements(bundle.load(trained), prepared.tables["train"], **QUICK).elements
+    assert read_elements(tmp_path / "elements.csv").by_word == expected.by_word
+
+
+def test_a_run_killed_anywhere_ends_in_the_same_bits(make, tmp_path, monkeypatch):
+    prepared, settings = make(mask=QUICK, fit={"save_seconds": 0.0, "refit": True})
+    whole, watching = fit(prepared, settings), Watching(("teacher", 5), ("fit", 4), ("refit", 3))
+    real, asked = module.find_elements, []
+
+    def interrupted(*given, **options):
+        """Ends once in the middle of the search."""
+        asked.append(1)
+        if len(asked) == 1:
+            real(*given, **options)
+            raise Killed
+        return real(*given, **options)
+
+    monkeypatch.setattr(module, "find_elements", interrupted)
+    for _ in range(4):
+        with pytest.raises(Killed):
+            fit(prepared, settings, Run(folder=tmp_path, progress=watching))
+    again = fit(prepared, settings, Run(folder=tmp_path, progress=watching))
+    assert same_bits(weights(whole), weights(again))
+    assert watching.steps["teacher"] == 21, "a step was made twice"
+    assert len(asked) == 2, "what was found is found again"
+
+
+def test_a_search_ends_when_the_run_is_asked_to_stop_and_goes_on(make, tmp_path):
+    prepared, settings = make(mask=QUICK)
+    teaching = Teaching(prepared=prepared, settings=settings, run=Run(folder=tmp_path), train=fit)
+    teaching.model()
+    with pytest.raises(Interrupted, match="while words are looked for"):
+        fit(prepared, settings, Run(folder=tmp_path, asked=lambda: True))
+    fit(prepared, settings, Run(folder=tmp_path))
+    assert not list(tmp_path.rglob("*.blocks"))
+
+
+def test_runs_that_share_a_teacher_share_its_words(make, tmp_path, monkeypatch):
+    real, asked = module.find_elements, []
+    monkeypatch.setattr(module, "find_elements", lambda *a, **k: asked.append(k["threshold"]) or real(*a, **k))
+    for threshold, share in ((0.1, 0.0), (0.1, 0.5), (0.2, 0.5)):
+        fit(*make(mask={"threshold": threshold, "plain_share": share}), Run(teachers=tmp_path))
+    assert asked == [0.1, 0.2]
+
+
+def test_a_threshold_that_nothing_passes_is_a_warning_and_the_baseline(make, tmp_path):
+    said = []
+    given = {"threshold": 0.999999, "plain_share": 0.0}
+    for _ in range(2):  # found, and read back
+        masked = fit(*make(mask=given), Run(folder=tmp_path, say=said.append))
+    assert said.count(summary(csr_array((1, 1), dtype=bool))) == 2
+    assert same_bits(weights(masked), weights(fit(*make(mask={"name": "none"}))))
+
+
+def test_soft_labels_and_masks_share_one_teacher(make, tmp_path):
+    watching = Watching()
+    both = {"mask": QUICK, "targets": {"name": "distil"}, "soft": {"role": "auxiliary"}}
+    fit(*make(**both, objective="maskloss-elem"), Run(folder=tmp_path, progress=watching))
+    assert watching.steps == {"teacher": 21, "fit": 21}

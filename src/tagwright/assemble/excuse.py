@@ -1,16 +1,24 @@
 """Which labels each training text excuses by its words (MaskLoss A.3): by a given dictionary, or one that is found."""
 
-from collections.abc import Sequence
+import shutil
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array
 
+from tagwright.assemble.device import device_of
+from tagwright.assemble.elements import find_elements
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.teacher import Teaching
+from tagwright.assemble.training import Run
+from tagwright.fit.pipes import Interrupted
 from tagwright.labels.elements import Elements, excused, read_elements, said, write_elements
 from tagwright.masks.elements import ElementMask
+
+SECONDS = 30  # between two sentences on a long search
 
 
 def excused_rows(teaching: Teaching, names: Sequence[str], mask: ElementMask, target: csr_array) -> csr_array:
@@ -63,14 +71,16 @@ def found_elements(teaching: Teaching, mask: ElementMask) -> Elements:
     Of several processes all look, and take what the first found.
     """
     run, path = teaching.run, _kept(teaching, mask)
-    elements = None
-    if path is None or not run.ranks.all(path.is_file()):
-        elements = _find(teaching, mask)
+    if path is None:
+        return _find(teaching, mask, None)
+    if not run.ranks.all(path.is_file()):
+        found = _find(teaching, mask, path.with_suffix(".blocks"))
+        with run.ranks.together():
+            if run.ranks.first:
+                _write(path, found)
+                shutil.rmtree(path.with_suffix(".blocks"))
     with run.ranks.together():
-        if elements is not None and path is not None and run.ranks.first:
-            _write(path, elements)
-    with run.ranks.together():
-        elements = _read(path) if path is not None else elements
+        elements = _read(path)
         if run.folder is not None and run.ranks.first:
             _write(run.folder / "elements.csv", elements)
     return elements
@@ -82,9 +92,40 @@ def _kept(teaching: Teaching, mask: ElementMask) -> Path | None:
     return None if store is None else store / name
 
 
-def _find(teaching: Teaching, mask: ElementMask) -> Elements:
-    model = teaching.model(mask.model)
-    raise NotImplementedError
+def _find(teaching: Teaching, mask: ElementMask, blocks: Path | None) -> Elements:
+    """Ask the model about every text without each of its words; `blocks` is where a killed search goes on."""
+    run, model = teaching.run, teaching.model(mask.model)
+    run.say("words that labels depend on are looked for: each training text is scored without each of its words")
+    model.network.to(device_of(teaching.settings))
+    found = find_elements(
+        model,
+        teaching.prepared.tables["train"],
+        threshold=mask.threshold,
+        select=mask.select,
+        progress=_told(run),
+        folder=blocks if run.ranks.first else None,
+    )
+    model.network.cpu()
+    run.say(
+        f"words: {len(found.elements.by_word):,} of {found.words:,} have labels that depend on them, "
+        f"by {found.selected:,} of {found.texts:,} texts ({mask.select})"
+    )
+    return found.elements
+
+
+def _told(run: Run) -> Callable[[int, int], None]:
+    """Tells now and then how far a search is, and ends it where the run is asked to stop."""
+    told = time.monotonic()
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > SECONDS:
+            told = time.monotonic()
+            run.say(f"words: {done:,} of {total:,} texts without a word are scored")
+        if run.ranks.world == 1 and run.asked():  # several would have to agree, and may be at different places
+            raise Interrupted("stopped while words are looked for; what was scored is kept, go on with --resume")
+
+    return progress
 
 
 def _write(path: Path, elements: Elements) -> None:
