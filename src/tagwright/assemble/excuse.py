@@ -78,7 +78,7 @@ def found_elements(teaching: Teaching, mask: ElementMask) -> Elements:
         with run.ranks.together():
             if run.ranks.first:
                 _write(path, found)
-                shutil.rmtree(path.with_suffix(".blocks"))
+                shutil.rmtree(path.with_suffix(".blocks"), ignore_errors=True)
     with run.ranks.together():
         elements = _read(path)
         if run.folder is not None and run.ranks.first:
