@@ -22,7 +22,7 @@ from tagwright.encoders._without import Cuts
 from tagwright.model import Model, inputs_of
 
 TOKENS = 2**20  # of the copies of a block
-COPIES = 2**13  # of a block that the encoder takes whole
+COPIES = 2**15  # of a block that the encoder takes whole
 CELLS = 2**24  # probabilities of a block
 ROOMS = {"cuda": 65_536}  # tokens of a batch, padding included, where the inputs name none that is larger
 ROWS = 2**14  # of a batch at most
@@ -113,12 +113,13 @@ class Deletions:
         """Logits of copies that the encoder makes from their texts."""
         network: Any = self.model.network
         device = next(network.parameters()).device
-        rows, owner = np.unique(gaps.owner, return_inverse=True)
+        opens = np.diff(gaps.owner, prepend=-1) != 0  # copies of a text stand together, short texts first
+        rows, owner = gaps.owner[opens], np.cumsum(opens) - 1
         texts = collate(self.tokens, rows, limit=int(self.tokens.lengths[rows].max(initial=1)))
         cuts = Cuts(*(torch.from_numpy(np.ascontiguousarray(c, np.int64)) for c in (owner, gaps.start, gaps.stop)))
-        hidden = network.encoder.without(*(t.to(device) for t in texts), Cuts(*(t.to(device) for t in cuts)))
         part = network.heads[self.head]
-        return part.of_labels(part(hidden))
+        found = network.encoder.without(*(tensor.to(device) for tensor in texts), cuts)
+        return torch.cat([part.of_labels(part(hidden)) for hidden in found])
 
     def _of_inputs(self, inputs: Inputs) -> Tensor:
         """Logits of rows, in their order. Nothing is read from the device meanwhile."""

@@ -12,6 +12,7 @@ from tagwright.batches.tokens import Tokens
 from tagwright.embed._texts import Texts, slices
 
 _SPACE = "▁"  # how tokenizers write one
+_NONE = {None: -1}
 
 
 class WordTokens(NamedTuple):
@@ -76,8 +77,8 @@ def _slice(tokenizer: Tokenizer, texts: list[str], *, special: bool) -> Slice:
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     total = int(lengths.sum())
     ids = np.fromiter(chain.from_iterable(rows), np.int32, total)
-    pre_tokens = chain.from_iterable(encoding.word_ids for encoding in encodings)
-    pre_token = np.fromiter((-1 if number is None else number for number in pre_tokens), np.int64, total)
+    pre_tokens = list(chain.from_iterable(encoding.word_ids for encoding in encodings))
+    pre_token = np.fromiter(map(_NONE.get, pre_tokens, pre_tokens), np.int64, total)
     spans = chain.from_iterable(chain.from_iterable(encoding.offsets for encoding in encodings))
     starts, ends = np.fromiter(spans, np.int64, 2 * total).reshape(total, 2).T
     text = np.repeat(np.arange(len(rows)), lengths)

@@ -5,6 +5,7 @@ batch is multiplied once, and a window only adds up rows of the result; most of 
 """
 
 import math
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -60,15 +61,15 @@ class CNN(nn.Module):
         # ReLU and bias commute with the maximum, and after it they touch T times fewer numbers
         return Hidden(None, self.dropout(F.relu(best + self.bias)))
 
-    def without(self, ids: Tensor, lengths: Tensor, cuts: Cuts) -> Hidden:
-        """`forward` of every copy of these texts that leaves some tokens out, `pooled` (C, windows x filters)."""
+    def without(self, ids: Tensor, lengths: Tensor, cuts: Cuts) -> Iterator[Hidden]:
+        """`forward` of every copy of these texts that leaves some tokens out, in parts; nothing is differentiated."""
         past = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
         ids = ids.masked_fill(past if ids.dim() == 2 else past[..., None], 0)
         width = max(self.windows)
         distinct, places = _distinct(F.pad(ids, (0, width) if ids.dim() == 2 else (0, 0, 0, width)), self.lookup.sizes)
         products = self.lookup(distinct)[0] @ self.kernel
-        best = strongest(products, places, lengths, self.windows, cuts)
-        return Hidden(None, self.dropout(F.relu(best + self.bias)))
+        for best in strongest(products, places, lengths, self.windows, cuts):
+            yield Hidden(None, F.relu(best + self.bias))
 
     def _pad(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Make every window fit behind every start, and whatever lies past a text's length padding."""
