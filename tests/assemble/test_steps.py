@@ -222,7 +222,7 @@ def test_a_refit_makes_soft_labels_of_all_its_rows(case, monkeypatch):
     monkeypatch.setattr(
         type(prepared),
         "training_rows",
-        lambda self, names, *given: made.append(list(names)) or whole(self, names, *given),
+        lambda self, names, *given, **more: made.append(list(names)) or whole(self, names, *given, **more),
     )
     fit(prepared, resolve({**settings.as_dict(), "fit": {**settings.as_dict()["fit"], "refit": True}}))
     assert made == [["train"], ["train", "dev"]]

@@ -63,3 +63,8 @@ def test_first_alike_is_exact_even_where_digests_are_the_same(digest, monkeypatc
     # of rows with one digest only the first is compared with: what is not found is computed twice, never wrongly once
     expected = [0, 0, 2, 3, 4, 5, 4, 0] if digest is None else [0, 0, 2, 3, 4, 5, 6, 0]
     assert found == expected
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [[1], [2]], [[], []]])
+def test_rows_of_which_none_or_only_empty_ones_are_alike(rows):
+    assert first_alike(tokens_of(rows)).tolist() == [0 if not row else place for place, row in enumerate(rows)]
