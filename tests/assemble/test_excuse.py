@@ -207,6 +207,15 @@ def test_a_search_ends_when_the_run_is_asked_to_stop_and_goes_on(make, tmp_path)
     assert not list(tmp_path.rglob("*.blocks"))
 
 
+def test_a_refit_takes_the_words_that_were_found(make, monkeypatch):
+    real, asked = module.find_elements, []
+    monkeypatch.setattr(module, "find_elements", lambda *a, **k: asked.append(1) or real(*a, **k))
+    watching = Watching()
+    fit(*make(mask=QUICK, fit={"refit": True}), Run(progress=watching))
+    assert asked == [1]
+    assert set(watching.steps) == {"teacher", "fit", "refit"}
+
+
 def test_runs_that_share_a_teacher_share_its_words(make, tmp_path, monkeypatch):
     real, asked = module.find_elements, []
     monkeypatch.setattr(module, "find_elements", lambda *a, **k: asked.append(k["threshold"]) or real(*a, **k))
