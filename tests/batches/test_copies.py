@@ -63,3 +63,14 @@ def test_first_alike_is_exact_even_where_digests_are_the_same(digest, monkeypatc
     # of rows with one digest only the first is compared with: what is not found is computed twice, never wrongly once
     expected = [0, 0, 2, 3, 4, 5, 4, 0] if digest is None else [0, 0, 2, 3, 4, 5, 6, 0]
     assert found == expected
+
+
+def test_rows_without_tokens_are_alike_and_no_rows_are_none():
+    assert first_alike(tokens_of([[], []])).tolist() == [0, 0]
+    assert first_alike(tokens_of([[1], [2]])).tolist() == [0, 1]
+    assert first_alike(tokens_of([])).tolist() == []
+
+
+def test_rows_of_several_features_are_alike_only_in_all_of_them():
+    ids = np.array([[1, 2], [1, 3], [1, 2], [1, 2]], np.int32)
+    assert first_alike(Tokens(ids, np.arange(5))).tolist() == [0, 1, 0, 0]
