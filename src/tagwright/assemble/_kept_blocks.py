@@ -25,11 +25,11 @@ class KeptBlocks:
         self.folder, self.taken_over = folder, 0
         if folder is None:
             return
-        folder.mkdir(parents=True, exist_ok=True)
         about = folder / "about.json"
         if about.exists() and about.read_text(encoding="utf-8") == str(fingerprint):
             return
         remove_blocks(folder)
+        folder.mkdir(parents=True, exist_ok=True)
         _write(about, lambda path: path.write_text(str(fingerprint), encoding="utf-8"))
 
     def texts(self, look: Callable[[], tuple[np.ndarray, csr_array]]) -> tuple[np.ndarray, csr_array]:
@@ -69,9 +69,13 @@ class KeptBlocks:
 
 def remove_blocks(folder: Path) -> None:
     """Remove what was kept, and the folder unless there is something else in it."""
+    if not folder.is_dir():
+        return
     for pattern in ("about.json", "texts.npz", "block-*.npz", "*.part"):
         for path in folder.glob(pattern):
             path.unlink()
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def fingerprint(model: Model, words: WordTokens, labels: pa.ChunkedArray, about: Mapping[str, Any]) -> str:

@@ -64,7 +64,7 @@ def first_alike(tokens: Tokens) -> np.ndarray:
 def _digests(tokens: Tokens) -> np.ndarray:
     """A number for each row, the same for the same ids; rarely the same for others."""
     lengths, random = tokens.lengths, np.random.default_rng(0)
-    ids = (tokens.ids[:, None] if tokens.ids.ndim == 1 else tokens.ids).astype(np.uint64)
+    ids = (tokens.ids if tokens.ids.ndim == 2 else tokens.ids[:, None]).astype(np.uint64)
     channels = random.integers(1, 2**63, ids.shape[1], np.uint64) * np.uint64(2) + np.uint64(1)
     mixed = ((ids + np.uint64(1)) * channels).sum(axis=1, dtype=np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX
@@ -82,7 +82,6 @@ def _equal(tokens: Tokens, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     ends = np.cumsum(lengths)
     place = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
     mine, other = (tokens.ids[place + np.repeat(tokens.offsets[rows], lengths)] for rows in (left, right))
-    differs = mine != other
-    differs = differs if differs.ndim == 1 else differs.any(axis=1)
+    differs = mine != other if mine.ndim == 1 else (mine != other).any(axis=1)
     same[np.repeat(np.arange(len(left)), lengths)[differs]] = False
     return same
