@@ -98,6 +98,18 @@ def test_term_takes_part_only_if_known_and_not_excused():
     close(value, zlpr(logits, target, mask=known & ~excused(target)).sum())
 
 
+@pytest.mark.parametrize("name", ["bce", "zlpr"])
+def test_labels_that_words_excuse_take_no_part(name: str):
+    logits, target = batch()
+    known, free = (torch.rand(9, 6, generator=torch.Generator().manual_seed(seed)) < 0.6 for seed in (1, 2))
+    given = {"objective": name, "mask": {"name": "elements", "plain_share": 0.0}}
+    objective = build_objective(resolve(given), SPACE, row_count=100)
+    loss = {"bce": bce, "zlpr": zlpr}[name]
+    part = ~free | (target > 0)
+    close(objective(logits, target, excused=free), loss(logits, target, mask=part).sum())
+    close(objective(logits, target, excused=free, known=known), loss(logits, target, mask=part & known).sum())
+
+
 def test_generator_decides_the_mask():
     objective = build_objective(
         resolve({"objective": "maskloss-label", "mask": {"draw": "example"}}), SPACE, row_count=100
@@ -148,6 +160,12 @@ def test_loss_for_one_label_refuses_several_and_names_those_that_fit():
 def test_mask_without_groups_is_refused():
     with pytest.raises(SettingsError, match="names of the labels show no groups"):
         build_objective(resolve({"objective": "maskloss-label"}), ALONE, row_count=100)
+
+
+def test_an_element_mask_is_refused_where_labels_come_in_chunks():
+    given = {"objective": "maskloss-elem", "head": {"name": "document", "chunk": 8}}
+    with pytest.raises(SettingsError, match=r"mask elements looks at all labels .* with head.chunk take none"):
+        build_objective(resolve(given), SPACE, row_count=100)
 
 
 def test_batchwise_loss_refuses_accumulation(monkeypatch: pytest.MonkeyPatch):

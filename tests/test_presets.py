@@ -20,6 +20,15 @@ def test_maskloss_is_mean_bce_with_groups():
     assert (choices["targets"], choices["weights"]) == ("hard", "none")
 
 
+def test_maskloss_by_elements_is_the_same_with_words():
+    choices = presets.preset("maskloss-elem")
+    assert choices == {**presets.preset("maskloss-label"), "mask": "elements"}
+
+
+def test_distilled_soft_labels_stand_beside_as_their_rivals_do():
+    assert presets.preset("ls-distil") == {**presets.preset("ls-tfidf"), "targets": "distil"}
+
+
 @pytest.mark.parametrize("name", presets.names())
 def test_every_preset_resolves_to_parts_that_exist(name: str):
     settings = resolve({"objective": name})

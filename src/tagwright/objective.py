@@ -17,13 +17,13 @@ from tagwright.shortlist import FULL, shortlisted
 from tagwright.weights._weights import LabelWeights
 
 LINKS = ("softmax", "sigmoid", "sigmoid2")  # that make probabilities of logits
-MaskOf = Callable[[Tensor, torch.Generator | None], Tensor]
+MaskOf = Callable[..., Tensor]  # of the target, the generator, and `excused` where there are such labels
 
 
 class Objective(nn.Module):
     """Sums the loss over the examples of a batch, so that parts of a batch add up to the whole.
 
-    `mask_of(target, generator)` draws the terms that take part; `weights` are the labels' own; `beside` is what soft
+    `mask_of(target, generator, …)` draws the terms that take part; `weights` are the labels' own; `beside` is what soft
     labels add to the loss where they do not replace the labels. `begun` is 1 from the step on at which they count.
     """
 
@@ -53,14 +53,17 @@ class Objective(nn.Module):
         generator: torch.Generator | None = None,
         soft: Tensor | None = None,
         soft_logits: Tensor | None = None,
+        excused: Tensor | None = None,
     ) -> Tensor:
         """Logits and target (B, L) -> the sum over examples. `known` (B, L) is False where nobody judged a label.
 
+        `excused` (B, L), for a mask by words, is True where a label need not be pushed down.
         `soft` labels (B, L) change nothing of which labels are gold: masks and weights go by the target.
         """
-        mask = known if self.mask_of is None else self.mask_of(target, generator)
-        if self.mask_of is not None and known is not None:
-            mask = mask & known  # type: ignore[operator]
+        mask = known
+        if self.mask_of is not None:
+            mask = self.mask_of(target, generator, **({} if excused is None else {"excused": excused}))
+            mask = mask if known is None else mask & known
         cells = weight_cells(target, self.positive, self.negative, self.of_gold)  # type: ignore[arg-type]
         truth = target if soft is None or self.beside else torch.where(self.begun > 0, soft, target)
         value: Tensor = self.loss(logits, truth, mask=mask, example_weight=example_weight, **cells)

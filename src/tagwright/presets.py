@@ -9,9 +9,11 @@ BESIDE = {"soft": {"role": "auxiliary"}}
 
 PRESETS: dict[str, dict[str, object]] = {
     "maskloss-label": {"loss": {"name": "bce", "labels": "mean"}, "mask": "groups"},  # MaskLoss eq. 3
+    "maskloss-elem": {"loss": {"name": "bce", "labels": "mean"}, "mask": "elements"},  # with the groups of its A.3
     "kwls": {"loss": "cross_entropy", "targets": "kwls", **BESIDE},  # KWLS eqs. 1 to 9
     "ls-classic": {"loss": "cross_entropy", "targets": "smooth", **BESIDE},  # its rivals, by the same equation 9
     "ls-tfidf": {"loss": "cross_entropy", "targets": "tfidf", **BESIDE},
+    "ls-distil": {"loss": "cross_entropy", "targets": "distil", **BESIDE},
     "cecl-ee": {"loss": "cecl", "weights": "ee"},  # BAT eqs. 7, 8: the paper's CL
     "cecl-standard": {"loss": "cecl", "weights": "standard"},
     "cecl-array": {"loss": "cecl", "weights": "array"},  # the paper's CLA

@@ -255,3 +255,33 @@ def test_a_missing_source_writes_nothing(quick, tmp_path):
     with pytest.raises(DataError):
         compare_folder("nowhere.csv", quick, objectives=["bce", "zlpr"], seeds=1, out=tmp_path / "c")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_objectives_share_a_teacher_and_it_does_not_stay(split_source, quick, tmp_path):
+    """Two presets of one loss and seed want the same teacher; two seeds want two."""
+    phases = []
+
+    def watching(stream, title, start, total):
+        phases.append(title)
+        return stream
+
+    given = {**quick, "loss": {"name": "bce"}, "targets": {"name": "distil"}, "soft": {"role": "auxiliary"}}
+    compare_folder(
+        str(split_source), given, objectives=["bce", "ls-distil"], seeds=2, out=tmp_path / "c", progress=watching
+    )
+    assert phases == ["teacher", "fit", "fit"] * 2
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["report.html", "results.json", "runs"]
+
+
+def test_a_comparison_that_ended_while_teaching_can_be_resumed(split_source, quick, tmp_path):
+    def failing(stream, title, start, total):
+        yield next(stream)
+        raise KeyboardInterrupt
+
+    given = {**quick, "targets": {"name": "distil"}, "fit": {**quick["fit"], "save_seconds": 0.0}}
+    choice = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}
+    with pytest.raises(KeyboardInterrupt):
+        compare_folder(str(split_source), given, **choice, progress=failing)
+    assert [path.name for path in (tmp_path / "c").iterdir()] == ["teachers"]
+    compare_folder(str(split_source), given, **choice, resume=True)
+    assert not (tmp_path / "c" / "teachers").exists()

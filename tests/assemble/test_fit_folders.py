@@ -72,3 +72,25 @@ def test_the_outcome_tells_of_a_refit_also_when_it_is_read_back(source, tiny, tm
     assert first.refitted_on == first.as_dict()["refitted_on"] == 120
     assert fit_folder(str(source), given, out=tmp_path / "m", resume=True).refitted_on == 120
     assert "trained again on train and dev (120 texts)" in (tmp_path / "m" / "README.md").read_text()
+
+
+def test_a_run_that_ended_while_teaching_goes_on_and_leaves_no_teacher(source, tiny, tmp_path):
+    given = tiny(targets={"name": "distil"}, soft={"role": "auxiliary"}, fit={"epochs": 1})
+    whole, out, count = tmp_path / "whole", tmp_path / "model", iter(range(100))
+    fit_folder(str(source), given, out=whole)
+    with pytest.raises(Interrupted):
+        fit_folder(str(source), given, out=out, asked=lambda: next(count) == 3)
+    assert [path.name for path in run_folder(out).iterdir()] == ["teacher"]
+    fit_folder(str(source), given, out=out, resume=True)
+    assert {path.name for path in run_folder(out).iterdir()} == {"report.html", "outcome.json"}
+    for name in ("model.safetensors", "heads/main/metrics.json"):
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_a_run_that_ended_while_teaching_can_be_overwritten(source, tiny, tmp_path):
+    given, out = tiny(targets={"name": "distil"}, fit={"epochs": 1}), tmp_path / "model"
+    with pytest.raises(Interrupted):
+        fit_folder(str(source), given, out=out, asked=lambda: True)
+    with pytest.raises(ModelError, match="other data or settings"):
+        fit_folder(str(source), {**given, "fit": {**given["fit"], "seed": 1}}, out=out, resume=True)
+    fit_folder(str(source), {**given, "fit": {**given["fit"], "seed": 1}}, out=out, overwrite=True)

@@ -115,9 +115,12 @@ def test_nothing_alike_is_an_error_with_the_nearest(source):
 @pytest.mark.parametrize(
     ("by", "options", "message"),
     [
-        ("elements", {}, "unknown way to find groups 'elements'"),
+        ("element", {}, "unknown way to find groups 'element'; did you mean 'elements'"),
+        ("elements", {"model": "m"}, "elements are words, not groups of labels"),
+        ("elements", {}, "--by elements asks a trained model; give its folder with --model"),
+        ("prefix", {"threshold": 0.5}, "--threshold goes with --by elements, not with prefix"),
         ("confusions", {}, "give its folder with --model"),
-        ("prefix", {"model": "m"}, "--model goes with --by confusions, not with prefix"),
+        ("prefix", {"model": "m"}, "--model goes with --by confusions or elements, not with prefix"),
         ("cooccurrence", {"prefix_separator": "/"}, "--prefix-separator goes with --by prefix"),
         ("prefix", {"share": 0.1}, "--share goes with --by confusions or cooccurrence"),
         ("cooccurrence", {"share": 0.0}, "--share must be above 0 and at most 1, got 0.0"),

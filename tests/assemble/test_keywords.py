@@ -66,6 +66,7 @@ def test_labels_can_be_named_and_numbers_are_the_settings(source):
     ("options", "message"),
     [
         ({"by": "kwl"}, "unknown --by 'kwl'; did you mean 'kwls'"),
+        ({"by": "distil"}, "distil are a teacher's scores, not made of words; --by takes kwls or tfidf"),
         ({"labels": ["kitchn"]}, "unknown label 'kitchn'; did you mean 'kitchen'"),
         ({"top": 0}, "--top must be at least 1"),
         ({"texts": -1}, "--texts 0, got"),

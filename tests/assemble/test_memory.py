@@ -28,6 +28,16 @@ def test_other_encoders_and_unknown_memory_are_let_through(monkeypatch):
     memory.require_memory(LEARNED, 10**9, batch=32, device=CPU)
 
 
+def test_soft_labels_of_too_many_cells_are_refused_with_the_figures(monkeypatch):
+    monkeypatch.setattr(memory, "free_bytes", lambda device: 2_000_000_000)
+    memory.require_soft_memory(100_000, 4_000)
+    message = r"100,000 texts and 6,000 labels want 2\.4 GB, and 2\.0 GB are free; take targets hard"
+    with pytest.raises(SettingsError, match=message):
+        memory.require_soft_memory(100_000, 6_000)
+    monkeypatch.setattr(memory, "free_bytes", lambda device: None)
+    memory.require_soft_memory(10**9, 10**9)
+
+
 def test_free_memory_of_this_machine_is_plausible():
     found = memory.free_bytes(CPU)
     assert found is None or 10**7 < found < 10**14

@@ -110,6 +110,24 @@ def test_one_process_speaks_and_writes(pair):
     assert {path.name for path in out.parent.iterdir()} == {"model", "model.run"}
 
 
+def test_two_processes_have_one_teacher(data, tmp_path):
+    """They learn beside its scores, without the labels that words of its own excuse."""
+    mask = {"name": "elements", "threshold": 0.1, "select": "all", "plain_share": 0.0}
+    taught = {"targets": {"name": "distil"}, "soft": {"role": "auxiliary"}, "mask": mask}
+    fit_folder(str(data), {**SETTINGS, **taught}, out=tmp_path / "alone")
+    given = {f"{section}.{key}": value for section, keys in taught.items() for key, value in keys.items()}
+    options = [word for key, value in given.items() for word in ("--set", f"{key}={value}")]
+    _, said = finished(launched(data, tmp_path / "pair", *options))
+    assert said.count("a teacher is trained first") == said.count("mask by words") == 1
+    words = [(run_folder(tmp_path / name) / "elements.csv").read_text() for name in ("alone", "pair")]
+    assert [line.split(",")[:2] for line in words[0].split()] == [line.split(",")[:2] for line in words[1].split()]
+    weights, found = (load_file(tmp_path / name / "model.safetensors") for name in ("alone", "pair"))
+    for name, weight in weights.items():
+        np.testing.assert_allclose(found[name], weight, atol=1e-5, err_msg=name)
+    left = {"report.html", "outcome.json", "elements.csv"}
+    assert {path.name for path in run_folder(tmp_path / "pair").iterdir()} == left
+
+
 def test_a_model_that_stands_is_refused_by_all_and_nobody_waits(data, pair):
     before = bytes_of(pair[0])
     process = launched(data, pair[0])

@@ -65,6 +65,26 @@ def test_captured_steps_train_the_same_model(case, captured):
     assert found.history[-1]["score"] == pytest.approx(plain.history[-1]["score"], abs=0.02)
 
 
+def test_captured_steps_excuse_what_words_excuse(case, captured, tmp_path):
+    """One frequent word speaks for all labels, so that most texts excuse most of them."""
+    prepared, settings = case
+    plain = settings.as_dict()
+    path = tmp_path / "words.csv"
+    path.write_text("word,label\n" + "".join(f'and,"{label}"\n' for label in prepared.space.names))
+    calm = {**plain["encoder"], "dropout": 0.0}
+    losses = {}
+    for name, mask in {"masked": {"name": "elements", "words": str(path), "plain_share": 0.5}, "none": "none"}.items():
+        for kind, reason in (("captured", None), ("plain", "")):
+            seen = losses[name, kind] = []
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(loops, "against_capture", lambda *given, reason=reason: reason)
+                fit(prepared, resolve({**plain, "encoder": calm, "mask": mask}), followed(seen))
+    found = {key: [step.loss for step in seen] for key, seen in losses.items()}
+    assert not all(step.settled for step in losses["masked", "captured"])
+    assert found["masked", "captured"] == pytest.approx(found["masked", "plain"], rel=1e-3)
+    assert sum(found["masked", "plain"]) < 0.9 * sum(found["none", "plain"])
+
+
 def test_captured_and_stopped_goes_on_to_the_same_bits(case, captured, tmp_path):
     asked = iter([False, False, True])
     with pytest.raises(Interrupted):
@@ -202,7 +222,7 @@ def test_a_refit_makes_soft_labels_of_all_its_rows(case, monkeypatch):
     monkeypatch.setattr(
         type(prepared),
         "training_rows",
-        lambda self, names, *given: made.append(list(names)) or whole(self, names, *given),
+        lambda self, names, *given, **more: made.append(list(names)) or whole(self, names, *given, **more),
     )
     fit(prepared, resolve({**settings.as_dict(), "fit": {**settings.as_dict()["fit"], "refit": True}}))
     assert made == [["train"], ["train", "dev"]]

@@ -35,6 +35,7 @@ def test_lengths_and_batches_stop_at_the_limit():
     inputs = token_inputs([[1, 2, 3], [4]], limit=2)
     assert inputs.lengths.tolist() == [2, 1]
     assert inputs.batch(np.array([0]))[0].tolist() == [[1, 2]]
+    assert inputs.ends == (2, 0)
 
 
 def test_joined_tokens_are_the_rows_of_both():

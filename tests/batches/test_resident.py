@@ -39,7 +39,9 @@ def gathered(resident, index, size, width):
 @pytest.mark.parametrize("index", [[0, 1, 2], [5, 3, 3, 4], [1]])
 def test_a_batch_is_that_of_the_rows(index, features):
     inputs = TokenInputs(tokens(features), 12)
-    given = rows(inputs, weight=np.arange(1, 7, dtype=np.float32), unknown=csr_array(np.eye(6, LABELS)))
+    excused = csr_array(np.random.default_rng(2).random((6, LABELS)) < 0.3)
+    weight, unknown = np.arange(1, 7, dtype=np.float32), csr_array(np.eye(6, LABELS))
+    given = rows(inputs, weight=weight, unknown=unknown, excused=excused)
     plain = given.batch(np.array(index), "cpu")
     found = gathered(Resident(given, torch.device("cpu")), index, 7, 16)
     ids, lengths = plain.inputs
@@ -49,6 +51,8 @@ def test_a_batch_is_that_of_the_rows(index, features):
     assert torch.equal(found.inputs[1][:count], lengths)
     assert torch.equal(found.target[:count], plain.target)
     assert torch.equal(found.known[:count], plain.known)
+    assert torch.equal(found.excused[:count], plain.excused)
+    assert plain.excused.tolist() == excused.toarray()[index].tolist()
     assert torch.equal(found.weight[:count], plain.weight)
     assert not found.weight[count:].any()
 
@@ -97,6 +101,9 @@ def test_size_counts_ids_and_targets():
     resident = Resident(given, torch.device("cpu"))
     assert resident_bytes(given) == 4 * resident.ids.numel() + resident.target.numel()
     assert resident_bytes(rows(soft=True)) == 4 * resident.ids.numel() + 4 * resident.target.numel()
+    excused = csr_array((6, LABELS), dtype=bool)
+    assert resident_bytes(rows(excused=excused)) == resident_bytes(given) + 6 * LABELS
+    assert Resident(rows(excused=excused), torch.device("cpu")).excused.element_size() == 1
 
 
 def test_windows_and_features_are_not_one_row_a_text():

@@ -34,6 +34,14 @@ def test_weights_go_with_their_rows():
     assert batch.weight.tolist() == [3.0, 1.0]
 
 
+def test_excused_labels_go_with_their_rows():
+    excused = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 1]], bool)
+    batch = rows(excused=csr_array(excused)).batch(INDEX, "cpu")
+    assert batch.excused.dtype == torch.bool
+    assert batch.excused.tolist() == excused[INDEX].tolist()
+    assert rows().batch(INDEX, "cpu").excused is None
+
+
 def test_added_rows_follow_one_another():
     both = rows() + rows()
     assert torch.equal(both.batch(np.array([4, 1]), "cpu").target, torch.from_numpy(TARGET[[1, 1]]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tagwright.batches.tokens import Tokens
-from tagwright.batches.windows import PieceInputs
+from tagwright.batches.windows import LONG, PieceInputs
 from tagwright.errors import SettingsError
 
 LENGTHS = [0, 3, 6, 7, 8, 19, 50]  # pieces between [101] and [102]
@@ -108,3 +108,15 @@ def test_what_is_left_out_is_said():
 def test_windows_that_cannot_move_on_are_refused(options, match):
     with pytest.raises(SettingsError, match=match):
         inputs_of(**options)
+
+
+@pytest.mark.parametrize("limit", [8, 7])
+@pytest.mark.parametrize("long", LONG)
+def test_ends_of_a_text_are_all_that_is_read_of_it(long, limit, monkeypatch):
+    whole = inputs_of(long=long, limit=limit, most=3)
+    first, last = whole.ends
+    cut = [text if len(text) <= first + last else text[:first] + text[len(text) - last :] for text in TEXTS]
+    assert len(cut[-1]) < len(TEXTS[-1])
+    before = windows(whole, range(7))
+    monkeypatch.setitem(globals(), "TEXTS", cut)
+    assert windows(inputs_of(long=long, limit=limit, most=3), range(7)) == before

@@ -62,3 +62,42 @@ def test_suggested_groups_show_the_pair_most_alike(call, texts):
     done = call("groups", texts, "--by", "cooccurrence", "--share", 0.05)
     assert done.code == 0, done.err
     assert "most alike" in done.out
+
+
+def test_elements_are_shown_and_written(call, model, texts, tmp_path):
+    out = tmp_path / "e.csv"
+    options = ["--by", "elements", "--model", model, "--threshold", 0.05, "--select", "all", "--split", "all"]
+    done = call("groups", texts, *options, "--device", "cpu", "--out", out)
+    assert done.code == 0, done.err
+    assert out.read_text().startswith("word,label,texts,drop\n")
+    pairs = len(out.read_text().splitlines()) - 1
+    assert f"{pairs} pairs of a word and a label" in done.out
+    assert "90 of 90 texts (all)" in done.out
+    assert "decisions are so near the threshold" in " ".join(done.out.split())
+    assert done.err.endswith(f"elements: {out}\n")
+    assert "texts without a word: " in done.err
+
+
+def test_elements_as_json_are_one_object(call, model, texts):
+    options = ["--by", "elements", "--model", model, "--threshold", 0.05, "--select", "all", "--split", "all"]
+    done = call("groups", texts, *options, "--json")
+    assert done.code == 0, done.err
+    assert set(done.json["elements"][0]) == {"word", "label", "texts", "drop"}
+    assert (done.json["by"], done.json["selected"], done.json["file"]) == ("elements", 90, None)
+    assert done.json["copies"] >= done.json["skipped"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--out", "e.toml"], "--out must end in .csv"),
+        (["--share", 0.1], "--share goes with --by"),
+        (["--threshold", 1.5], "below 1, got 1.5"),
+        (["--select", "right"], "unknown choice of texts"),
+        (["--resume"], "name it with --out"),
+    ],
+)
+def test_mistakes_with_elements_are_one_message(call, model, texts, options, message):
+    done = call("groups", texts, "--by", "elements", "--model", model, *options)
+    assert done.code == 2
+    assert message in " ".join(done.err.split())

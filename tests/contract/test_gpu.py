@@ -110,6 +110,23 @@ def test_captured_steps_are_those_of_the_plain_loop(name, more, tolerance, tmp_p
     assert losses[True] == pytest.approx(losses[False], rel=tolerance)
 
 
+def test_captured_steps_excuse_what_words_excuse(tmp_path: Path):
+    """One frequent word speaks for all labels; a draw for every step, from the run's generator on the device."""
+    given = {"objective": "zlpr", "encoder": {"name": "cnn", "dropout": 0.0}}
+    prepared = prepare(shop(pages=420), resolve(given))
+    path = tmp_path / "words.csv"
+    path.write_text("word,label\n" + "".join(f'and,"{label}"\n' for label in prepared.space.names))
+    losses = {}
+    for capture in (True, False):
+        choice = {"epochs": 1.5, "device": "cuda", "limit": 40, "capture": capture}
+        settings = resolve({**given, "mask": {"name": "elements", "words": str(path)}, "fit": choice})
+        seen = []
+        fit(prepared, settings, Run(progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream)))
+        losses[capture] = [step.loss for step in seen]
+        assert {step.settled for step in seen} == ({True, False} if capture else {True})
+    assert losses[True] == pytest.approx(losses[False], rel=2e-3)
+
+
 def test_an_encoder_that_waits_for_the_host_is_trained_step_by_step():
     settings = resolve({"encoder": {"name": "lstm"}, "fit": {"epochs": 1, "device": "cuda"}})
     said = []

@@ -1,6 +1,7 @@
 """Objectives × seeds on one split: every run kept as it ends, then means, spreads and paired intervals."""
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from tagwright.read.split import split as split_data
 from tagwright.report import CompareFacts, compare_report
 from tagwright.settings import Settings, resolve
 
-MARKS = ("results.json", "runs")  # what tells a folder for a comparison
+MARKS = ("results.json", "runs", "teachers")  # what tells a folder for a comparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,7 @@ def compare_folder(
     if overwrite and not resume:
         _clear(out)
     out.mkdir(parents=True, exist_ok=True)
-    found, run = [], Run(progress=progress, say=say)
+    found, run = [], Run(progress=progress, say=say, teachers=out / "teachers")
     for number, (name, seed) in enumerate([(n, s) for s in range(seeds) for n in objectives], start=1):
         own = {"objective": name, "fit": {**given.get("fit", {}), "seed": seed}}
         settings = resolve({**given, **own}, data.task, rows)
@@ -87,6 +88,7 @@ def compare_folder(
         found.append(_run(prepared, data, settings, on, out / "runs", scored, run))
     facts = summarise(found, primary, split=on, title=f"{', '.join(objectives)} on {source}", settings=first.as_dict())
     facts = replace(facts, differing=differing(chosen), warnings=prepared.warnings)
+    shutil.rmtree(out / "teachers", ignore_errors=True)  # they have served
     return Comparison(facts=facts, report=_write(facts, out))
 
 
@@ -174,6 +176,7 @@ def _clear(out: Path) -> None:
     """Remove what an earlier comparison wrote, and nothing else."""
     for path in (*(out / "runs").glob("*.json"), out / "results.json", out / "report.html"):
         path.unlink(missing_ok=True)
+    shutil.rmtree(out / "teachers", ignore_errors=True)
 
 
 def _sd(values: np.ndarray) -> float:

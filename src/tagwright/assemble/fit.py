@@ -22,7 +22,7 @@ from tagwright.read import Data, read_data
 from tagwright.report import fit_report, model_card
 from tagwright.settings import Settings, resolve
 
-PHASES = ("fit", "refit")
+PHASES = ("fit", "refit", "teacher")
 RUN_MARKS = (*PHASES, "outcome.json")  # what tells a run folder for ours
 
 
@@ -73,7 +73,7 @@ def fit_folder(
             return _finished(out, folder, prepared.fingerprint(settings))
     with ranks.together():
         if overwrite and not resume and ranks.first:
-            _clear(folder, (*RUN_MARKS, "report.html"))
+            _clear(folder, (*RUN_MARKS, "report.html", "elements.csv"))
     with _kept_if_filled(folder) if ranks.first else nullcontext():
         fitted = fit(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
     with ranks.together():

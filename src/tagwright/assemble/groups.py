@@ -1,4 +1,7 @@
-"""Groups of labels for a mask: by their names, a model's confusions, or the texts they share; as a file to edit."""
+"""Groups of labels for a mask: by their names, a model's confusions, or the texts they share; as a file to edit.
+
+The words that labels depend on are found by `element_groups`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,11 +23,13 @@ from tagwright.read import Data, read_data
 from tagwright.read.split import split as split_data
 from tagwright.toml import scalar
 
+ELEMENTS = "elements"
 # what each way takes beside the data
 OPTIONS = {
     PREFIX: {"prefix_separator"},
     "confusions": {"model", "split", "share", "least"},
     "cooccurrence": {"split", "share", "least"},
+    ELEMENTS: {"model", "split", "threshold", "select", "device", "resume"},
 }
 SHARES = {"confusions": 0.05, "cooccurrence": 0.2}
 LEAST = 3  # texts
@@ -78,12 +83,10 @@ def find_groups(
     **columns: Any,
 ) -> GroupsFound:
     """Find groups and write them to `out`, if given. Options of another way, or no group, are an error."""
-    given = {name: value for name, value in options.items() if value is not None}
-    _check(by, given)
-    if out is not None and out.suffix.lower() != ".toml":
-        raise SettingsError(f"groups are written as TOML, so --out must end in .toml, got {out}")
-    if out is not None and out.exists() and not overwrite:
-        raise SettingsError(f"{out} exists; choose another name or use --overwrite")
+    given = checked_options(by, options)
+    if by == ELEMENTS:
+        raise SettingsError("elements are words, not groups of labels; find_element_groups finds them")
+    check_out(out, ".toml", overwrite=overwrite)
     ways = {PREFIX: _by_prefix, "confusions": _by_confusions, "cooccurrence": _by_cooccurrence}
     found = ways[by](source, given, columns)
     if out is not None:
@@ -91,19 +94,30 @@ def find_groups(
     return found
 
 
-def _check(by: str, given: Mapping[str, Any]) -> None:
+def checked_options(by: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are given; those of another way are an error."""
+    given = {name: value for name, value in options.items() if value is not None}
     if by not in OPTIONS:
         raise SettingsError(unknown("way to find groups", by, OPTIONS))
     for name in given:
-        ways = [way for way, options in OPTIONS.items() if name in options]
+        ways = [way for way, known in OPTIONS.items() if name in known]
         if by not in ways:
             raise SettingsError(f"--{name.replace('_', '-')} goes with --by {' or '.join(ways)}, not with {by}")
-    if by == "confusions" and "model" not in given:
-        raise SettingsError("--by confusions asks a trained model; give its folder with --model")
+    if "model" in OPTIONS[by] and "model" not in given:
+        raise SettingsError(f"--by {by} asks a trained model; give its folder with --model")
     if not 0 < given.get("share", 1) <= 1:
         raise SettingsError(f"--share must be above 0 and at most 1, got {given['share']}")
     if given.get("least", 1) < 1:
         raise SettingsError(f"--least must be at least 1, got {given['least']}")
+    return given
+
+
+def check_out(out: Path | None, suffix: str, *, overwrite: bool) -> None:
+    """Refuse a file of another kind, and one that stands unless `overwrite`."""
+    if out is not None and out.suffix.lower() != suffix:
+        raise SettingsError(f"this is written as {suffix[1:].upper()}, so --out must end in {suffix}, got {out}")
+    if out is not None and out.exists() and not overwrite:
+        raise SettingsError(f"{out} exists; choose another name or use --overwrite")
 
 
 def _by_prefix(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]) -> GroupsFound:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tagwright import parts
 from tagwright.assemble.fit import read_for
+from tagwright.assemble.memory import require_soft_memory
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.errors import SettingsError, unknown
 from tagwright.settings import Settings
@@ -64,6 +65,8 @@ def find_keywords(
     seed: int = 0,
 ) -> KeywordsFound:
     """The `top` words of every label, or of some `labels`, and so many `texts`, drawn from train."""
+    if by == "distil":
+        raise SettingsError("soft labels of distil are a teacher's scores, not made of words; --by takes kwls or tfidf")
     if by not in WAYS:
         raise SettingsError(unknown("--by", by, WAYS))
     if top < 1 or texts < 0:
@@ -126,6 +129,8 @@ def _texts(prepared: Prepared, settings: Settings, by: str, texts: int, seed: in
     table = prepared.tables["train"]
     facts = {"table": table, "space": prepared.space, "tokens": prepared.words("train")}
     given = settings.targets.options if settings.targets.name == by else {}
+    if texts:
+        require_soft_memory(table.num_rows, len(prepared.space))
     soft = parts.build("targets", by, given, **facts) if texts else np.zeros((0, 1))
     drawn = np.sort(np.random.default_rng(seed).permutation(table.num_rows)[:texts])
     found = []

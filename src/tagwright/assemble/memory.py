@@ -32,6 +32,16 @@ def require_memory(learned: Mapping[str, np.ndarray], label_count: int, *, batch
         )
 
 
+def require_soft_memory(row_count: int, label_count: int) -> None:
+    """Refuse soft labels, a value for every text and label, that the host's memory does not hold."""
+    wanted, free = 4 * row_count * label_count, free_bytes(torch.device("cpu"))  # float32
+    if free is not None and wanted > free:
+        raise SettingsError(
+            f"soft labels of {row_count:,} texts and {label_count:,} labels want {wanted / GIGABYTE:,.1f} GB, and "
+            f"{free / GIGABYTE:,.1f} GB are free; take targets hard, or fewer texts or labels"
+        )
+
+
 def crowded(parts: int, rows: int, settings: Settings, say: Callable[[str], None]) -> int:
     """Twice as many parts of a batch of so many rows, after a device's memory did not hold one; says so."""
     at_once = -(-rows // parts)

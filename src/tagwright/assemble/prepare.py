@@ -19,6 +19,7 @@ from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.embed.vectors import read_vectors
 from tagwright.errors import DataError, SettingsError
+from tagwright.folder import MANIFEST, sha256
 from tagwright.labels.space import LabelSpace
 from tagwright.model import inputs_of
 from tagwright.network import Network
@@ -26,9 +27,11 @@ from tagwright.read import Data
 from tagwright.read.keep import keep
 from tagwright.read.split import split
 from tagwright.settings import Settings
+from tagwright.targets.distil import Teacher, nobody
 from tagwright.targets.hard import hard
 
 FEW = 50  # texts
+FILES = ("groups", "words", "model")  # options of masks and targets that may name one
 LEARNT_FROM = {"text", "labels", "values", "unknown", "weight"}
 
 
@@ -61,21 +64,27 @@ class Prepared:
         sparse = bool(settings.head.options.get("chunk", 0))
         return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight, sparse=sparse)
 
-    def training_rows(self, names: Sequence[str], network: Network, settings: Settings) -> Rows:
-        """The rows of some tables to learn from, with the soft labels that the settings name, made of them alone."""
+    def training_rows(
+        self, names: Sequence[str], network: Network, settings: Settings, *, teacher: Teacher = nobody
+    ) -> Rows:
+        """The rows of some tables to learn from, with the soft labels that the settings name, made of them alone.
+
+        `teacher` scores these rows, and is asked only by targets that want it.
+        """
         whole = reduce(add, (self.rows(name, network, settings) for name in names))
         if settings.targets.name == "hard":
             return whole
         columns = [name for name in ("labels", "values") if all(name in self.tables[one].column_names for one in names)]
         table = pa.concat_tables([self.tables[name].select(columns) for name in names])
-        facts = {"table": table, "space": self.space, "tokens": reduce(Tokens.joined, map(self.words, names))}
+        tokens = reduce(Tokens.joined, map(self.words, names))
+        facts = {"table": table, "space": self.space, "tokens": tokens, "teacher": teacher}
         return replace(whole, soft=parts.build("targets", settings.targets.name, settings.targets.options, **facts))
 
     def fingerprint(self, settings: Settings) -> str:
         """A digest of the data and of every setting that moves the result."""
         plain = settings.as_dict()
         plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
-        return hashlib.sha256(f"{plain!r} {_file_digests(settings)} {self._data_digest}".encode()).hexdigest()
+        return hashlib.sha256(f"{plain!r} {_file_digests(settings)} {self.data_digest}".encode()).hexdigest()
 
     def words(self, name: str) -> Tokens:
         """The first channel of a table's tokens, with 0 in place of what stands for no word."""
@@ -83,8 +92,8 @@ class Prepared:
         return Tokens(np.where(np.isin(words, marks), 0, words) if marks else words, self.tokens[name].offsets)
 
     @cached_property
-    def _data_digest(self) -> str:
-        """Asked for by every run of a comparison, and made once."""
+    def data_digest(self) -> str:
+        """Of every table. Asked for by every run of a comparison, and made once."""
         return " ".join(f"{name} {table_digest(table)}" for name, table in sorted(self.tables.items()))
 
 
@@ -101,9 +110,12 @@ def table_digest(table: pa.Table) -> str:
 
 
 def _file_digests(settings: Settings) -> list[str]:
-    """Of the files that the mask's settings name (groups may be edited between two runs)."""
-    paths = [Path(value) for value in settings.mask.options.values() if isinstance(value, str)]
-    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()]
+    """Of the files and model folders that the settings name (groups may be edited between two runs)."""
+    named = [part.options.get(name) for part in (settings.mask, settings.targets) for name in FILES]
+    paths = [Path(value) for value in named if value]
+    # a model's manifest has the digests of all its files
+    files = [path / MANIFEST if path.is_dir() else path for path in paths]
+    return [sha256(path) for path in files if path.is_file()]
 
 
 def prepare(data: Data, settings: Settings) -> Prepared:

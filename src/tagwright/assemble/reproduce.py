@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import shorten
@@ -116,16 +116,9 @@ def _make(
             write()
         before = run.cell
         if ledger.finished(run.key) is None:
-            row = _row(run, bench, _run_of(out))
+            row = _row(run, bench, Run(teachers=out / "teachers"))
             ledger.add(row)
             say(f"run {number} of {len(runs)}: {_named(run)}: {_told(row, metric)}")
-
-
-def _run_of(out: Path) -> Run:
-    """How a run is made: without state or progress of its own; what several runs share is kept in `out`."""
-    known = {field.name for field in fields(Run)}
-    shared: dict[str, Any] = {"teachers": out / "teachers"} if "teachers" in known else {}
-    return Run(**shared)
 
 
 def _row(run: Planned, bench: Bench, how: Run) -> dict[str, Any]:

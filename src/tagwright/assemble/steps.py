@@ -92,7 +92,7 @@ def batch_loss(network: Network, objective: Objective, batch: Batch, generator: 
     if isinstance(batch.target, SparseTarget):
         return chunked_loss(network, objective, batch)
     logits = network(*batch.inputs)
-    facts = {"known": batch.known, "example_weight": batch.weight, "generator": generator}
+    facts = {"known": batch.known, "example_weight": batch.weight, "generator": generator, "excused": batch.excused}
     value: Tensor = objective(logits["main"], batch.target, soft=batch.soft, soft_logits=logits.get("soft"), **facts)
     return value
 

@@ -13,11 +13,13 @@ from tagwright import metrics, parts
 from tagwright.assemble.chunked import optimiser_of
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
 from tagwright.assemble.device import deterministic, device_of, forked_random
+from tagwright.assemble.lessons import check_lessons, lessons
 from tagwright.assemble.memory import explained, require_memory
 from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
 from tagwright.assemble.steps import steps_of
+from tagwright.assemble.teacher import Teaching
 from tagwright.assemble.training import Run, Training
 from tagwright.batches.bucket import plan
 from tagwright.batches.rows import Rows
@@ -57,6 +59,7 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     _with_vector_width(settings, prepared.vectors)
     watched(settings, prepared.space)
     rule_of(settings.decide, exclusive=prepared.space.exclusive)
+    check_lessons(prepared, settings, objective)
     device = device_of(settings)
     if not settings.head.options.get("chunk"):
         require_memory(prepared.learned, len(prepared.space), batch=settings.fit.batch, device=device)
@@ -72,7 +75,8 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     network = _network(prepared, settings)
     row_count = prepared.tables["train"].num_rows
     objective = build_objective(settings, space, row_count=row_count).to(device_of(settings))
-    train, dev = prepared.training_rows(["train"], network, settings), prepared.rows("dev", network, settings)
+    teaching = Teaching(prepared=prepared, settings=settings, run=run, train=fit)
+    train, dev = lessons(teaching, ["train"], network, objective), prepared.rows("dev", network, settings)
     truth, metric = truth_of(dev.target, settings), watched(settings, space)
     history = History(sign=1 if metrics.metric(metric)[1] else -1)
     score = _scorer(network, dev, truth, metric, settings, prepared, run.ranks)
@@ -82,7 +86,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     if settings.fit.refit and history.best:
         again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
         network = _network(prepared, settings)
-        both = prepared.training_rows(["train", "dev"], network, settings)
+        both = lessons(teaching, ["train", "dev"], network, objective)
         train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
     scores = head.scores(answers)._replace(chosen=chosen)
     measures = measured(scores, truth, rows=np.arange(len(chosen)))

@@ -29,13 +29,14 @@ def silent(stream: Iterator[Step], title: str, start: int, total: int) -> Iterat
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """Where a run keeps its state (nowhere: None), how it shows progress and what it finds, how it is asked to stop,
-    who shares it."""
+    who shares it, and where teachers stand that several runs share (None: each run has its own)."""
 
     folder: Path | None = None
     progress: Progress = silent
     say: Callable[[str], None] = nothing
     asked: Callable[[], bool] = lambda: False
     ranks: Ranks = ALONE
+    teachers: Path | None = None
 
 
 @dataclass(kw_only=True)

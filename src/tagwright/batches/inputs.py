@@ -36,6 +36,11 @@ class TokenInputs(NamedTuple):
         """Tokens of each row, (n,)."""
         return np.minimum(self.tokens.lengths, self.limit)
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """How many tokens of a text are read at its beginning, and at its end where it is longer than both."""
+        return self.limit, 0
+
     def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
         """Ids (B, T) and lengths (B,)."""
         return tuple(collate(self.tokens, index, limit=self.limit))

@@ -27,6 +27,7 @@ class Resident:
         self.weight = None if rows.weight is None else torch.from_numpy(rows.weight).to(device)
         soft = None if rows.soft is None else rows.soft if isinstance(rows.soft, np.ndarray) else rows.soft.toarray()
         self.soft = None if soft is None else torch.from_numpy(soft).to(device)
+        self.excused = None if rows.excused is None else torch.from_numpy(rows.excused.toarray()).to(device)
 
     def width_of(self, index: np.ndarray) -> int:
         """The number of tokens that a batch of these rows is laid out in; the longest row of all bounds it."""
@@ -52,13 +53,15 @@ class Resident:
         weight = real if self.weight is None else real * self.weight[rows]
         known = None if self.known is None else self.known[rows]
         soft = None if self.soft is None else self.soft[rows]
-        return Batch((ids, lengths), self.target[rows].float(), known, weight, soft)
+        excused = None if self.excused is None else self.excused[rows]
+        return Batch((ids, lengths), self.target[rows].float(), known, weight, soft, excused)
 
 
 def resident_bytes(rows: Rows) -> int:
     """What the rows would take of a device."""
     cells = rows.target.shape[0] * rows.target.shape[1]
-    each = (1 if _hard(rows) else 4) + (rows.unknown is not None) + 4 * (rows.soft is not None)
+    each = (1 if _hard(rows) else 4) + 4 * (rows.soft is not None)
+    each += (rows.unknown is not None) + (rows.excused is not None)
     return int(4 * rows.inputs.lengths.sum()) + cells * each
 
 

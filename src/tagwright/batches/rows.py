@@ -21,12 +21,14 @@ class Batch(NamedTuple):
     known: Tensor | SparseMask | None  # (B, L)
     weight: Tensor | None  # (B,)
     soft: Tensor | None = None  # (B, L)
+    excused: Tensor | None = None  # bool (B, L)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
     """Rows to learn from. `unknown` (n, L), `weight` (n,) and `soft` labels (n, L) may be missing.
 
+    `excused` bool (n, L) are labels that the words of a text speak for, for a mask that asks for them.
     `sparse` rows never become (B, L): their batches name the cells that count.
     """
 
@@ -36,6 +38,7 @@ class Rows:
     weight: np.ndarray | None = None
     sparse: bool = False
     soft: np.ndarray | csr_array | None = None
+    excused: csr_array | None = None
 
     def batch(self, index: np.ndarray, device: torch.device | str) -> Batch:
         """The rows `index`, in that order, on a device."""
@@ -45,7 +48,9 @@ class Rows:
             return Batch(inputs, *self._named(index, device), weight)
         target = torch.from_numpy(self.target[index].toarray()).to(device)
         known = None if self.unknown is None else torch.from_numpy(self.unknown[index].toarray() == 0).to(device)
-        return Batch(inputs, target, known, weight, None if self.soft is None else self._soft(index).to(device))
+        soft = None if self.soft is None else self._soft(index).to(device)
+        excused = None if self.excused is None else torch.from_numpy(self.excused[index].toarray()).to(device)
+        return Batch(inputs, target, known, weight, soft, excused)
 
     def _soft(self, index: np.ndarray) -> Tensor:
         part = self.soft[index]  # type: ignore[index]
@@ -60,7 +65,7 @@ class Rows:
         return target, SparseMask(unjudged.ids, unjudged.offsets)
 
     def __add__(self, other: "Rows") -> "Rows":
-        """These rows, then the others; soft labels are made of all rows together, and are not kept."""
+        """These rows, then the others; what is made of all rows together, soft or excused labels, is not kept."""
         unknown, weight = None, None
         if self.unknown is not None or other.unknown is not None:
             unknown = vstack([_or_zeros(self.unknown, self.target), _or_zeros(other.unknown, other.target)], "csr")

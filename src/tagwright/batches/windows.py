@@ -54,6 +54,17 @@ class PieceInputs:
         """Pieces that a window has beside its specials."""
         return self.limit - sum(self.specials)
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """How many pieces of a text, specials included, are read at its beginning, and at its end if it is longer."""
+        before, behind = self.specials
+        if self.long == "tail":
+            return before, self.room + behind
+        if self.long == "both":
+            return before + (self.room + 1) // 2, self.room // 2 + behind
+        steps = self.most - 1 if self.long == "windows" else 0
+        return before + self.room + steps * (self.room - self.overlap), behind
+
     @cached_property
     def counts(self) -> np.ndarray:
         """Windows of each text, (n,)."""
@@ -121,8 +132,7 @@ class PieceInputs:
         if self.long != "windows":
             lost = {"head": "end", "tail": "beginning", "both": "middle"}[self.long]
             return f"{share}; their {lost} is left out (encoder.long: {', '.join(LONG)}; fit.limit)"
-        whole = self.room + (self.most - 1) * (self.room - self.overlap)
-        cut = int((self._inner > whole).sum())
+        cut = int((self.tokens.lengths > sum(self.ends)).sum())
         rest = f"; of {cut} the end is left out (encoder.windows)" if cut else ""
         return f"{share}; they are read in windows, up to {self.counts.max()} a text, whose scores are pooled{rest}"
 

@@ -138,6 +138,26 @@ def counting(title: str) -> Iterator[Callable[[int], None]]:
     yield count
 
 
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar of what is done of how many, with the time left; a plain line every tenth when not a terminal."""
+    if not console.is_terminal:
+        shown = 0
+
+        def tell(done: int, total: int) -> None:
+            nonlocal shown
+            if total and 10 * done // total > shown:
+                shown = 10 * done // total
+                say(f"{title}: {done:,} of {total:,}")
+
+        yield tell
+        return
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+    with Progress(*columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
+        task = bar.add_task(title, total=0)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
 def _training_lines(stream: Iterator[Any], title: str, total: int) -> Iterator[Any]:
     loss, steps = 0.0, 0
     for step in stream:

@@ -1,14 +1,19 @@
 """`tagwright groups`."""
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tagwright.cli import _options as o
 
 if TYPE_CHECKING:
+    from tagwright.assemble.element_groups import ElementGroups
     from tagwright.assemble.groups import GroupsFound
+
+WORDS, PAIRS = 6, 10  # that are shown of a label, and of all labels
 
 
 def groups(
@@ -16,14 +21,16 @@ def groups(
     by: Annotated[
         str,
         typer.Option(
-            help="prefix (of the labels' names), confusions (of a model on dev) or cooccurrence (of labels in train)."
+            help="prefix (of the labels' names), confusions (of a model on dev), cooccurrence (of labels in train) or "
+            "elements (words that a model's labels depend on)."
         ),
     ] = "prefix",
     out: Annotated[
-        Path | None, typer.Option(help="The TOML file to write. Only shown if left out.", show_default=False)
+        Path | None,
+        typer.Option(help="The TOML file to write, of elements CSV. Only shown if left out.", show_default=False),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="The model folder that --by confusions asks.", show_default=False)
+        Path | None, typer.Option(help="The model folder that confusions and elements ask.", show_default=False)
     ] = None,
     split: Annotated[
         str | None, typer.Option(help="Which texts to look at.", show_default="dev for confusions, else train")
@@ -40,6 +47,16 @@ def groups(
     prefix_separator: Annotated[
         str | None, typer.Option(help="What ends the prefix in a label's name, such as /.", show_default="found")
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="A label depends on a word if it falls by more than this without it.", show_default="0.5"),
+    ] = None,
+    select: Annotated[
+        str | None,
+        typer.Option(help="Texts for elements: correct (predicted right), incorrect or all.", show_default="correct"),
+    ] = None,
+    device: o.Device = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with elements that were under way.")] = False,
     text: o.Text = None,
     labels: o.Labels = None,
     task: o.Task = None,
@@ -49,7 +66,8 @@ def groups(
 ) -> None:
     """Find groups of labels that are alike, for a mask: labels that share a group with a gold one are not pushed down.
 
-    The file is yours to edit. Train with it: `tagwright fit … --mask groups --set mask.groups=groups.toml`.
+    The file is yours to edit. Train with it: `tagwright fit … --mask groups --set mask.groups=groups.toml`, or with
+    elements `--mask elements --set mask.words=elements.csv`.
 
     Examples:
 
@@ -58,21 +76,42 @@ def groups(
         tagwright groups mails.csv --by confusions --model model --out groups.toml
 
         tagwright groups mails.csv --by cooccurrence --share 0.3
+
+        tagwright groups mails.csv --by elements --model model --threshold 0.5 --out elements.csv
     """
-    from tagwright.assemble.groups import find_groups
+    from tagwright.assemble.groups import ELEMENTS, find_groups
     from tagwright.cli import _show
 
     options = {"model": model, "split": split, "share": share, "least": least, "prefix_separator": prefix_separator}
+    options |= {"threshold": threshold, "select": select, "device": device, "resume": resume or None}
     columns = {"text": text, "labels": labels, "task": task, "separator": separator}
-    found = find_groups(data, by=by, out=out, overwrite=overwrite, options=options, **columns)
+    found: GroupsFound | ElementGroups
+    if by == ELEMENTS:
+        found = _elements(data, out, overwrite=overwrite, options=options, columns=columns)
+    else:
+        found = find_groups(data, by=by, out=out, overwrite=overwrite, options=options, **columns)
     for warning in found.warnings:
         _show.say(warning, style="yellow")
     if json:
         _show.emit({**found.as_dict(), "file": None if out is None else str(out)})
         return
-    _show_groups(found)
+    if by == ELEMENTS:
+        _show_elements(found)  # type: ignore[arg-type]
+    else:
+        _show_groups(found)  # type: ignore[arg-type]
     if out is not None:
-        _show.say(f"groups: {out}")
+        _show.say(f"{'elements' if by == ELEMENTS else 'groups'}: {out}")
+
+
+def _elements(
+    data: str, out: Path | None, *, overwrite: bool, options: Mapping[str, Any], columns: Mapping[str, Any]
+) -> "ElementGroups":
+    from tagwright.assemble.element_groups import find_element_groups
+    from tagwright.cli import _show
+
+    kept = nullcontext() if out is None else _show.resumable("what is computed so far is kept")
+    with kept, _show.progress_bar("texts without a word") as progress:
+        return find_element_groups(data, out=out, overwrite=overwrite, options=options, progress=progress, **columns)
 
 
 def _show_groups(found: "GroupsFound") -> None:
@@ -90,3 +129,43 @@ def _show_groups(found: "GroupsFound") -> None:
     _show.show(table)
     grouped = len({label for members in found.groups.values() for label in members})
     _show.result(f"{_show.many(len(found.groups), 'group')} with {grouped} of {found.label_count} labels")
+
+
+def _show_elements(found: "ElementGroups") -> None:
+    from rich.table import Table
+
+    from tagwright.cli import _show
+
+    words: dict[str, list[str]] = {}
+    for row in found.found.elements:
+        words.setdefault(row.label, []).append(f"{row.word} ({row.texts})")
+    table = Table(title=f"labels {found.how}", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for column in ("label", "words", "most often"):
+        table.add_column(column, justify="right" if column == "words" else "left", overflow="fold")
+    for label, own in words.items():
+        table.add_row(label, str(len(own)), ", ".join(own[:WORDS]) + (", …" if len(own) > WORDS else ""))
+    _show.show(table)
+    _show_pairs(found)
+    facts = found.found
+    pairs, dependent = _show.many(len(facts.elements), "pair"), f"{len(words)} of {found.label_count} labels"
+    _show.result(f"{pairs} of a word and a label, {dependent}; {_show.many(found.excusing, 'text')} excuse a label")
+    texts = f"{facts.selected:,} of {_show.many(facts.texts, 'text')} ({found.select}), {facts.words:,} words"
+    skipped = f"{facts.skipped:,} of them could be left out"
+    near = f"{facts.near:,} decisions are so near the threshold that rounding could turn them ({facts.precision})"
+    _show.result(f"{texts}: {facts.copies:,} copies without a word, {skipped}; {near}")
+
+
+def _show_pairs(found: "ElementGroups") -> None:
+    from rich.table import Table
+
+    from tagwright.cli import _show
+
+    if not found.pairs:
+        _show.result("no two labels share words of a text, so a mask of these elements excuses nothing")
+        return
+    table = Table(title="excused beside a gold label", title_justify="left", title_style="bold", box=None)
+    for column in ("gold", "excused", "texts"):
+        table.add_column(column, justify="right" if column == "texts" else "left", overflow="fold")
+    for pair in found.pairs[:PAIRS]:
+        table.add_row(pair.left, pair.right, f"{pair.texts:,}")
+    _show.show(table)

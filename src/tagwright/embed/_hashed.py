@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from tagwright.batches.tokens import Tokens
 from tagwright.embed._texts import UNSPACED, Texts, slices
+from tagwright.embed._words import Slice, WordTokens, gathered
 
 _APART = rf"([{UNSPACED}]\p{{M}}*|[^\p{{L}}\p{{M}}\p{{N}}\s])"  # what is a word of its own without spaces
 _SHAPE = ((r"[\p{Ll}\p{Lo}\p{Lm}]", "x"), (r"[\p{Lu}\p{Lt}]", "X"), (r"\p{N}", "d"))  # in this order: x before X
@@ -48,10 +49,20 @@ class Hashed:
         ids, lengths = [np.empty((0, 4), np.int32)], [np.zeros(1, np.int64)]
         for part in slices(texts):
             words, counts = cut(part)
-            distinct = words.dictionary_encode()
             lengths.append(counts)
-            ids.append(self._features(distinct.dictionary)[distinct.indices.to_numpy()])
+            ids.append(self._ids(words))
         return Tokens(np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
+
+    def encode_words(self, texts: Texts) -> WordTokens:
+        """The same with words, in lower case as they are hashed."""
+        cuts = (cut(part) for part in slices(texts))
+        parts = (Slice(self._ids(words), counts, np.arange(len(words)), pc.utf8_lower(words)) for words, counts in cuts)
+        return gathered(parts, np.empty((0, 4), np.int32))
+
+    def _ids(self, words: pa.Array) -> np.ndarray:
+        """Ids (n, 4) of n words, each distinct one made once."""
+        distinct = words.dictionary_encode()
+        return self._features(distinct.dictionary)[distinct.indices.to_numpy()]
 
     def _features(self, words: pa.Array) -> np.ndarray:
         """Ids (n, 4) of n words."""

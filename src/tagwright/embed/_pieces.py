@@ -12,6 +12,7 @@ from tagwright.batches.tokens import Tokens
 from tagwright.embed._encode import encoded
 from tagwright.embed._source import quiet, transformers
 from tagwright.embed._texts import UNKNOWN, Texts
+from tagwright.embed._words import WordTokens, encoded_words
 from tagwright.errors import ModelError
 
 _FILES = ("tokenizer.json", "vocab.*", "*.model")
@@ -54,6 +55,10 @@ class OwnPieces:
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N,) of every text, special tokens included; a null or empty text has these alone."""
         return encoded(self.tokenizer, texts, special=True)
+
+    def encode_words(self, texts: Texts) -> WordTokens:
+        """The same with words, each with all its pieces; special tokens belong to none."""
+        return encoded_words(self.tokenizer, texts, special=True)
 
     def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The piece of each id."""

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from tagwright.batches.tokens import Tokens
 from tagwright.embed._hashed import cut
 from tagwright.embed._texts import UNKNOWN, Texts, slices
+from tagwright.embed._words import Slice, WordTokens, gathered
 
 START = 2  # of a text in the word channel
 OPENS, CLOSES = 2, 3  # of a word in the letter channel
@@ -55,17 +56,31 @@ class Spelling:
 
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N, 2) of every text; a null or empty text has none."""
-        ids, lengths = [np.empty((0, 2), np.int32)], [np.zeros(1, np.int64)]
-        for part in slices(texts):
-            words, counts = words_of(part, lowercase=self.lowercase)
-            distinct = words.dictionary_encode()
-            spelled, starts = self._spell(distinct.dictionary)
-            rows, row_lengths = _gathered(spelled, starts, distinct.indices.to_numpy().astype(np.int64))
-            ends = np.concatenate([[0], np.cumsum(row_lengths)])[np.concatenate([[0], np.cumsum(counts)])]
-            filled = np.flatnonzero(np.diff(ends))
-            ids.append(np.insert(rows, ends[filled], np.array([START, 1], np.int32), axis=0))
-            lengths.append(np.diff(ends) + (np.diff(ends) > 0))
-        return Tokens(np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
+        parts = [self._rows(words_of(part, lowercase=self.lowercase)) for part in slices(texts)]
+        ids = np.concatenate([np.empty((0, 2), np.int32), *(part[0] for part in parts)])
+        return Tokens(ids, np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part[1] for part in parts)])))
+
+    def encode_words(self, texts: Texts) -> WordTokens:
+        """The same with words, each with all its rows; the start of a text belongs to none."""
+        return gathered((self._slice(part) for part in slices(texts)), np.empty((0, 2), np.int32))
+
+    def _slice(self, texts: Sequence[str]) -> Slice:
+        words, counts = words_of(texts, lowercase=self.lowercase)
+        ids, lengths = self._rows((words, counts))
+        occurrence = np.cumsum(ids[:, 0] != 0) - 1  # a word opens with its number; so does the text, with a mark
+        marks = ids[:, 0] == START
+        return Slice(ids, lengths, np.where(marks, -1, occurrence - np.cumsum(marks)), words)
+
+    def _rows(self, cut_words: tuple[pa.Array, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Words and how many each text has -> rows (N, 2) with the texts' starts, and how many each text has."""
+        words, counts = cut_words
+        distinct = words.dictionary_encode()
+        spelled, starts = self._spell(distinct.dictionary)
+        rows, row_lengths = _gathered(spelled, starts, distinct.indices.to_numpy().astype(np.int64))
+        ends = np.concatenate([[0], np.cumsum(row_lengths)])[np.concatenate([[0], np.cumsum(counts)])]
+        firsts = ends[np.flatnonzero(np.diff(ends))]
+        ids = np.insert(rows, firsts, np.array([START, 1], np.int32), axis=0)
+        return ids, np.diff(ends) + (np.diff(ends) > 0)
 
     def _spell(self, words: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         """The rows (M, 2) of all words one after the other, and where each word's begin, (n + 1,)."""

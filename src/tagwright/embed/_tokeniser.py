@@ -15,6 +15,7 @@ from tagwright.embed._hashed import Hashed
 from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._spelling import Spelling
 from tagwright.embed._texts import UNKNOWN, Texts, slices
+from tagwright.embed._words import WordTokens, encoded_words
 from tagwright.errors import ModelError
 
 
@@ -35,6 +36,9 @@ class Tokeniser(Protocol):
 
     def encode(self, texts: Texts) -> Tokens:
         """Ids of every text; a null or empty text has none."""
+
+    def encode_words(self, texts: Texts) -> WordTokens:
+        """The same, and which word of its text each token is part of."""
 
     def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """What stands for each id."""
@@ -67,6 +71,10 @@ class Trained:
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N,) of every text; a null or empty text has none."""
         return encoded(self.tokenizer, texts)
+
+    def encode_words(self, texts: Texts) -> WordTokens:
+        """The same with words: what is cut apart before the vocabulary is asked; of characters each is one."""
+        return encoded_words(self.tokenizer, texts)
 
     def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The token of each id."""

@@ -5,6 +5,7 @@ batch is multiplied once, and a window only adds up rows of the result; most of 
 """
 
 import math
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from tagwright.embed._lookup import Lookup
+from tagwright.encoders._without import Cuts, strongest
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError
 
@@ -58,6 +60,16 @@ class CNN(nn.Module):
         best = WindowMax.apply(products, places, lengths, self.windows)
         # ReLU and bias commute with the maximum, and after it they touch T times fewer numbers
         return Hidden(None, self.dropout(F.relu(best + self.bias)))
+
+    def without(self, ids: Tensor, lengths: Tensor, cuts: Cuts) -> Iterator[Hidden]:
+        """`forward` of every copy of these texts that leaves some tokens out, in parts; nothing is differentiated."""
+        past = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
+        ids = ids.masked_fill(past if ids.dim() == 2 else past[..., None], 0)
+        width = max(self.windows)
+        distinct, places = _distinct(F.pad(ids, (0, width) if ids.dim() == 2 else (0, 0, 0, width)), self.lookup.sizes)
+        products = self.lookup(distinct)[0] @ self.kernel
+        for best in strongest(products, places, lengths, self.windows, cuts):
+            yield Hidden(None, F.relu(best + self.bias))
 
     def _pad(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Make every window fit behind every start, and whatever lies past a text's length padding."""

@@ -7,8 +7,8 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from tagwright.errors import SettingsError
 from tagwright.labels.groups import PREFIX, groups_of, said
+from tagwright.masks._draw import check_draw, plain_rows
 
 
 class GroupMask:
@@ -27,10 +27,7 @@ class GroupMask:
         draw: str = "step",
         said: tuple[str, ...] = (),
     ) -> None:
-        if draw not in ("step", "example"):
-            raise SettingsError(f"mask.draw must be step or example, got {draw!r}")
-        if not 0 <= plain_share <= 1:
-            raise SettingsError(f"mask.plain_share must lie in [0, 1], got {plain_share}")
+        check_draw(plain_share, draw)
         self.pairs = torch.as_tensor(np.stack(membership.nonzero()), dtype=torch.int64)  # (2, P): label, its group
         self.group_count = membership.shape[1]
         self.plain_share, self.draw, self.said = plain_share, draw, said
@@ -44,8 +41,7 @@ class GroupMask:
         held = target.new_zeros(len(target), self.group_count, dtype=torch.float32)
         held = held.index_add(1, groups, gold[:, labels].float())
         near = target.new_zeros(target.shape, dtype=torch.float32).index_add(1, labels, held[:, groups])
-        rows = target.shape[0] if self.draw == "example" else 1
-        plain = torch.rand(rows, 1, generator=generator, device=target.device) < self.plain_share
+        plain = plain_rows(target, generator, plain_share=self.plain_share, draw=self.draw)
         return (near == 0) | gold | plain
 
 

@@ -1,0 +1,141 @@
+"""The words that labels depend on, found in data by a model in a folder, and which labels they excuse; as a file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.sparse import coo_array
+
+from tagwright import bundle
+from tagwright.assemble._kept_blocks import remove_blocks
+from tagwright.assemble.device import device_of
+from tagwright.assemble.elements import FoundElements, find_elements
+from tagwright.assemble.groups import ELEMENTS, check_out, checked_options
+from tagwright.assemble.score import labelled_rows, read_for_model
+from tagwright.errors import SettingsError
+from tagwright.labels.elements import excused, write_elements
+from tagwright.labels.suggest import Pair
+from tagwright.model import Model
+from tagwright.read import Data
+from tagwright.read.split import split as split_data
+
+THRESHOLD = 0.5
+PAIRS = 20  # that JSON lists
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElementGroups:
+    """What was found where. Of a pair the left label is gold in `texts` texts that excuse the right one."""
+
+    how: str
+    split: str
+    threshold: float
+    select: str
+    label_count: int
+    found: FoundElements
+    pairs: list[Pair]
+    excusing: int  # texts that excuse a label
+    warnings: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        names = ("how", "split", "threshold", "select", "label_count", "excusing", "warnings")
+        return {
+            "by": ELEMENTS,
+            **{name: getattr(self, name) for name in names},
+            **self.found.as_dict(),
+            "elements": [row._asdict() for row in self.found.elements],
+            "pairs": [pair._asdict() for pair in self.pairs[:PAIRS]],
+        }
+
+
+def find_element_groups(
+    source: str,
+    *,
+    out: Path | None = None,
+    overwrite: bool = False,
+    options: Mapping[str, Any],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    **columns: Any,
+) -> ElementGroups:
+    """Find elements and write them to `out`, if given; until then what is done is kept beside it. None is an error."""
+    given = {"split": "train", "threshold": THRESHOLD, "select": "correct", **checked_options(ELEMENTS, options)}
+    check_out(out, ".csv", overwrite=overwrite)
+    blocks = _blocks(out, resume=given.get("resume", False), overwrite=overwrite)
+    model = _model(given["model"], given.get("device", "auto"))
+    data, warnings = _with_train(read_for_model(model, source, columns), model, given["split"])
+    name, table = labelled_rows(data, given["split"])
+    asked = {"threshold": given["threshold"], "select": given["select"]}
+    found = find_elements(model, table, progress=progress, folder=blocks, **asked)
+    if out is not None and len(found.elements):
+        write_elements(out, found.elements)
+    if blocks is not None:
+        remove_blocks(blocks)
+    _require_some(found, given["threshold"])
+    pairs, excusing = _pairs(model, table, found)
+    return ElementGroups(
+        how=f"that fall by more than {given['threshold']} without a word, by {given['model']} on {name} of {source}",
+        split=name,
+        **asked,
+        label_count=len(model.heads["main"].space),
+        found=found,
+        pairs=pairs,
+        excusing=excusing,
+        warnings=warnings,
+    )
+
+
+def _model(folder: Path, device: str) -> Model:
+    model = bundle.load(folder)
+    model.network.to(device_of(replace(model.settings, fit=replace(model.settings.fit, device=device))))
+    return model
+
+
+def _require_some(found: FoundElements, threshold: float) -> None:
+    if not len(found.elements):
+        raise SettingsError(
+            f"no label of the {found.selected:,} selected texts (of {found.texts:,}) falls by more than {threshold} "
+            "without a word; lower --threshold, or take --select all"
+        )
+
+
+def _blocks(out: Path | None, *, resume: bool, overwrite: bool) -> Path | None:
+    """The folder for what is done so far; an unfinished run is gone on with, or replaced, only if that is asked for."""
+    if out is None:
+        if resume:
+            raise SettingsError("--resume goes on with a file that was under way; name it with --out")
+        return None
+    folder = out.with_name(f".{out.name}.blocks")
+    if folder.exists() and not (resume or overwrite):
+        raise SettingsError(f"an unfinished run stands in {folder}; go on with --resume or start over with --overwrite")
+    if not resume:
+        remove_blocks(folder)
+    return folder
+
+
+def _with_train(data: Data, model: Model, split: str) -> tuple[Data, tuple[str, ...]]:
+    """Where the data have no train, that of the model's training."""
+    if split != "train" or "train" in data.tables:
+        return data, ()
+    choice = model.settings.split
+    data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
+    return data, (f"{data.source} has no train: split as in the model's training; --split takes other texts",)
+
+
+def _pairs(model: Model, table: pa.Table, found: FoundElements) -> tuple[list[Pair], int]:
+    """Gold labels and those that their texts excuse, the most frequent first; and how many texts excuse any."""
+    space = model.heads["main"].space
+    target = space.encode(table["labels"]).matrix(len(space))
+    others = excused(model.tokeniser.encode_words(table["text"]), found.elements, space, target)
+    gold = (target > 0).astype(np.int64)
+    counts = coo_array(gold.T @ others.astype(np.int64))
+    texts = gold.sum(axis=0)
+    pairs = [
+        Pair(space.names[left], space.names[right], count, count / texts[left])
+        for left, right, count in zip(*(c.tolist() for c in counts.coords), counts.data.tolist())
+    ]
+    pairs.sort(key=lambda pair: (-pair.texts, -pair.rate, pair.left, pair.right))
+    return pairs, int((np.diff(others.indptr) > 0).sum())

@@ -1,0 +1,34 @@
+"""The rows that a run learns from, with all that a teacher adds to them: soft labels, and labels that are excused."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from tagwright.assemble.excuse import check_elements, excused_rows
+from tagwright.assemble.memory import require_soft_memory
+from tagwright.assemble.prepare import Prepared
+from tagwright.assemble.teacher import Teaching, check_teachers
+from tagwright.batches.rows import Rows
+from tagwright.masks.elements import ElementMask
+from tagwright.network import Network
+from tagwright.objective import Objective
+from tagwright.settings import Settings
+
+
+def lessons(teaching: Teaching, names: Sequence[str], network: Network, objective: Objective) -> Rows:
+    """The rows of some tables; a teacher is asked only where the targets or the mask want one."""
+    scores, mask = partial(teaching.scores, names), objective.mask_of
+    rows = teaching.prepared.training_rows(names, network, teaching.settings, teacher=scores)
+    if not isinstance(mask, ElementMask):
+        return rows
+    return replace(rows, excused=excused_rows(teaching, names, mask, rows.target))
+
+
+def check_lessons(prepared: Prepared, settings: Settings, objective: Objective) -> None:
+    """Refuse what the settings name and nobody could learn from, before anything is trained."""
+    check_teachers(settings, prepared.space)
+    if isinstance(objective.mask_of, ElementMask):
+        check_elements(prepared, objective.mask_of)
+    if settings.targets.name != "hard":
+        rows = prepared.tables["train"].num_rows + settings.fit.refit * prepared.tables["dev"].num_rows
+        require_soft_memory(rows, len(prepared.space))

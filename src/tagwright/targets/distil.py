@@ -1,0 +1,44 @@
+"""LS-Distill: soft labels are the probabilities of a trained model of the same kind (Liu 2022, section 5.2)."""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from tagwright.errors import SettingsError
+from tagwright.labels.space import LabelSpace
+from tagwright.links import probabilities
+
+ROWS = 4096  # that become probabilities at once
+
+
+class TeacherScores(NamedTuple):
+    """What a teacher says of n texts: logits (n, L), in the order of the label space, and their link."""
+
+    logits: np.ndarray
+    link: str
+
+
+# the teacher in this model folder; where it is "", one that is trained for the purpose
+Teacher: TypeAlias = Callable[[str], TeacherScores]
+
+
+def nobody(model: str) -> TeacherScores:
+    """The teacher where there is none."""
+    raise SettingsError("targets distil are the scores of a teacher, which only `fit` and `compare` train or load")
+
+
+def distil(space: LabelSpace, teacher: Teacher, *, model: str = "", temperature: float = 1.0) -> np.ndarray:
+    """Soft labels (n, L), float32: the teacher's probabilities of its logits divided by `temperature`.
+
+    Where a text has exactly one label a row sums to 1; else each label is a sigmoid, by the teacher's link. A
+    temperature above 1 makes them softer. `model` is a teacher's folder; without one a teacher is trained first.
+    """
+    if not 0 < temperature < float("inf"):
+        raise SettingsError(f"distil.temperature must be above 0 and finite, got {temperature}")
+    logits, link = teacher(model)
+    soft = np.empty(logits.shape, np.float32)
+    for start in range(0, len(logits), ROWS):
+        part = slice(start, start + ROWS)
+        soft[part] = probabilities(logits[part].astype(np.float64) / temperature, link, exclusive=space.exclusive)
+    return soft

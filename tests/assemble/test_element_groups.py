@@ -1,0 +1,91 @@
+"""Elements of data by a model folder: the file, the labels that share words, resuming, what is refused."""
+
+import pytest
+
+from tagwright import bundle
+from tagwright.assemble import deletions, element_groups
+from tagwright.assemble.element_groups import find_element_groups
+from tagwright.assemble.elements import find_elements
+from tagwright.errors import SettingsError
+from tagwright.labels.elements import excused, read_elements
+from tagwright.read import read_data
+
+
+def test_elements_of_a_split_are_written_and_read_back(trained, split_source, tmp_path):
+    out = tmp_path / "new" / "e.csv"
+    done = find_element_groups(str(split_source), out=out, options={"model": trained, "threshold": 0.2})
+    table = read_data(split_source).tables["train"]
+    expected = find_elements(bundle.load(trained), table, threshold=0.2).elements
+    assert done.found.elements == expected
+    assert [(row.word, row.label, row.texts) for row in read_elements(out)] == [row[:3] for row in expected]
+    assert (done.split, done.found.texts, done.warnings) == ("train", 90, ())
+    assert [path.name for path in out.parent.iterdir()] == ["e.csv"]
+
+
+def test_pairs_count_the_texts_of_a_gold_label_that_excuse_another(trained, split_source):
+    done = find_element_groups(str(split_source), options={"model": trained, "threshold": 0.02, "select": "all"})
+    model, table = bundle.load(trained), read_data(split_source).tables["train"]
+    space = model.heads["main"].space
+    target = space.encode(table["labels"]).matrix(len(space))
+    cells = excused(model.tokeniser.encode_words(table["text"]), done.found.elements, space, target).toarray()
+    assert done.pairs
+    for pair in done.pairs:
+        left, right = space.index[pair.left], space.index[pair.right]
+        assert pair.texts == (target.toarray()[:, left].astype(bool) & cells[:, right]).sum()
+    assert [pair.texts for pair in done.pairs] == sorted((pair.texts for pair in done.pairs), reverse=True)
+    assert done.excusing == cells.any(1).sum()
+
+
+def test_without_a_train_split_that_of_the_training_is_taken_and_said(trained, source):
+    done = find_element_groups(str(source), options={"model": trained, "threshold": 0.2})
+    assert done.found.texts < 120
+    assert "has no train: split as in the model's training" in done.warnings[0]
+    whole = find_element_groups(str(source), options={"model": trained, "threshold": 0.2, "split": "all"})
+    assert (whole.found.texts, whole.warnings) == (120, ())
+
+
+def test_interrupted_run_is_gone_on_with_only_if_that_is_asked_for(trained, source, tmp_path, monkeypatch):
+    monkeypatch.setattr(deletions, "COPIES", 64)
+    out, options = tmp_path / "e.csv", {"model": trained, "threshold": 0.2}
+
+    def stop(done, total):
+        if done > 100:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        find_element_groups(str(source), out=out, options=options, progress=stop)
+    assert not out.exists()
+    with pytest.raises(SettingsError, match=r"an unfinished run stands in .* go on with --resume"):
+        find_element_groups(str(source), out=out, options=options)
+    done = find_element_groups(str(source), out=out, options={**options, "resume": True})
+    assert done.found.taken_over > 100
+    assert [path.name for path in tmp_path.iterdir()] == ["e.csv"]
+    assert find_element_groups(str(source), out=out, overwrite=True, options=options).found.taken_over == 0
+
+
+def test_nothing_found_is_an_error_and_leaves_nothing(trained, source, tmp_path):
+    with pytest.raises(SettingsError, match=r"falls by more than 0\.99 without a word; lower --threshold"):
+        find_element_groups(str(source), out=tmp_path / "e.csv", options={"model": trained, "threshold": 0.99})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("e.toml", {"model": "m"}, r"written as CSV, so --out must end in \.csv"),
+        ("e.csv", {}, "--by elements asks a trained model"),
+        ("e.csv", {"model": "m", "share": 0.1}, "--share goes with --by confusions or cooccurrence, not with elements"),
+        (None, {"model": "m", "resume": True}, "name it with --out"),
+    ],
+)
+def test_options_that_do_not_go_together_are_an_error(source, tmp_path, name, options, message):
+    with pytest.raises(SettingsError, match=message):
+        find_element_groups(str(source), out=name and tmp_path / name, options=options)
+
+
+def test_file_that_stands_is_left_alone(source, trained, tmp_path, monkeypatch):
+    (tmp_path / "e.csv").write_text("mine")
+    monkeypatch.setattr(element_groups, "bundle", None)  # before anything is loaded
+    with pytest.raises(SettingsError, match="exists; choose another name or use --overwrite"):
+        find_element_groups(str(source), out=tmp_path / "e.csv", options={"model": trained})
+    assert (tmp_path / "e.csv").read_text() == "mine"
