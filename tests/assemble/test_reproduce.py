@@ -1,8 +1,6 @@
 """A recipe from its file to its tables, on a small set: kept runs, failures, cuts."""
 
 import json
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -312,11 +310,12 @@ def test_names_that_never_meet_are_an_error(make):
         )
 
 
-def test_what_runs_share_is_kept_in_the_folder_where_runs_can(monkeypatch, tmp_path):
-    @dataclass
-    class Sharing:
-        teachers: Path | None = None
-
-    assert module._run_of(tmp_path).folder is None
-    monkeypatch.setattr(module, "Run", Sharing)
-    assert module._run_of(tmp_path).teachers == tmp_path / "teachers"
+def test_runs_of_one_seed_share_a_teacher(make, tmp_path):
+    taught = """
+[[variants]]
+name = "taught"
+objective = "ls-distil"
+grid."targets.temperature" = [1.0, 2.0]
+"""
+    assert make(RECIPE + taught, only=["taught"]).failed == 0
+    assert len(list((tmp_path / "out" / "teachers").glob("*/teacher.json"))) == 2  # a seed each
