@@ -22,7 +22,7 @@ from tagwright.encoders._without import Cuts
 from tagwright.model import Model, inputs_of
 
 TOKENS = 2**20  # of the copies of a block
-COPIES = 2**15  # of a block that the encoder takes whole
+COPIES = 2**16  # of a block that the encoder takes whole
 CELLS = 2**24  # probabilities of a block
 ROOMS = {"cuda": 65_536}  # tokens of a batch, padding included, where the inputs name none that is larger
 ROWS = 2**14  # of a batch at most
@@ -81,7 +81,7 @@ class Deletions:
         lengths = self.tokens.lengths[gaps.owner]
         ends = self._ends
         cut = np.zeros(len(gaps), bool) if ends is None else lengths > sum(ends)
-        whole = ~cut & hasattr(self.model.network.encoder, "without")
+        whole = ~cut & is_direct(self.model.network)
         kept = lengths if ends is None else np.minimum(lengths, sum(ends))
         share = np.maximum(np.where(whole, 1 / COPIES, kept / TOKENS), len(self.model.heads[self.head].space) / CELLS)
         found = []
@@ -105,21 +105,10 @@ class Deletions:
     def _answer(self, block: Block) -> Answer:
         self.model.network.eval()
         if block.whole:
-            return Answer(self._of_texts(block.gaps), np.arange(len(block.gaps)))
+            logits = direct_logits(self.model.network, self.tokens, block.gaps, head=self.head)
+            return Answer(logits, np.arange(len(block.gaps)))
         which, distinct = _distinct(self.tokens, block.gaps, self._ends)
         return Answer(self._of_inputs(self._inputs(distinct)), which)
-
-    def _of_texts(self, gaps: Gaps) -> Tensor:
-        """Logits of copies that the encoder makes from their texts."""
-        network: Any = self.model.network
-        device = next(network.parameters()).device
-        opens = np.diff(gaps.owner, prepend=-1) != 0  # copies of a text stand together, short texts first
-        rows, owner = gaps.owner[opens], np.cumsum(opens) - 1
-        texts = collate(self.tokens, rows, limit=int(self.tokens.lengths[rows].max(initial=1)))
-        cuts = Cuts(*(torch.from_numpy(np.ascontiguousarray(c, np.int64)) for c in (owner, gaps.start, gaps.stop)))
-        part = network.heads[self.head]
-        found = network.encoder.without(*(tensor.to(device) for tensor in texts), cuts)
-        return torch.cat([part.of_labels(part(hidden)) for hidden in found])
 
     def _of_inputs(self, inputs: Inputs) -> Tensor:
         """Logits of rows, in their order. Nothing is read from the device meanwhile."""
@@ -151,6 +140,25 @@ class Deletions:
         drop = (full - without)[fell]
         same = len(block.gaps) - len(answer.logits)
         return Falls(gaps.owner, gaps.word, label[fell], drop, near, same, len(block.gaps))
+
+
+def is_direct(network: Any) -> bool:
+    """Whether the encoder makes the vectors of copies from their texts."""
+    return hasattr(network.encoder, "without")
+
+
+@torch.inference_mode()
+def direct_logits(network: Any, tokens: Tokens, gaps: Gaps, *, head: str = "main") -> Tensor:
+    """Logits (C, L) of copies that the encoder makes from their texts; those of a text must stand together."""
+    network.eval()
+    device = next(network.parameters()).device
+    opens = np.diff(gaps.owner, prepend=-1) != 0
+    rows, owner = gaps.owner[opens], np.cumsum(opens) - 1
+    texts = collate(tokens, rows, limit=int(tokens.lengths[rows].max(initial=1)))
+    cuts = Cuts(*(torch.from_numpy(np.ascontiguousarray(c, np.int64)) for c in (owner, gaps.start, gaps.stop)))
+    part = network.heads[head]
+    found = network.encoder.without(*(tensor.to(device) for tensor in texts), cuts)
+    return torch.cat([part.of_labels(part(hidden)) for hidden in found])
 
 
 def _distinct(tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None) -> tuple[np.ndarray, Tokens]:

@@ -25,6 +25,7 @@ from tagwright.shortlist import shortlisted
 
 SELECT = ("correct", "incorrect", "all")
 CHUNK = 8192  # texts
+BATCH = 1024  # of them: their words are then multiplied once, not four times
 # falls that differ less from the threshold may be decided otherwise by other batches
 TOLERANCE = {"float32": 1e-6, "bfloat16": 1e-2}
 
@@ -127,7 +128,7 @@ def _looked_at(
         offsets = tokens.offsets[start : start + part.num_rows + 1]
         own = Tokens(tokens.ids[offsets[0] : offsets[-1]], offsets - offsets[0])
         inputs = inputs_of(model.network, own, limit=model.settings.fit.limit)
-        scores = head.scores(answers_of(model.network, inputs, model.settings, head.space, head.link))
+        scores = head.scores(answers_of(model.network, inputs, model.settings, head.space, head.link, batch=BATCH))
         right = _right(scores.chosen, part, head.space)
         taken = {"correct": right, "incorrect": ~right, "all": np.ones_like(right)}[select]
         selected.append(taken)

@@ -69,7 +69,7 @@ class CNN(nn.Module):
         distinct, places = _distinct(F.pad(ids, (0, width) if ids.dim() == 2 else (0, 0, 0, width)), self.lookup.sizes)
         products = self.lookup(distinct)[0] @ self.kernel
         for best in strongest(products, places, lengths, self.windows, cuts):
-            yield Hidden(None, F.relu(best + self.bias))
+            yield Hidden(None, best.add_(self.bias).relu_())
 
     def _pad(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Make every window fit behind every start, and whatever lies past a text's length padding."""
