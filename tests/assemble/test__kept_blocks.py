@@ -1,0 +1,48 @@
+"""Finished blocks in a folder: read back as they were, thrown away with another fingerprint, nothing else touched."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from tagwright.assemble._kept_blocks import KeptBlocks, remove_blocks
+from tagwright.assemble.deletions import Falls
+
+FALLS = Falls(np.array([3, 4]), np.array([0, 1]), np.array([1, 1]), np.array([0.5, 0.75]), near=1, same=2, copies=7)
+
+
+def look():
+    return np.array([True, False]), csr_array(np.array([[0.0, 0.5], [0.25, 0.0]]))
+
+
+def test_blocks_are_read_back_by_their_number(tmp_path):
+    kept = KeptBlocks(tmp_path / "b", "one")
+    kept.keep(2, FALLS)
+    again = KeptBlocks(tmp_path / "b", "one")
+    found = again.finished(4)
+    assert list(found) == [2]
+    for mine, other in zip(found[2], FALLS, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    assert again.taken_over == 7
+
+
+def test_what_was_looked_at_is_not_looked_at_again(tmp_path):
+    KeptBlocks(tmp_path, "one").texts(look)
+    selected, full = KeptBlocks(tmp_path, "one").texts(None)
+    np.testing.assert_array_equal(selected, look()[0])
+    np.testing.assert_array_equal(full.toarray(), look()[1].toarray())
+
+
+def test_another_fingerprint_starts_anew_and_leaves_other_files(tmp_path):
+    kept = KeptBlocks(tmp_path, "one")
+    kept.keep(0, FALLS)
+    (tmp_path / "mine.txt").write_text("mine")
+    assert KeptBlocks(tmp_path, "two").finished(1) == {}
+    remove_blocks(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    remove_blocks(tmp_path / "nowhere")
+
+
+def test_without_a_folder_nothing_is_kept():
+    kept = KeptBlocks(None, None)
+    kept.keep(0, FALLS)
+    assert kept.finished(1) == {}
+    assert kept.texts(look)[0].tolist() == [True, False]
