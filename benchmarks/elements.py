@@ -29,6 +29,7 @@ from tagwright.assemble.prepare import prepare
 from tagwright.assemble.train import fit
 from tagwright.batches.copies import copies, gaps_of
 from tagwright.batches.tokens import Tokens
+from tagwright.fit.precision import exactly
 from tagwright.model import Model, inputs_of
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -111,17 +112,10 @@ def compared(ours: FoundElements, plain: Plain) -> str:
     return f"{len(mine):,} pairs, {len(differ)} near ones differ" if differ else f"{len(mine):,} pairs, all the same"
 
 
-def in_float32(model: Model, table: pa.Table, threshold: float, tolerance: float) -> Plain:
+def in_float32(model: Model, table: pa.Table, threshold: float) -> Plain:
     """The plain way; the encoder's own precision comes back afterwards."""
-    encoder: Any = model.network.encoder
-    before = getattr(encoder, "precision", None)
-    if before is not None:
-        encoder.precision = "float32"
-    try:
-        return plainly(model, table, threshold=threshold, tolerance=tolerance)
-    finally:
-        if before is not None:
-            encoder.precision = before
+    with exactly(model.network.encoder):
+        return plainly(model, table, threshold=threshold, tolerance=TOLERANCE)
 
 
 def row(way: str, precision: str, seconds: float, copies: int, computed: int, near: int) -> str:
@@ -155,7 +149,7 @@ def main() -> None:
     for _ in range(options.rounds):
         words, _ = timed(lambda: model.tokeniser.encode_words(table["text"]))
         own, found = timed(lambda: find_elements(model, table, threshold=options.threshold))
-        runs.append((words, own, in_float32(model, table, options.threshold, TOLERANCE[found.precision])))
+        runs.append((words, own, in_float32(model, table, options.threshold)))
     words, own = min(run[0] for run in runs), min(run[1] for run in runs)
     plain = min((run[2] for run in runs), key=lambda run: run.seconds)
     clock = "of the process" if options.cpu_time else "of the clock"

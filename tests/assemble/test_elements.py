@@ -159,6 +159,26 @@ def test_word_pieces_and_windows_are_asked_about_as_prediction_reads_them(long, 
     assert found.precision == "float32"
 
 
+@pytest.mark.skipif(not installed, reason="transformers are not here: TAGWRIGHT_ENCODERS")
+def test_what_bfloat16_leaves_in_doubt_is_decided_in_float32(encoder, fitted, source, monkeypatch):
+    fit = {"epochs": 6, "batch": 16, "learning_rate": 0.01, "limit": 8, "precision": "bfloat16"}
+    model, table = (
+        fitted("half", {"encoder": {"name": "pretrained", "path": str(encoder)}, "fit": fit}),
+        table_of(source),
+    )
+    model.network.encoder.precision = "float32"
+    falls = sorted(row.drop for row in find_elements(model, table, threshold=0.02, select="all").elements)
+    monkeypatch.setattr(module, "DOUBT", {"float32": 0.0, "bfloat16": 0.01})
+    for fall in falls[:: max(1, len(falls) // 10)]:  # thresholds that rounding would turn
+        chosen = {"threshold": fall - 2e-5, "select": "all"}
+        model.network.encoder.precision = "float32"
+        expected = find_elements(model, table, **chosen)
+        model.network.encoder.precision = "bfloat16"
+        found = find_elements(model, table, **chosen)
+        assert found.precision == "bfloat16"
+        compared(found, {(row.word, row.label): (row.texts, row.drop) for row in expected.elements}, set(), atol=0.02)
+
+
 def test_small_blocks_change_nothing(model, source, monkeypatch):
     table = table_of(source)
     whole = find_elements(model, table, threshold=0.1)

@@ -1,5 +1,6 @@
 """bfloat16 only where it gains, decided once, and kept by a resumed run."""
 
+import pytest
 import torch
 from torch import nn
 
@@ -58,3 +59,14 @@ def test_processes_settle_on_one_answer(monkeypatch):
     precision.settle(encoder, agreed=lambda gains: asked.append(gains) is not None)
     assert asked == [True]
     assert encoder.precision == "float32"
+
+
+def test_float32_for_a_while_whatever_happens_there():
+    encoder = nn.Linear(1, 1)
+    with precision.exactly(encoder):  # one that knows no precision stays as it is
+        assert not hasattr(encoder, "precision")
+    encoder.precision = "bfloat16"
+    with pytest.raises(ZeroDivisionError), precision.exactly(encoder):
+        assert encoder.precision == "float32"
+        1 / 0  # noqa: B018
+    assert encoder.precision == "bfloat16"

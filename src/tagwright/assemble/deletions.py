@@ -19,6 +19,7 @@ from tagwright.batches.copies import Gaps, copies, first_alike
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.tokens import Tokens
 from tagwright.encoders._without import Cuts
+from tagwright.fit.precision import exactly
 from tagwright.model import Model, inputs_of
 
 TOKENS = 2**20  # of the copies of a block
@@ -54,15 +55,19 @@ class Falls(NamedTuple):
     copies: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Deletions:
-    """A model, its texts as tokens, and which labels may fall: `full` (n, L) has their probabilities, sparse."""
+    """A model, its texts as tokens, and which labels may fall: `full` (n, L) has their probabilities, sparse.
+
+    Falls that are nearer to the threshold than `doubt` are looked at again, in float32; than `tolerance`, counted.
+    """
 
     model: Model
     tokens: Tokens
     full: csr_array
     threshold: float
     tolerance: float
+    doubt: float = 0.0
     head: str = "main"
 
     def falls(self, blocks: list[Block]) -> Iterator[Falls]:
@@ -133,13 +138,25 @@ class Deletions:
         ends = np.cumsum(last - first)
         cell = np.arange(len(copy)) + np.repeat(first - (ends - (last - first)), last - first)
         label, full = self.full.indices[cell], self.full.data[cell]
-        without = found[answer.which[copy], label].astype(np.float64)
+        row = answer.which[copy]
+        doubtful = np.unique(row[np.abs(full - found[row, label] - self.threshold) < self.doubt])
+        found[doubtful] = self._exactly(block, answer, doubtful)
+        without = found[row, label].astype(np.float64)
         fell = full > without + self.threshold
         near = int((np.abs(full - without - self.threshold) < self.tolerance).sum())
         gaps = block.gaps.take(copy[fell])
         drop = (full - without)[fell]
         same = len(block.gaps) - len(answer.logits)
         return Falls(gaps.owner, gaps.word, label[fell], drop, near, same, len(block.gaps))
+
+    @torch.inference_mode()
+    def _exactly(self, block: Block, answer: Answer, rows: np.ndarray) -> np.ndarray:
+        """Probabilities (R, L) of some of the answer's rows in float32."""
+        known, firsts = np.unique(answer.which, return_index=True)
+        gaps = block.gaps.take(firsts[np.searchsorted(known, rows)])
+        with exactly(self.model.network.encoder):
+            logits = self._of_inputs(self._inputs(copies(self.tokens, gaps, self._ends)))
+        return self.model.heads[self.head].probabilities(logits.cpu().numpy())
 
 
 def is_direct(network: Any) -> bool:

@@ -17,7 +17,7 @@ from tagwright.batches.copies import Gaps, gaps_of
 from tagwright.batches.tokens import Tokens
 from tagwright.embed._words import WordTokens
 from tagwright.errors import SettingsError, unknown
-from tagwright.fit.precision import in_bfloat16
+from tagwright.fit.precision import exactly, in_bfloat16
 from tagwright.labels.elements import Element, Elements, check_threshold
 from tagwright.labels.space import LabelSpace
 from tagwright.model import Model, answers_of, inputs_of
@@ -26,8 +26,8 @@ from tagwright.shortlist import shortlisted
 SELECT = ("correct", "incorrect", "all")
 CHUNK = 8192  # texts
 BATCH = 1024  # of them: their words are then multiplied once, not four times
-# falls that differ less from the threshold may be decided otherwise by other batches
-TOLERANCE = {"float32": 1e-6, "bfloat16": 1e-2}
+TOLERANCE = 1e-6  # falls that differ less from the threshold may be decided otherwise by other batches
+DOUBT = {"float32": 0.0, "bfloat16": 0.1}  # ten times what bfloat16 moves a probability by
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +68,9 @@ def find_elements(
     """Labels that fall by more than `threshold` when a word is taken out of a text, gathered over the texts.
 
     `table` has text and labels; texts without labels are left out. `select` takes the texts whose predicted labels are
-    the gold ones, the others, or all. Computed in the precision that the model predicts in. With a `folder` blocks
-    are kept there, and a run with the same model, texts and settings goes on where one was killed; others start anew.
+    the gold ones, the others, or all. Texts are scored in float32, copies in the precision that the model predicts in,
+    and again in float32 where that leaves a doubt. With a `folder` blocks are kept there, and a run with the same
+    model, texts and settings goes on where one was killed; others start anew.
     `progress` is told how many copies are done, and of how many.
     """
     started = time.perf_counter()
@@ -78,9 +79,9 @@ def find_elements(
     words, precision = model.tokeniser.encode_words(table["text"]), _precision(model)
     about = {"threshold": threshold, "select": select, "precision": precision}
     kept = KeptBlocks(folder, None if folder is None else fingerprint(model, words, table["labels"], about))
-    tolerance = TOLERANCE[precision]
-    selected, full = kept.texts(lambda: _looked_at(model, table, words.tokens, select, threshold - tolerance))
-    deletions = Deletions(model=model, tokens=words.tokens, full=full, threshold=threshold, tolerance=tolerance)
+    selected, full = kept.texts(lambda: _looked_at(model, table, words.tokens, select, threshold - TOLERANCE))
+    bounds = threshold, TOLERANCE, DOUBT[precision]
+    deletions = Deletions(model, words.tokens, full, *bounds)
     gaps = gaps_of(words)
     gaps = gaps.take(selected[gaps.owner])
     able = gaps.take((full > threshold).sum(axis=1)[gaps.owner] > 0)
@@ -128,7 +129,9 @@ def _looked_at(
         offsets = tokens.offsets[start : start + part.num_rows + 1]
         own = Tokens(tokens.ids[offsets[0] : offsets[-1]], offsets - offsets[0])
         inputs = inputs_of(model.network, own, limit=model.settings.fit.limit)
-        scores = head.scores(answers_of(model.network, inputs, model.settings, head.space, head.link, batch=BATCH))
+        with exactly(model.network.encoder):
+            answers = answers_of(model.network, inputs, model.settings, head.space, head.link, batch=BATCH)
+        scores = head.scores(answers)
         right = _right(scores.chosen, part, head.space)
         taken = {"correct": right, "incorrect": ~right, "all": np.ones_like(right)}[select]
         selected.append(taken)

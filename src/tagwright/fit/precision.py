@@ -1,7 +1,8 @@
 """Whether to compute in bfloat16: on a GPU that has it, on a CPU only where a short timed trial shows a gain."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import torch
@@ -37,6 +38,19 @@ def settle(encoder: nn.Module, *, kept: str | None = None, agreed: Callable[[boo
         device = next(encoder.parameters()).device
         found = kept or ("bfloat16" if agreed(in_bfloat16("auto", device)) else "float32")
         encoder.precision = found  # type: ignore[assignment]
+
+
+@contextmanager
+def exactly(encoder: nn.Module) -> Iterator[None]:
+    """An encoder that computes in bfloat16 takes float32 inside the block."""
+    own = getattr(encoder, "precision", None)
+    if own is not None:
+        encoder.precision = "float32"  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if own is not None:
+            encoder.precision = own
 
 
 def _gain() -> float:
