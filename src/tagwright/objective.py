@@ -37,6 +37,7 @@ class Objective(nn.Module):
     ) -> None:
         super().__init__()
         self.loss, self.mask_of, self.beside = loss, mask_of, beside
+        self.of_step: Tensor | None = None  # what a mask that draws once a step finds drawn; None: it draws itself
         self.begun: Tensor
         self.register_buffer("begun", torch.ones(()), persistent=False)
         for name, weight in (weights or LabelWeights())._asdict().items():
@@ -62,7 +63,8 @@ class Objective(nn.Module):
         """
         mask = known
         if self.mask_of is not None:
-            mask = self.mask_of(target, generator, **({} if excused is None else {"excused": excused}))
+            facts = {"excused": excused, "of_step": self.of_step}
+            mask = self.mask_of(target, generator, **{k: v for k, v in facts.items() if v is not None})
             mask = mask if known is None else mask & known
         cells = weight_cells(target, self.positive, self.negative, self.of_gold)  # type: ignore[arg-type]
         truth = target if soft is None or self.beside else torch.where(self.begun > 0, soft, target)

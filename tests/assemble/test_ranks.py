@@ -112,7 +112,7 @@ def test_one_process_speaks_and_writes(pair):
 
 def test_two_processes_have_one_teacher(data, tmp_path):
     """They learn beside its scores, without the labels that words of its own excuse."""
-    mask = {"name": "elements", "threshold": 0.1, "select": "all", "plain_share": 0.0}
+    mask = {"name": "elements", "threshold": 0.1, "select": "all", "plain_share": 0.5}  # one draw a step for both
     taught = {"targets": {"name": "distil"}, "soft": {"role": "auxiliary"}, "mask": mask}
     fit_folder(str(data), {**SETTINGS, **taught}, out=tmp_path / "alone")
     given = {f"{section}.{key}": value for section, keys in taught.items() for key, value in keys.items()}

@@ -85,6 +85,24 @@ def test_captured_steps_excuse_what_words_excuse(case, captured, tmp_path):
     assert sum(found["masked", "plain"]) < 0.9 * sum(found["none", "plain"])
 
 
+@pytest.mark.parametrize("reason", [None, ""])
+def test_a_mask_is_drawn_once_a_step_for_all_parts_of_its_batch(reason, case, monkeypatch, tmp_path):
+    prepared, settings = case
+    monkeypatch.setattr(loops, "against_capture", lambda *given: reason)
+    path = tmp_path / "alike.csv"
+    path.write_text("label,group\n" + "".join(f'"{label}",all\n' for label in prepared.space.names))
+    given = settings.as_dict()
+    given["encoder"]["dropout"], given["mask"] = 0.0, {"name": "groups", "groups": str(path), "plain_share": 0.5}
+    losses = []
+    for parts_of_batch in (1, 4):
+        seen = []
+        given["fit"]["accumulate"] = parts_of_batch
+        fit(prepared, resolve(given), followed(seen))
+        losses.append([step.loss for step in seen])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-3)
+    assert max(losses[0]) > 2 * min(losses[0])  # both kinds of steps were drawn
+
+
 def test_captured_and_stopped_goes_on_to_the_same_bits(case, captured, tmp_path):
     asked = iter([False, False, True])
     with pytest.raises(Interrupted):

@@ -25,6 +25,13 @@ def test_none_and_all_are_certain(share: float, always: bool):
     assert {drawn(1, seed, plain_share=share).item() for seed in range(100)} == {always}
 
 
+def test_the_draw_of_a_step_is_taken_where_there_is_one():
+    for value, plain in ((0.0, True), (0.29, True), (0.3, False), (0.99, False)):
+        given = {"plain_share": 0.3, "of_step": torch.tensor(value)}
+        assert {drawn(5, seed, **given).item() for seed in range(20)} == {plain}
+    assert drawn(5, plain_share=0.3, draw="example", of_step=torch.tensor(0.0)).shape == (5, 1)
+
+
 def test_shares_outside_their_range_and_unknown_draws_are_refused():
     for share in (-0.1, 1.1, float("nan")):
         with pytest.raises(SettingsError, match=r"plain_share must lie in \[0, 1\]"):

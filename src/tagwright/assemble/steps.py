@@ -19,6 +19,7 @@ from tagwright.fit.loop import Course, Dial, Step, steps
 from tagwright.losses import SparseTarget
 from tagwright.network import Network
 from tagwright.objective import Objective
+from tagwright.seeds import uniform_of
 from tagwright.settings import Settings
 
 SHARE = 0.25  # of a GPU's free memory, that the rows may take
@@ -36,9 +37,13 @@ def steps_of(
     """The steps from the training's own on. After a step that is `due`, the weights are those of that step."""
     choice, device = settings.fit, device_of(settings)
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
-    done, dials = training.step, []
+    done = training.step
+    dials: list[Dial] = []
     if rows.soft is not None and settings.soft.from_step:
-        dials = [Dial(objective.begun, lambda step: float(step >= settings.soft.from_step))]
+        dials.append(Dial(objective.begun, lambda step: float(step >= settings.soft.from_step)))
+    if getattr(objective.mask_of, "draw", None) == "step":
+        objective.of_step = torch.zeros((), device=device)
+        dials.append(Dial(objective.of_step, lambda step: uniform_of(choice.seed, "mask", step)))
 
     loss_of = partial(batch_loss, training.network, objective)
 

@@ -36,9 +36,16 @@ class ElementMask:
         if self.select not in SELECT:
             raise SettingsError(unknown("mask.select", self.select, SELECT))
 
-    def __call__(self, target: Tensor, generator: torch.Generator | None = None, *, excused: Tensor) -> Tensor:
+    def __call__(
+        self,
+        target: Tensor,
+        generator: torch.Generator | None = None,
+        *,
+        excused: Tensor,
+        of_step: Tensor | None = None,
+    ) -> Tensor:
         """Target and excused (B, L) -> mask (B, L), True where a term takes part. A gold label always does."""
-        plain = plain_rows(target, generator, plain_share=self.plain_share, draw=self.draw)
+        plain = plain_rows(target, generator, plain_share=self.plain_share, draw=self.draw, of_step=of_step)
         return ~excused | (target > 0) | plain
 
 

@@ -32,7 +32,9 @@ class GroupMask:
         self.group_count = membership.shape[1]
         self.plain_share, self.draw, self.said = plain_share, draw, said
 
-    def __call__(self, target: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def __call__(
+        self, target: Tensor, generator: torch.Generator | None = None, *, of_step: Tensor | None = None
+    ) -> Tensor:
         """Target (B, L) -> mask (B, L), True where a term takes part. A gold label always does."""
         self.pairs = self.pairs.to(target.device)  # moved once
         labels, groups = self.pairs
@@ -41,7 +43,7 @@ class GroupMask:
         held = target.new_zeros(len(target), self.group_count, dtype=torch.float32)
         held = held.index_add(1, groups, gold[:, labels].float())
         near = target.new_zeros(target.shape, dtype=torch.float32).index_add(1, labels, held[:, groups])
-        plain = plain_rows(target, generator, plain_share=self.plain_share, draw=self.draw)
+        plain = plain_rows(target, generator, plain_share=self.plain_share, draw=self.draw, of_step=of_step)
         return (near == 0) | gold | plain
 
 
