@@ -2,6 +2,7 @@
 
 import pytest
 
+from tagwright.cli._options import given
 from tagwright.errors import SettingsError
 from tagwright.kept import kept_faults, kept_of
 from tagwright.settings import read_settings, resolve
@@ -57,3 +58,18 @@ def test_settings_with_it_read_back_in_order(tmp_path):
 
 def test_settings_without_it_are_written_as_ever():
     assert "keep" not in resolve({}).to_toml()
+
+
+def test_a_refit_which_would_learn_from_what_is_not_cut_is_off():
+    keep = {"split": {"keep": {"a": 3}}}
+    assert resolve({"encoder": {"name": "bow"}}).fit.refit
+    assert not resolve({"encoder": {"name": "bow"}, **keep}).fit.refit
+    with pytest.raises(SettingsError, match=r"fit\.refit would learn from dev, which split\.keep does not cut"):
+        resolve({"fit": {"refit": True}, **keep})
+
+
+def test_labels_of_the_command_line_join_those_of_the_file(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text("[split.keep]\na = 10\nb = 4\n")
+    assert given(path, None, {"split.keep": kept_of(["b=2", "c=1"])})["split"]["keep"] == {"a": 10, "b": 2, "c": 1}
+    assert given(None, None, {"split.keep": kept_of(["b=2"])})["split"]["keep"] == {"b": 2}

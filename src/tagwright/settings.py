@@ -5,7 +5,7 @@ A section is either plain (`[fit]`, `[data]`, …) or a part: its `name` and the
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from inspect import signature
 from pathlib import Path
@@ -185,6 +185,10 @@ def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = Non
     if chosen["fit"].precision not in PRECISIONS:
         faults.append(unknown("precision", chosen["fit"].precision, PRECISIONS))
     faults += kept_faults(chosen["split"].keep)
+    if chosen["split"].keep and chosen["fit"].refit:
+        if given.get("fit", {}).get("refit"):
+            faults.append("fit.refit would learn from dev, which split.keep does not cut; leave one of them out")
+        chosen["fit"] = replace(chosen["fit"], refit=False)
     if chosen["soft"].role not in ROLES:
         faults.append(unknown("soft.role", chosen["soft"].role, ROLES))
     if faults:

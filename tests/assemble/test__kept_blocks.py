@@ -1,10 +1,12 @@
 """Finished blocks in a folder: read back as they were, thrown away with another fingerprint, nothing else touched."""
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_array
 
 from tagwright.assemble._kept_blocks import KeptBlocks, remove_blocks
 from tagwright.assemble.deletions import Falls
+from tagwright.errors import ModelError
 
 FALLS = Falls(np.array([3, 4]), np.array([0, 1]), np.array([1, 1]), np.array([0.5, 0.75]), near=1, same=2, copies=7)
 
@@ -39,6 +41,13 @@ def test_another_fingerprint_starts_anew_and_leaves_other_files(tmp_path):
     remove_blocks(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
     remove_blocks(tmp_path / "nowhere")
+
+
+def test_another_fingerprint_is_an_error_where_it_has_to_be_the_same(tmp_path):
+    KeptBlocks(tmp_path, "one").keep(0, FALLS)
+    with pytest.raises(ModelError, match="is of another model, other texts or settings"):
+        KeptBlocks(tmp_path, "two", same=True)
+    assert list(KeptBlocks(tmp_path, "one", same=True).finished(1)) == [0]
 
 
 def test_without_a_folder_nothing_is_kept():

@@ -6,7 +6,7 @@ from tagwright import bundle
 from tagwright.assemble import deletions, element_groups
 from tagwright.assemble.element_groups import find_element_groups
 from tagwright.assemble.elements import find_elements
-from tagwright.errors import SettingsError
+from tagwright.errors import DataError, ModelError, SettingsError
 from tagwright.labels.elements import excused, read_elements
 from tagwright.read import read_data
 
@@ -61,6 +61,27 @@ def test_interrupted_run_is_gone_on_with_only_if_that_is_asked_for(trained, sour
     assert done.found.taken_over > 100
     assert [path.name for path in tmp_path.iterdir()] == ["e.csv"]
     assert find_element_groups(str(source), out=out, overwrite=True, options=options).found.taken_over == 0
+
+
+def test_resuming_with_other_settings_is_refused_and_loses_nothing(trained, source, tmp_path, monkeypatch):
+    monkeypatch.setattr(deletions, "COPIES", 64)
+    out, options = tmp_path / "e.csv", {"model": trained, "threshold": 0.2}
+
+    def stop(done, total):
+        if done > 100:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        find_element_groups(str(source), out=out, options=options, progress=stop)
+    with pytest.raises(ModelError, match="is of another model, other texts or settings"):
+        find_element_groups(str(source), out=out, options={**options, "threshold": 0.3, "resume": True})
+    assert find_element_groups(str(source), out=out, options={**options, "resume": True}).found.taken_over > 100
+
+
+def test_a_model_of_other_labels_is_refused(trained, tmp_path):
+    (tmp_path / "other.csv").write_text("text,labels\n" + "".join(f"word {i},nobody{i % 2}\n" for i in range(30)))
+    with pytest.raises(DataError, match="labels"):
+        find_element_groups(str(tmp_path / "other.csv"), options={"model": trained, "select": "all", "threshold": 0.0})
 
 
 def test_nothing_found_is_an_error_and_leaves_nothing(trained, source, tmp_path):

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from tagwright import bundle
 from tagwright.assemble import excuse as module
 from tagwright.assemble.elements import find_elements
-from tagwright.assemble.excuse import excused_rows, summary
+from tagwright.assemble.excuse import GIVEN, excused_rows, summary
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.teacher import Teaching
 from tagwright.assemble.train import Run, check, fit
@@ -99,6 +99,7 @@ def test_how_much_is_excused_is_said_and_nothing_is_a_warning():
     some = csr_array(np.array([[1, 1, 0], [0, 0, 0], [0, 0, 1]], bool))
     assert summary(some) == "mask by words: 2 of 3 texts excuse labels, 1.5 of 3 on average"
     assert "the mask does nothing; lower mask.threshold" in summary(csr_array((3, 3), dtype=bool))
+    assert "does nothing; mask.words must have a text's gold label" in summary(csr_array((3, 3), dtype=bool), GIVEN)
 
 
 def test_a_file_of_words_needs_no_teacher_and_changes_the_weights(make, words):
@@ -230,6 +231,7 @@ def test_a_threshold_that_nothing_passes_is_a_warning_and_the_baseline(make, tmp
     for _ in range(2):  # found, and read back
         masked = fit(*make(mask=given), Run(folder=tmp_path, say=said.append))
     assert said.count(summary(csr_array((1, 1), dtype=bool))) == 2
+    assert not (tmp_path / "elements.csv").exists()  # a file of none would be refused
     assert same_bits(weights(masked), weights(fit(*make(mask={"name": "none"}))))
 
 

@@ -319,3 +319,38 @@ grid."targets.temperature" = [1.0, 2.0]
 """
     assert make(RECIPE + taught, only=["taught"]).failed == 0
     assert len(list((tmp_path / "out" / "teachers").glob("*/teacher.json"))) == 2  # a seed each
+
+
+def test_tables_say_what_the_runs_were_made_with(make, tmp_path):
+    made = make(only=["smooth"], seeds=1, more=["fit.batch=8"])
+    assert made.facts.settings["fit"]["batch"] == 8
+    again = write_tables(str(tmp_path / "mine.toml"), out=tmp_path / "out", seeds=1)
+    assert again.facts.settings == made.facts.settings
+    assert again.facts.command.endswith("--set fit.batch=8")
+    ledger = tmp_path / "out" / "results.jsonl"
+    rows = [json.loads(line) for line in ledger.read_text().splitlines()]
+    rows[0] |= {"versions": {"torch": "1.0"}, "when": "2001-02-03T04:05:06"}
+    ledger.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    again = write_tables(str(tmp_path / "mine.toml"), out=tmp_path / "out", seeds=1)
+    assert again.facts.versions["torch"] == f"1.0 and {rows[1]['versions']['torch']}"
+    rows[0] |= {"set": ["fit.batch=9"]}
+    ledger.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(ModelError, match=r"different settings \(--set fit.batch=9 and --set fit.batch=8\)"):
+        write_tables(str(tmp_path / "mine.toml"), out=tmp_path / "out", seeds=1)
+
+
+def test_texts_of_test_with_labels_that_train_lacks_are_told(tmp_path, rows_of, write_csv):
+    for seed, (name, count) in enumerate([("train", 90), ("dev", 60), ("test", 41)]):
+        write_csv(tmp_path / "things" / f"{name}.csv", rows_of(count, seed=seed, many=False))
+    with (tmp_path / "things" / "test.csv").open("a") as file:
+        file.write("999,something new,unheard\n")
+    (tmp_path / "mine.toml").write_text(RECIPE)
+    made = reproduce(str(tmp_path / "mine.toml"), data=tmp_path, out=tmp_path / "out", only=["plain"], seeds=1)
+    assert "left out of test: 1 texts, whose labels train does not have" in made.facts.tables[0].notes
+    assert made.facts.tables[0].texts == 41
+
+
+def test_a_cut_of_an_unknown_label_is_an_error_before_the_first_run(make, trained):
+    with pytest.raises(SettingsError, match="label of the cut 'few'"):
+        make(RECIPE + '\n[[cuts]]\nname = "few"\nkeep = { spoort = 3 }\n')
+    assert trained == []

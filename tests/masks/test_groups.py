@@ -158,7 +158,9 @@ def test_groups_come_from_names_or_a_file(tmp_path: Path):
     assert group_mask(names, plain_share=0.0)(gold).tolist() == [[True, False, True, True]]
     made = group_mask(names, groups=str(tmp_path / "g.toml"), plain_share=0.0)
     assert made(gold).tolist() == [[True, True, False, False]]
+    assert group_mask(names).said == ("mask: 4 of 4 labels stand in 2 groups, by what stands before '/'",)
     assert made.said == (
+        "mask: 3 of 4 labels stand in 2 groups",
         "labels in several groups, excused in each of them: a/x",
         "labels of the groups that are not in train, left out: c",
     )

@@ -59,7 +59,7 @@ def test_the_folder_reaches_the_teacher():
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_temperature_without_a_meaning_is_refused_before_a_teacher_is_made(temperature: float):
-    with pytest.raises(SettingsError, match=r"distil\.temperature must be above 0"):
+    with pytest.raises(SettingsError, match=r"targets\.temperature must be above 0"):
         distil(MANY, nobody, temperature=temperature)
 
 

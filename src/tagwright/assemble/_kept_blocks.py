@@ -13,21 +13,29 @@ from scipy.sparse import csr_array
 
 from tagwright.assemble.deletions import Falls
 from tagwright.embed._words import WordTokens
+from tagwright.errors import ModelError
 from tagwright.model import Model
 
 FORMAT = 1
 
 
 class KeptBlocks:
-    """Keeps what was found in `folder`, or nowhere if that is None. A fingerprint that differs starts anew."""
+    """Keeps what was found in `folder`, or nowhere if that is None. A fingerprint that differs starts anew.
 
-    def __init__(self, folder: Path | None, fingerprint: str | None) -> None:
+    With `same` it is an error.
+    """
+
+    def __init__(self, folder: Path | None, fingerprint: str | None, *, same: bool = False) -> None:
         self.folder, self.taken_over = folder, 0
         if folder is None:
             return
         about = folder / "about.json"
         if about.exists() and about.read_text(encoding="utf-8") == str(fingerprint):
             return
+        if about.exists() and same:
+            raise ModelError(
+                f"{folder} is of another model, other texts or settings; give those, or start over with --overwrite"
+            )
         remove_blocks(folder)
         folder.mkdir(parents=True, exist_ok=True)
         _write(about, lambda path: path.write_text(str(fingerprint), encoding="utf-8"))

@@ -28,6 +28,7 @@ class Ready(NamedTuple):
     prepared: Prepared
     test: Tokens
     truth: Any  # (n, L) of test, sparse
+    left_out: int  # texts of test whose labels train does not have
 
 
 class Bench:
@@ -47,7 +48,7 @@ class Bench:
         key = repr([whole[section] for section in ("split", "embed", "encoder")] + [whole["fit"].get("vectors")])
         if key not in self.ready:
             self.ready[key] = _ready(self.sources[run.data], settings)
-            for sentence in said(self.ready[key].prepared, self.sources[run.data]):
+            for sentence in said(self.ready[key], self.sources[run.data]):
                 self.say(sentence)
         return self.ready[key]
 
@@ -55,12 +56,18 @@ class Bench:
 def _ready(source: Source, settings: Settings) -> Ready:
     prepared = prepare(source.data, settings)
     table = labelled_rows(source.data, "test")[1]
-    table = table.take(known_rows(prepared.space, table, source.data.source))
-    return Ready(prepared, prepared.tokeniser.encode(table["text"]), hard(table, prepared.space))
+    known = known_rows(prepared.space, table, source.data.source)
+    left_out = table.num_rows - len(known)
+    table = table.take(known)
+    return Ready(prepared, prepared.tokeniser.encode(table["text"]), hard(table, prepared.space), left_out)
 
 
-def said(prepared: Prepared, source: Source) -> tuple[str, ...]:
-    return (*prepared.found[len(source.data.found) :], *prepared.warnings)
+def said(ready: Ready, source: Source) -> tuple[str, ...]:
+    """What a person should know of the data."""
+    prepared = ready.prepared
+    unseen = f"left out of test: {ready.left_out} texts, whose labels train does not have"
+    sentences = (*prepared.found[len(source.data.found) :], *prepared.warnings)
+    return (*sentences, unseen) if ready.left_out else sentences
 
 
 def scored(fitted: Fitted, ready: Ready, settings: Settings) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tagwright.assemble._kept_blocks import remove_blocks
 from tagwright.assemble.device import device_of
 from tagwright.assemble.elements import FoundElements, find_elements
 from tagwright.assemble.groups import ELEMENTS, check_out, checked_options
-from tagwright.assemble.score import labelled_rows, read_for_model
+from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
 from tagwright.errors import SettingsError
 from tagwright.labels.elements import excused, write_elements
 from tagwright.labels.suggest import Pair
@@ -68,8 +68,10 @@ def find_element_groups(
     model = _model(given["model"], given.get("device", "auto"))
     data, warnings = _with_train(read_for_model(model, source, columns), model, given["split"])
     name, table = labelled_rows(data, given["split"])
+    known_rows(model.heads["main"].space, table, source)  # refuses a model of other labels
     asked = {"threshold": given["threshold"], "select": given["select"]}
-    found = find_elements(model, table, progress=progress, folder=blocks, **asked)
+    same = bool(given.get("resume"))
+    found = find_elements(model, table, progress=progress, folder=blocks, same=same, **asked)
     if out is not None and len(found.elements):
         write_elements(out, found.elements)
     if blocks is not None:

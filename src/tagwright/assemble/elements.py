@@ -64,13 +64,15 @@ def find_elements(
     select: str = "correct",
     progress: Callable[[int, int], None] = lambda done, total: None,
     folder: Path | None = None,
+    same: bool = False,
 ) -> FoundElements:
     """Labels that fall by more than `threshold` when a word is taken out of a text, gathered over the texts.
 
     `table` has text and labels; texts without labels are left out. `select` takes the texts whose predicted labels are
     the gold ones, the others, or all. Texts are scored in float32, copies in the precision that the model predicts in,
     and again in float32 where that leaves a doubt. With a `folder` blocks are kept there, and a run with the same
-    model, texts and settings goes on where one was killed; others start anew.
+    model, texts and settings goes on where one was killed; others start anew, or are an
+    error where it has to be the `same`.
     `progress` is told how many copies are done, and of how many.
     """
     started = time.perf_counter()
@@ -78,7 +80,8 @@ def find_elements(
     table = table.filter(pc.is_valid(table["labels"]))
     words, precision = model.tokeniser.encode_words(table["text"]), _precision(model)
     about = {"threshold": threshold, "select": select, "precision": precision}
-    kept = KeptBlocks(folder, None if folder is None else fingerprint(model, words, table["labels"], about))
+    own = None if folder is None else fingerprint(model, words, table["labels"], about)
+    kept = KeptBlocks(folder, own, same=same)
     selected, full = kept.texts(lambda: _looked_at(model, table, words.tokens, select, threshold - TOLERANCE))
     bounds = threshold, TOLERANCE, DOUBT[precision]
     deletions = Deletions(model, words.tokens, full, *bounds)

@@ -19,6 +19,11 @@ from tagwright.labels.elements import Elements, excused, read_elements, said, wr
 from tagwright.masks.elements import ElementMask
 
 SECONDS = 30  # between two sentences on a long search
+FOUND = "lower mask.threshold, or train the model longer that words are found with"
+GIVEN = (
+    "mask.words must have a text's gold label and another one among the labels of its words, which are written as the "
+    "tokeniser writes them (most in lower case)"
+)
 
 
 def excused_rows(teaching: Teaching, names: Sequence[str], mask: ElementMask, target: csr_array) -> csr_array:
@@ -36,12 +41,13 @@ def excused_rows(teaching: Teaching, names: Sequence[str], mask: ElementMask, ta
     if len(elements):
         found = excused(words, elements, prepared.space, target)
     if list(names) == ["train"]:
-        for sentence in (*said(words, elements, prepared.space), summary(found)):
+        advice = GIVEN if mask.elements is not None else FOUND
+        for sentence in (*said(words, elements, prepared.space), summary(found, advice)):
             teaching.run.say(sentence)
     return found
 
 
-def summary(found: csr_array) -> str:
+def summary(found: csr_array, advice: str = FOUND) -> str:
     """One sentence on how much a mask by words excuses, of bool (n, L).
 
     >>> summary(csr_array(np.array([[True, True, False], [False, False, False]])))
@@ -50,10 +56,7 @@ def summary(found: csr_array) -> str:
     count = np.diff(found.indptr)
     texts = np.count_nonzero(count)
     if not texts:
-        return (
-            "warning: no text excuses a label by its words, so the mask does nothing; lower mask.threshold, or add "
-            "words to the file that mask.words names"
-        )
+        return f"warning: no text excuses a label by its words, so the mask does nothing; {advice}"
     mean = f"{count.sum() / texts:.1f} of {found.shape[1]:,} on average"
     return f"mask by words: {texts:,} of {len(count):,} texts excuse labels, {mean}"
 
@@ -81,7 +84,7 @@ def found_elements(teaching: Teaching, mask: ElementMask) -> Elements:
                 shutil.rmtree(path.with_suffix(".blocks"), ignore_errors=True)
     with run.ranks.together():
         elements = _read(path)
-        if run.folder is not None and run.ranks.first:
+        if run.folder is not None and run.ranks.first and len(elements):
             _write(run.folder / "elements.csv", elements)
     return elements
 

@@ -55,7 +55,7 @@ def read_sources(recipe: Recipe, wanted: Sequence[str], folder: Path | None, mor
     """Every data set that is wanted, read and split; one that is missing or has no test is an error."""
     found = {}
     for name in wanted:
-        given = _assigned(over(recipe.settings, recipe.settings_of.get(name, {})), more)
+        given = with_assigned(over(recipe.settings, recipe.settings_of.get(name, {})), more)
         data, _ = read_for(str(_located(name, folder)), {"data": given.get("data", {})})
         choice = resolve({"split": given.get("split", {})}).split
         whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
@@ -86,7 +86,7 @@ def plan(
     for data, encoder, cut, variants in narrowed(recipe, only):
         for part, keep in cut.parts(sources[data].counts).items():
             for seed, variant in ((seed, variant) for seed in range(seeds) for variant in variants):
-                given = _assigned(recipe.given(data, encoder, variant), more)
+                given = with_assigned(recipe.given(data, encoder, variant), more)
                 given = over(given, {"fit": {"seed": seed} | ({"device": device} if device else {})})
                 given = over(given, {"split": {"keep": keep}}) if keep else given
                 made = _resolved(_placed(given, recipe.folder), sources[data])
@@ -132,7 +132,8 @@ def _located(name: str, folder: Path | None) -> Path:
     return found
 
 
-def _assigned(given: Mapping[str, Any], more: Sequence[str]) -> dict[str, Any]:
+def with_assigned(given: Mapping[str, Any], more: Sequence[str]) -> dict[str, Any]:
+    """Settings with those of --set over them."""
     result = dict(given)
     for assignment in more:
         result = assigned(result, assignment)

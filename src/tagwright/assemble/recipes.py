@@ -47,7 +47,7 @@ class Cut:
         >>> Cut(each=100, labels=("a", "b")).parts({"a": 250, "b": 60, "c": 9})
         {'a': {'a': 2}, 'b': {'b': 1}}
         """
-        strange = [label for label in self.labels if label not in counts]
+        strange = [label for label in (*self.labels, *self.keep) if label not in counts]
         if strange:
             raise SettingsError(unknown(f"label of the cut {self.name!r}", strange[0], counts))
         few = {label: max(1, round(counts[label] / (self.each or self.together))) for label in self.labels}

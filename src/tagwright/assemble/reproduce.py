@@ -12,11 +12,11 @@ import numpy as np
 
 from tagwright.assemble.bench import Bench, Ready, Say, device_name, only_metrics, said, scored
 from tagwright.assemble.ledger import Ledger
-from tagwright.assemble.planned import Planned, Source, plan, plan_of_rows, read_sources, said_settings
+from tagwright.assemble.planned import Planned, Source, plan, plan_of_rows, read_sources, said_settings, with_assigned
 from tagwright.assemble.recipes import Recipe, narrowed, read_recipe
 from tagwright.assemble.standings import standings
 from tagwright.assemble.train import fit
-from tagwright.assemble.training import Run
+from tagwright.assemble.training import Progress, Run, silent
 from tagwright.bundle import versions
 from tagwright.errors import ModelError
 from tagwright.folder import require_ours
@@ -51,6 +51,7 @@ def reproduce(
     device: str | None = None,
     more: Sequence[str] = (),
     say: Say = lambda text: None,
+    progress: Progress = silent,
 ) -> Reproduced:
     """Make every run of a recipe that `out` does not have yet, and its tables. `more` are settings as for --set."""
     recipe = read_recipe(name)
@@ -68,7 +69,8 @@ def reproduce(
         return _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)))
 
     try:
-        _make(runs, sources, ledger, recipe.metric, out, say, write)
+        made = {"set": list(more), "versions": versions()}
+        _make(runs, sources, ledger, recipe.metric, out, say, write, progress, made)
     finally:  # what is there is shown, also when the rest was given up
         facts = write()
     return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
@@ -85,9 +87,9 @@ def write_tables(
     count = seeds or max(recipe.seeds, *(row["seed"] + 1 for row in ledger.rows.values()))
     runs = plan_of_rows(recipe, ledger.rows.values(), only=only, seeds=count)
     options = {"--only": ",".join(only), "--seeds": seeds}
-    command = " ".join(
-        ["tagwright reproduce", recipe.name, *(f"{key} {value}" for key, value in options.items() if value)]
-    )
+    words = [f"{key} {value}" for key, value in options.items() if value]
+    words += [f"--set {one}" for one in _set_of([ledger.rows[run.key] for run in runs if run.key in ledger.rows])]
+    command = " ".join(["tagwright reproduce", recipe.name, *words])
     facts = _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)))
     return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
 
@@ -104,6 +106,8 @@ def _make(
     out: Path,
     say: Say,
     write: Callable[[], Any],
+    progress: Progress,
+    made: Mapping[str, Any],
 ) -> None:
     """All runs that are not there; the tables are written anew with every cell."""
     there = sum(ledger.finished(run.key) is not None for run in runs)
@@ -116,8 +120,8 @@ def _make(
             write()
         before = run.cell
         if ledger.finished(run.key) is None:
-            row = _row(run, bench, Run(teachers=out / "teachers"))
-            ledger.add(row)
+            row = _row(run, bench, Run(teachers=out / "teachers", progress=progress))
+            ledger.add({**row, **made})
             say(f"run {number} of {len(runs)}: {_named(run)}: {_told(row, metric)}")
 
 
@@ -138,7 +142,7 @@ def _trained(settings: Settings, ready: Ready, how: Run, source: Source) -> dict
     fitted = fit(ready.prepared, settings, how)
     dev = only_metrics(fitted.model.heads["main"].metrics["metrics"])
     facts = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": device_name(settings)}
-    return {**facts, **scored(fitted, ready, settings), "said": list(said(ready.prepared, source))}
+    return {**facts, **scored(fitted, ready, settings), "said": list(said(ready, source))}
 
 
 def _named(run: Planned) -> str:
@@ -165,10 +169,11 @@ def _facts(
     rows = [ledger.rows[run.key] for run in runs if run.key in ledger.rows]
     cells = dict.fromkeys(run.cell for run in runs)
     return RecipeFacts(
-        **{name: getattr(recipe, name) for name in ("title", "paper", "note", "metric", "settings")},
+        **{name: getattr(recipe, name) for name in ("title", "paper", "note", "metric")},
+        settings=with_assigned(recipe.settings, _set_of(rows)),
         command=command,
-        date=datetime.now(UTC).date().isoformat(),
-        versions=versions(),
+        date=max((row["when"] for row in rows), default=datetime.now(UTC).isoformat())[:10],
+        versions=_versions_of(rows),
         devices=list(dict.fromkeys(row["device"] for row in rows if "device" in row)),
         seeds=seeds,
         runs=len(runs),
@@ -176,6 +181,23 @@ def _facts(
         own_settings={**recipe.settings_of, **own_settings},
         tables=[_table([run for run in runs if run.cell == cell], ledger, recipe) for cell in cells],
     )
+
+
+def _set_of(rows: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+    """What all the runs were made with beside the recipe; several at once are an error."""
+    found = list(dict.fromkeys(tuple(row.get("set", ())) for row in rows)) or [()]
+    if len(found) > 1:
+        words = " and ".join(" ".join(f"--set {one}" for one in each) or "none" for each in found)
+        raise ModelError(f"the runs were made with different settings ({words}); take a folder for each")
+    return found[0]
+
+
+def _versions_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The versions that the runs were made with, all of them."""
+    found: dict[str, dict[str, None]] = {}
+    for name, number in (pair for row in rows for pair in row.get("versions", {}).items()):
+        found.setdefault(name, {})[number] = None
+    return {name: " and ".join(numbers) for name, numbers in found.items()} or versions()
 
 
 def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTable:

@@ -149,6 +149,8 @@ def check_teachers(settings: Settings, space: LabelSpace) -> None:
 def require_labels(folder: Path, space: LabelSpace) -> None:
     """Refuse a model folder whose labels are not those of `space`; their order does not matter."""
     path = folder / "heads" / "main" / "labels.json"
+    if folder.exists() and not path.is_file():
+        raise ModelError(f"{folder} is no model folder; name the --out of a `tagwright fit`")
     if not path.is_file():
         raise ModelError(f"no model folder {folder} to teach; `tagwright fit DATA --out {folder}` makes one")
     own = LabelSpace.load(path)

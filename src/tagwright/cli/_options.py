@@ -35,7 +35,9 @@ Rate = Annotated[float | None, typer.Option(help="Peak learning rate.", show_def
 SplitSeed = Annotated[int | None, typer.Option(help="Seed of the split; --seed never moves it.", show_default="0")]
 Keep = Annotated[
     list[str] | None,
-    typer.Option(help="LABEL=N: only N train texts with this label, drawn; repeatable.", show_default=False),
+    typer.Option(
+        help="LABEL=N: only N train texts with this label, drawn; repeatable. Not with --refit.", show_default=False
+    ),
 ]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="auto")]
 Set = Annotated[
@@ -57,7 +59,9 @@ def given(settings: Path | None, assignments: list[str] | None, options: dict[st
             if name == "name" and isinstance(result.get(section), str | None):
                 result[section] = {"name": value}
             elif name:
-                result[section] = {**result.get(section, {}), name: value}
+                table = result.get(section, {})
+                both = isinstance(value, dict) and isinstance(table.get(name), dict)  # labels of --keep and the file's
+                result[section] = {**table, name: {**table[name], **value} if both else value}
             else:
                 result[section] = value
     for assignment in assignments or []:

@@ -43,6 +43,16 @@ def result(text: str, *, style: str | None = None) -> None:
     _print(results_console, Text(text, style=style or ""))
 
 
+def page(markdown: str) -> None:
+    """A page of results to stdout: laid out in a terminal, as it is for a file."""
+    if not results_console.is_terminal:
+        result(markdown)
+        return
+    from rich.markdown import Markdown
+
+    results_console.print(Markdown(markdown))
+
+
 def _print(to: Console, text: Text) -> None:
     """A terminal gets lines broken between words; a file gets them whole."""
     to.print(text, soft_wrap=not to.is_terminal)

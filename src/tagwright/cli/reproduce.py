@@ -1,7 +1,7 @@
 """`tagwright reproduce`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,7 +55,9 @@ def reproduce(
         raise SettingsError(f"name a recipe: {', '.join(names())}, or the path of a .toml file")
     chosen = [word.strip() for word in (only or "").split(",") if word.strip()]
     folder = out or Path(Path(name).stem)
-    own = {} if tables else {"data": data, "device": device, "more": set_ or ()}
+    own: dict[str, Any] = {} if tables else {"data": data, "device": device, "more": set_ or ()}
+    if not tables and _show.console.is_terminal:
+        own["progress"] = _show.training_bar
     try:
         done = (write_tables if tables else make)(name, out=folder, only=chosen, seeds=seeds, say=_show.say, **own)
     except KeyboardInterrupt:
@@ -63,7 +65,7 @@ def reproduce(
     if json:
         _show.emit(done.as_dict())
     else:
-        _show.result(done.report.read_text(encoding="utf-8"))
+        _show.page(done.report.read_text(encoding="utf-8"))
     _show.say(f"tables: {done.report}")
     if done.failed:
         _show.say(f"{_show.many(done.failed, 'run')} failed; the same command makes them again")

@@ -62,7 +62,12 @@ def group_mask(
     tensor([[ True, False,  True,  True]])
     """
     found = groups_of(groups, label_names, separator=separator)
-    return GroupMask(found.membership, plain_share=plain_share, draw=draw, said=said(found, label_names))
+    grouped = np.count_nonzero(np.diff(csr_array(found.membership).indptr))
+    summary = f"mask: {grouped} of {len(label_names)} labels stand in {found.membership.shape[1]} groups"
+    by = f", by what stands before {found.separator!r}" if found.separator else ""
+    return GroupMask(
+        found.membership, plain_share=plain_share, draw=draw, said=(summary + by, *said(found, label_names))
+    )
 
 
 PART = group_mask

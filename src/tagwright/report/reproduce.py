@@ -12,7 +12,8 @@ Bounds = tuple[float, float, float]  # mean, low, high
 READING = (
     "`±` is the standard deviation over seeds. Intervals are 95% of the difference to the baseline, paired: over other "
     "seeds on this test set, and over other seeds and other texts. The words go by the latter where every text's "
-    "answer is known, corrected for the number of variants in the table (Holm); the intervals are not corrected."
+    "answer is known, corrected for the number of variants in the table (Holm); the intervals are not corrected. With "
+    "two or three seeds the first may be the wider one: it knows the spread over seeds from these alone."
 )
 
 

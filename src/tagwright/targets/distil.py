@@ -35,7 +35,7 @@ def distil(space: LabelSpace, teacher: Teacher, *, model: str = "", temperature:
     temperature above 1 makes them softer. `model` is a teacher's folder; without one a teacher is trained first.
     """
     if not 0 < temperature < float("inf"):
-        raise SettingsError(f"distil.temperature must be above 0 and finite, got {temperature}")
+        raise SettingsError(f"targets.temperature must be above 0 and finite, got {temperature}")
     logits, link = teacher(model)
     soft = np.empty(logits.shape, np.float32)
     for start in range(0, len(logits), ROWS):
