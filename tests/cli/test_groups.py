@@ -75,7 +75,7 @@ def test_elements_are_shown_and_written(call, model, texts, tmp_path):
     assert "90 of 90 texts (all)" in done.out
     assert "decisions are so near the threshold" in " ".join(done.out.split())
     assert done.err.endswith(f"elements: {out}\n")
-    assert "texts without a word: " in done.err
+    assert "copies, a word short: " in done.err
 
 
 def test_elements_as_json_are_one_object(call, model, texts):

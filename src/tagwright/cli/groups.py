@@ -110,7 +110,7 @@ def _elements(
     from tagwright.cli import _show
 
     kept = nullcontext() if out is None else _show.resumable("what is computed so far is kept")
-    with kept, _show.progress_bar("texts without a word") as progress:
+    with kept, _show.progress_bar("copies, a word short") as progress:
         return find_element_groups(data, out=out, overwrite=overwrite, options=options, progress=progress, **columns)
 
 

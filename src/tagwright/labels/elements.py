@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from textwrap import shorten
 from typing import NamedTuple
 
 import numpy as np
@@ -127,7 +128,7 @@ def read_elements(path: Path) -> Elements:
     reader = csv.DictReader(io.StringIO(text, newline=""))
     try:
         if not {"word", "label"} <= set(reader.fieldnames or ()):
-            found = reader.fieldnames
+            found = shorten(", ".join(reader.fieldnames or ["an empty file"]), 80, placeholder=" …")
             raise DataError(f"{path}, line 1: the header must name word and label, found {found}; add them")
         rows = tuple(_element(path, reader.line_num, row) for row in reader)
     except csv.Error as error:
