@@ -40,6 +40,11 @@ def test_without_a_train_split_that_of_the_training_is_taken_and_said(trained, s
     done = find_element_groups(str(source), options={"model": trained, "threshold": 0.2})
     assert done.found.texts < 120
     assert "has no train: split as in the model's training" in done.warnings[0]
+    held = find_element_groups(
+        str(source), options={"model": trained, "threshold": 0.0, "select": "all", "split": "dev"}
+    )
+    assert held.found.texts == 120 - done.found.texts
+    assert "has no dev: split as in the model's training" in held.warnings[0]
     whole = find_element_groups(str(source), options={"model": trained, "threshold": 0.2, "split": "all"})
     assert (whole.found.texts, whole.warnings) == (120, ())
 

@@ -66,7 +66,7 @@ def find_element_groups(
     check_out(out, ".csv", overwrite=overwrite)
     blocks = _blocks(out, resume=given.get("resume", False), overwrite=overwrite)
     model = _model(given["model"], given.get("device", "auto"))
-    data, warnings = _with_train(read_for_model(model, source, columns), model, given["split"])
+    data, warnings = _with_split(read_for_model(model, source, columns), model, given["split"])
     name, table = labelled_rows(data, given["split"])
     known_rows(model.heads["main"].space, table, source)  # refuses a model of other labels
     asked = {"threshold": given["threshold"], "select": given["select"]}
@@ -118,13 +118,13 @@ def _blocks(out: Path | None, *, resume: bool, overwrite: bool) -> Path | None:
     return folder
 
 
-def _with_train(data: Data, model: Model, split: str) -> tuple[Data, tuple[str, ...]]:
-    """Where the data have no train, that of the model's training."""
-    if split != "train" or "train" in data.tables:
+def _with_split(data: Data, model: Model, split: str) -> tuple[Data, tuple[str, ...]]:
+    """Where the data have no train or dev, that of the model's training."""
+    if split not in ("train", "dev") or split in data.tables:
         return data, ()
     choice = model.settings.split
     data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
-    return data, (f"{data.source} has no train: split as in the model's training; --split takes other texts",)
+    return data, (f"{data.source} has no {split}: split as in the model's training; --split takes other texts",)
 
 
 def _pairs(model: Model, table: pa.Table, found: FoundElements) -> tuple[list[Pair], int]:
