@@ -11,6 +11,11 @@ from tagwright.labels.elements import excused, read_elements
 from tagwright.read import read_data
 
 
+def stop(done, total):
+    if done > 100:
+        raise KeyboardInterrupt
+
+
 def test_elements_of_a_split_are_written_and_read_back(trained, split_source, tmp_path):
     out = tmp_path / "new" / "e.csv"
     done = find_element_groups(str(split_source), out=out, options={"model": trained, "threshold": 0.2})
@@ -53,10 +58,6 @@ def test_interrupted_run_is_gone_on_with_only_if_that_is_asked_for(trained, sour
     monkeypatch.setattr(deletions, "COPIES", 64)
     out, options = tmp_path / "e.csv", {"model": trained, "threshold": 0.2}
 
-    def stop(done, total):
-        if done > 100:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         find_element_groups(str(source), out=out, options=options, progress=stop)
     assert not out.exists()
@@ -71,10 +72,6 @@ def test_interrupted_run_is_gone_on_with_only_if_that_is_asked_for(trained, sour
 def test_resuming_with_other_settings_is_refused_and_loses_nothing(trained, source, tmp_path, monkeypatch):
     monkeypatch.setattr(deletions, "COPIES", 64)
     out, options = tmp_path / "e.csv", {"model": trained, "threshold": 0.2}
-
-    def stop(done, total):
-        if done > 100:
-            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         find_element_groups(str(source), out=out, options=options, progress=stop)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from scipy.sparse import csr_array
 
 from tagwright import bundle
@@ -20,26 +19,9 @@ from tagwright.read import read_data
 from tagwright.settings import resolve
 from tagwright.targets.hard import hard
 
+from .kills import Killed, Watching, same_bits
+
 WORDS = [("paris", "city"), ("paris", "tool"), ("iron", "metal"), ("iron", "tool"), ("saw", "tool"), ("the", "fruit")]
-
-
-class Killed(Exception):
-    """The end of a process, as a test can bear it."""
-
-
-class Watching:
-    """Progress that counts the steps of each phase, and ends the run after some."""
-
-    def __init__(self, *kills):
-        self.steps, self.kills = {}, list(kills)
-
-    def __call__(self, stream, title, start, total):
-        for step in stream:
-            self.steps[title] = self.steps.get(title, 0) + 1
-            yield step
-            if self.kills and (title, step.number) == self.kills[0]:
-                self.kills.pop(0)
-                raise Killed
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +45,6 @@ def words(tmp_path_factory):
 
 def weights(fitted):
     return fitted.model.network.state_dict()
-
-
-def same_bits(first, second):
-    return all(torch.equal(a, b) for a, b in zip(first.values(), second.values(), strict=True))
 
 
 def by_loops(prepared, names):

@@ -15,11 +15,9 @@ from tagwright.labels.space import LabelSpace
 from tagwright.read import read_data
 from tagwright.settings import resolve
 
+from .kills import Killed, Watching, same_bits
+
 DISTIL = {"targets": {"name": "distil"}, "soft": {"role": "auxiliary"}}
-
-
-class Killed(Exception):
-    """The end of a process, as a test can bear it."""
 
 
 @pytest.fixture(scope="module")
@@ -47,25 +45,6 @@ def teaching(make):
 
 def weights(model):
     return model.network.state_dict()
-
-
-def same_bits(first, second):
-    return all(torch.equal(a, b) for a, b in zip(first.values(), second.values(), strict=True))
-
-
-class Watching:
-    """Progress that counts the steps of each phase, and ends the run after some."""
-
-    def __init__(self, *kills):
-        self.steps, self.kills = {}, list(kills)
-
-    def __call__(self, stream, title, start, total):
-        for step in stream:
-            self.steps[title] = self.steps.get(title, 0) + 1
-            yield step
-            if self.kills and (title, step.number) == self.kills[0]:
-                self.kills.pop(0)
-                raise Killed
 
 
 def test_a_teacher_is_the_model_that_plain_settings_train(make, teaching):

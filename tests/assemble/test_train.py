@@ -13,9 +13,7 @@ from tagwright.fit.pipes import Interrupted
 from tagwright.read import read_data
 from tagwright.settings import resolve
 
-
-class Killed(Exception):
-    """The end of a process, as a test can bear it."""
+from .kills import Killed, Watching, same_bits
 
 
 @pytest.fixture(scope="module")
@@ -32,30 +30,12 @@ def make(data, tiny):
     return prepared_and_settings
 
 
-def killing(*kills):
-    """Progress that ends the run at step `kills[0]`, the next time at `kills[1]`, …; a phase may stand before it."""
-    left = list(kills)
-
-    def progress(stream, title, start, total):
-        for step in stream:
-            yield step
-            if left and (title, step.number) == left[0]:
-                left.pop(0)
-                raise Killed
-
-    return progress
-
-
 def weights_of(fitted):
     return fitted.model.network.state_dict()
 
 
-def same_bits(first, second):
-    return all(torch.equal(a, b) for a, b in zip(first.values(), second.values(), strict=True))
-
-
 def run_with_kills(prepared, settings, folder, *kills):
-    progress = killing(*kills)
+    progress = Watching(*kills)
     for _ in kills:
         with pytest.raises(Killed):
             fit(prepared, settings, Run(folder=folder, progress=progress))
@@ -126,7 +106,7 @@ def test_asked_to_stop_it_saves_and_goes_on_in_the_same_bits(make, tmp_path):
 @pytest.mark.parametrize("change", [{"fit": {"seed": 1}}, {"fit": {"learning_rate": 0.01}}, {"objective": "zlpr"}])
 def test_a_checkpoint_of_other_settings_is_refused(make, tmp_path, change):
     with pytest.raises(Killed):
-        fit(*make(fit={"save_seconds": 0.0}), Run(folder=tmp_path, progress=killing(("fit", 3))))
+        fit(*make(fit={"save_seconds": 0.0}), Run(folder=tmp_path, progress=Watching(("fit", 3))))
     with pytest.raises(ModelError, match="other data or settings"):
         fit(*make(**change), Run(folder=tmp_path))
 
@@ -134,7 +114,7 @@ def test_a_checkpoint_of_other_settings_is_refused(make, tmp_path, change):
 def test_a_checkpoint_of_other_data_is_refused(make, data, tmp_path):
     prepared, settings = make(fit={"save_seconds": 0.0})
     with pytest.raises(Killed):
-        fit(prepared, settings, Run(folder=tmp_path, progress=killing(("fit", 3))))
+        fit(prepared, settings, Run(folder=tmp_path, progress=Watching(("fit", 3))))
     shorter = prepare(replace(data, tables={"all": data.tables["all"].slice(1)}), settings)
     with pytest.raises(ModelError, match="other data or settings"):
         fit(shorter, settings, Run(folder=tmp_path))

@@ -16,14 +16,13 @@ from tagwright.assemble.deletions import Deletions, Falls
 from tagwright.batches.copies import Gaps, gaps_of
 from tagwright.batches.tokens import Tokens
 from tagwright.embed._words import WordTokens
-from tagwright.errors import SettingsError, unknown
+from tagwright.errors import SettingsError
 from tagwright.fit.precision import exactly, in_bfloat16
-from tagwright.labels.elements import Element, Elements, check_threshold
+from tagwright.labels.elements import Element, Elements, check_select, check_threshold
 from tagwright.labels.space import LabelSpace
 from tagwright.model import Model, answers_of, inputs_of
 from tagwright.shortlist import shortlisted
 
-SELECT = ("correct", "incorrect", "all")
 CHUNK = 8192  # texts
 BATCH = 1024  # of them: their words are then multiplied once, not four times
 TOLERANCE = 1e-6  # falls that differ less from the threshold may be decided otherwise by other batches
@@ -106,8 +105,7 @@ def find_elements(
 
 def _check(model: Model, threshold: float, select: str) -> None:
     check_threshold(threshold)
-    if select not in SELECT:
-        raise SettingsError(unknown("choice of texts (select)", select, SELECT))
+    check_select(select)
     labels = len(model.heads["main"].space)
     if shortlisted(model.settings, labels):
         raise SettingsError(

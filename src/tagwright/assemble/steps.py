@@ -37,14 +37,7 @@ def steps_of(
     """The steps from the training's own on. After a step that is `due`, the weights are those of that step."""
     choice, device = settings.fit, device_of(settings)
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
-    done = training.step
-    dials: list[Dial] = []
-    if rows.soft is not None and settings.soft.from_step:
-        dials.append(Dial(objective.begun, lambda step: float(step >= settings.soft.from_step)))
-    if getattr(objective.mask_of, "draw", None) == "step":
-        objective.of_step = torch.zeros((), device=device)
-        dials.append(Dial(objective.of_step, lambda step: uniform_of(choice.seed, "mask", step)))
-
+    done, dials = training.step, _dials(objective, rows, settings)
     loss_of = partial(batch_loss, training.network, objective)
 
     def loss_of_rows(index: np.ndarray, generator: torch.Generator) -> Tensor:
@@ -90,6 +83,17 @@ def steps_of(
         dials=dials,
         ranks=run.ranks,
     )
+
+
+def _dials(objective: Objective, rows: Rows, settings: Settings) -> list[Dial]:
+    """What of the objective changes from step to step."""
+    found = []
+    if rows.soft is not None and settings.soft.from_step:
+        found.append(Dial(objective.begun, lambda step: float(step >= settings.soft.from_step)))
+    if getattr(objective.mask_of, "draw", None) == "step":
+        objective.of_step = torch.zeros((), device=device_of(settings))
+        found.append(Dial(objective.of_step, lambda step: uniform_of(settings.fit.seed, "mask", step)))
+    return found
 
 
 def batch_loss(network: Network, objective: Objective, batch: Batch, generator: torch.Generator) -> Tensor:

@@ -17,10 +17,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tagwright.embed._words import WordTokens
-from tagwright.errors import DataError, SettingsError, nearest, some
+from tagwright.errors import DataError, SettingsError, nearest, some, unknown
+from tagwright.labels.group_files import read_text
 from tagwright.labels.space import LabelSpace
 
 COLUMNS = ("word", "label", "texts", "drop")
+SELECT = ("correct", "incorrect", "all")  # texts that a model is asked about, by what it predicts
 
 
 class Element(NamedTuple):
@@ -83,6 +85,12 @@ def dependent(full: np.ndarray, without: np.ndarray, *, threshold: float) -> np.
     return full > without + threshold
 
 
+def check_select(select: str, name: str = "choice of texts (select)") -> None:
+    """Refuse a choice of texts that there is not; `name` is what a person calls it."""
+    if select not in SELECT:
+        raise SettingsError(unknown(name, select, SELECT))
+
+
 def check_threshold(threshold: float) -> None:
     """A fall is more than nothing and less than everything."""
     if not 0 <= threshold < 1:
@@ -119,13 +127,7 @@ def said(words: WordTokens, elements: Elements, space: LabelSpace) -> tuple[str,
 
 def read_elements(path: Path) -> Elements:
     """Elements from a CSV file with the columns word and label; texts and drop are there for the reader."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: the file of elements cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from None
-    reader = csv.DictReader(io.StringIO(text, newline=""))
+    reader = csv.DictReader(io.StringIO(read_text(path, "elements"), newline=""))
     try:
         if not {"word", "label"} <= set(reader.fieldnames or ()):
             found = shorten(", ".join(reader.fieldnames or ["an empty file"]), 80, placeholder=" …")

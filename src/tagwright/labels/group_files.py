@@ -17,13 +17,17 @@ def read_groups(path: Path) -> Lists:
     if path.suffix.lower() not in readers:
         hint = "; did you mean 'prefix'?" if nearest(str(path), ["prefix"]) else ""
         raise SettingsError(f"groups come from the labels' prefix, or a .csv or .toml file; got {str(path)!r}{hint}")
+    return readers[path.suffix.lower()](path, read_text(path, "groups"))
+
+
+def read_text(path: Path, what: str) -> str:
+    """The text of a file of `what`, which must be UTF-8."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise DataError(f"{path}: the file of groups cannot be read ({error.strerror})") from None
+        raise DataError(f"{path}: the file of {what} cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from None
-    return readers[path.suffix.lower()](path, text)
 
 
 def write_groups(

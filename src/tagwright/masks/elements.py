@@ -6,11 +6,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from tagwright.errors import SettingsError, unknown
-from tagwright.labels.elements import Elements, check_threshold, read_elements
+from tagwright.errors import SettingsError
+from tagwright.labels.elements import Elements, check_select, check_threshold, read_elements
 from tagwright.masks._draw import check_draw, plain_rows
-
-SELECT = ("correct", "incorrect", "all")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +31,7 @@ class ElementMask:
         """Refuse what has no meaning."""
         check_draw(self.plain_share, self.draw)
         check_threshold(self.threshold)
-        if self.select not in SELECT:
-            raise SettingsError(unknown("mask.select", self.select, SELECT))
+        check_select(self.select, "mask.select")
 
     def __call__(
         self,
