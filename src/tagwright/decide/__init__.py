@@ -14,7 +14,10 @@ class Decision(Protocol):
 
 
 def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
-    """The settings of a decision, ready for JSON; an array (L,) becomes values by label name, one of () a number."""
+    """The settings of a decision, ready for JSON; an array (L,) becomes values by label name, one of () a number.
+
+    Attributes that begin with `_` are what a decision made of its facts, no settings.
+    """
     return {
         key: value
         if not isinstance(value, np.ndarray)
@@ -22,6 +25,7 @@ def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
         if value.ndim
         else float(value)
         for key, value in vars(decision).items()
+        if not key.startswith("_")
     }
 
 
