@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tagwright.errors import ShapeError
-from tagwright.metrics import FACTS, FAMILIES, METRICS, Family
+from tagwright.metrics import FACTS, FAMILIES, METRICS, OF_TAGS, Family
 
 every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
@@ -40,7 +40,8 @@ def test_every_result_is_a_described_number(family: type[Family]):
 
 
 def test_names_are_given_once_and_described():
-    names = [name for family in FAMILIES.values() for name in (*family.METRICS, *family.FACTS)]
+    every = (*FAMILIES.values(), *OF_TAGS.values())
+    names = [name for family in every for name in (*family.METRICS, *family.FACTS)]
     assert sorted(names) == sorted({**METRICS, **FACTS})
     assert all(text and higher in (True, False) for text, higher in METRICS.values())
     assert all(FACTS.values())

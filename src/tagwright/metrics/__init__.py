@@ -21,8 +21,10 @@ import numpy as np
 
 from tagwright.errors import SettingsError, ShapeError, unknown
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper
+from tagwright.metrics._entities import Entities
+from tagwright.metrics._without_o import WithoutO
 
-__all__ = ["FACTS", "FAMILIES", "METRICS", "Convention", "Family", "Measures", "measure", "metric"]
+__all__ = ["FACTS", "FAMILIES", "METRICS", "OF_TAGS", "Convention", "Family", "Measures", "measure", "metric"]
 
 
 class Family(Protocol):
@@ -48,7 +50,9 @@ FAMILIES: dict[str, type[Family]] = {
     for found in iter_modules(__path__)
     if not found.name.startswith("_")
 }
-METRICS: Descriptions = {k: v for family in FAMILIES.values() for k, v in family.METRICS.items()}
+# states that also want the names of tags and where texts begin: `_tokens.measure_tokens` makes them
+OF_TAGS: dict[str, type[Entities] | type[WithoutO]] = {"entities": Entities, "without_o": WithoutO}
+METRICS: Descriptions = {k: v for family in (*FAMILIES.values(), *OF_TAGS.values()) for k, v in family.METRICS.items()}
 FACTS: dict[str, str] = {k: v for family in FAMILIES.values() for k, v in family.FACTS.items()}
 
 _BLOCK = 1 << 18  # cells at a time: the temporary arrays of a block stay in the cache, whatever the size of the set
@@ -118,4 +122,6 @@ def metric(name: str) -> tuple[str, bool]:
 
 def _family(name: str) -> str:
     metric(name)
+    if any(name in family.METRICS for family in OF_TAGS.values()):
+        raise SettingsError(f"{name} is a metric of tagged tokens; for labels of texts take one such as micro_f1")
     return next(stem for stem, family in FAMILIES.items() if name in family.METRICS)

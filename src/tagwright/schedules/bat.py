@@ -1,9 +1,9 @@
 """The rate of BAT, eqs. 10 and 11: up in a straight line over `warmup` steps, then down with a power of the step.
 
 It is the rate itself, made for the width d of the model, and no share of a given one: `fit.learning_rate` is 1.0 with
-it. Eq. 11 is λ · d^-½ · min(S^β · x^-α, S^-3/2 · x) at step x = 1, 2, …, with S = `warmup`, α = `decay` and λ = `scale`;
-at the defaults it is eq. 10. β = α - ½ is what joins both lines at x = S; the β that the paper prints for its third
-rate leaves a gap there.
+it. Eq. 11 is λ · d^-½ · min(S^β · x^-α, S^-3/2 · x) at step x = 1, 2, …, with S = `warmup`, α = `decay`, λ =
+`scale`; at the defaults it is eq. 10. β = α - ½ is what joins both lines at x = S; the β that the paper prints for its
+third rate leaves a gap there.
 """
 
 from collections.abc import Callable

@@ -1,0 +1,69 @@
+"""The families' states from tagged tokens, every token a row, and with them entities and tokens without O.
+
+Each token has one tag, so the order of its tags tells little more than its first place, which is the accuracy: the
+family `ranking` is measured only where one of its metrics is asked for.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tagwright.errors import ShapeError
+from tagwright.labels.tags import require_offsets
+from tagwright.metrics import FAMILIES, OF_TAGS, Measures, measure, metric
+from tagwright.metrics._chunk import check
+from tagwright.metrics._entities import Entities
+from tagwright.metrics._without_o import WithoutO
+
+
+def measure_tokens(
+    probabilities: np.ndarray,
+    truth: np.ndarray,
+    chosen: np.ndarray,
+    *,
+    offsets: np.ndarray,
+    names: Sequence[str],
+    rows: np.ndarray | None = None,
+    wanted: Iterable[str] | None = None,
+) -> Measures:
+    """Measure the tokens of whole texts: probabilities (N, L) float, truth and chosen (N, L) bool, one tag a token.
+
+    Text i has tokens offsets[i] to offsets[i + 1], (n + 1,); `names` (L,) are the tags. A token without a true tag has
+    one that nobody knows. `rows` (N,) is what examples of confused pairs call the tokens; `wanted` limits the work to
+    the families of these metrics.
+    """
+    check(probabilities, truth, chosen)
+    require_offsets(offsets, len(truth))
+    if len(names) != truth.shape[1]:
+        raise ShapeError(f"names must hold one tag for each of the {truth.shape[1]} columns, got {len(names)}")
+    asked = list(METRICS_OF_TOKENS if wanted is None else wanted)
+    families = [name for name in asked if not _of_tags(name)]
+    states: dict[str, Any] = {}
+    if families:
+        states |= measure(probabilities, truth, chosen, rows=rows, names=families).states
+    if not Entities.METRICS.keys().isdisjoint(asked):
+        ids = tag_ids(truth), tag_ids(chosen)
+        states["entities"] = Entities.of(*ids, offsets=np.asarray(offsets), names=names)
+    if not WithoutO.METRICS.keys().isdisjoint(asked):
+        states["without_o"] = WithoutO.of(probabilities, truth, chosen, names=names)
+    return Measures(label_count=truth.shape[1], states=states)
+
+
+def tag_ids(cells: np.ndarray) -> np.ndarray:
+    """One tag a token, bool (N, L) -> ids (N,), -1 for none; several are an error."""
+    count = np.count_nonzero(cells, axis=1)
+    if (count > 1).any():
+        token = int(np.argmax(count > 1))
+        raise ShapeError(f"a token has one tag, but token {token} has {count[token]}; decide by spans or argmax")
+    return np.where(count == 1, cells.argmax(axis=1), -1)
+
+
+def _of_tags(name: str) -> bool:
+    metric(name)  # an unknown one is an error
+    return any(name in family.METRICS for family in OF_TAGS.values())
+
+
+METRICS_OF_TOKENS = tuple(
+    name for stem, family in (*FAMILIES.items(), *OF_TAGS.items()) if stem != "ranking" for name in family.METRICS
+)
