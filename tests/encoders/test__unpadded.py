@@ -1,4 +1,6 @@
-"""Attention without padding: every family that takes it says what it says with a mask. The kernel is a plain loop here."""
+"""Attention without padding: a family that takes it says what it says with a mask. The kernel is a plain loop here."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -16,8 +18,10 @@ TEXTS = ["a tent for the kitchen in paris, very red", "iron", "", "zinc gold", "
 def text_by_text(query, key, value, ends, longest, dropout, scale):
     """What the GPU's kernel computes, of one text after the other."""
     found, ends = torch.zeros_like(query), ends.tolist()
-    assert ends[0] == 0 and ends[-1] == len(query) and max(np.diff(ends)) <= longest
-    for start, end in zip(ends, ends[1:]):
+    assert ends[0] == 0
+    assert ends[-1] == len(query)
+    assert max(np.diff(ends)) <= longest
+    for start, end in itertools.pairwise(ends):
         scores = torch.einsum("qhd,khd->hqk", query[start:end], key[start:end]) * scale
         found[start:end] = torch.einsum("hqk,khd->qhd", scores.softmax(-1), value[start:end])
     return found

@@ -1,7 +1,7 @@
 """Attention that knows no padding, on a GPU: torch's kernel for texts of any length, one after the other.
 
-The kernels for padded texts read a mask for every pair of tokens. Here a row of T positions is two texts, its tokens and
-what fills it up, so that shapes stay as they are and a captured step can hold it. It draws dropout like the others.
+The kernels for padded texts read a mask for every pair of tokens. Here a row of T positions is two texts, its tokens
+and what fills it up, so that shapes stay as they are and a captured step can hold it. It draws dropout, too.
 """
 
 from collections.abc import Iterator
@@ -39,9 +39,10 @@ def attention(
 ) -> tuple[Tensor, None]:
     """Query, key and value (B, H, T, D) -> (B, T, H, D); what comes in the mask's place are the ends."""
     batch, _, width, depth = query.shape
-    flat = [states.transpose(1, 2).flatten(0, 1) for states in (query, key, value)]
+    queries, keys, values = (states.transpose(1, 2).flatten(0, 1) for states in (query, key, value))
     scale = depth**-0.5 if scaling is None else scaling
-    return flash(*flat, attention_mask.flatten(), width, dropout, scale).unflatten(0, (batch, width)), None
+    found = flash(queries, keys, values, attention_mask.flatten(), width, dropout, scale)
+    return found.unflatten(0, (batch, width)), None
 
 
 def register() -> None:
