@@ -59,7 +59,10 @@ def their_model(prepared: Prepared, settings: Settings) -> tuple[Any, Any]:
 
     folder = find_source(str(settings.encoder.options.get("path", settings.encoder.name)))
     model = AutoModelForSequenceClassification.from_pretrained(
-        folder, num_labels=len(prepared.space), problem_type="multi_label_classification"
+        folder,
+        num_labels=len(prepared.space),
+        problem_type="multi_label_classification",
+        dtype=torch.float32,  # weights that lie in half precision would be trained in it, with half the memory
     )
     return model, AutoTokenizer.from_pretrained(folder, model_max_length=settings.fit.limit)
 

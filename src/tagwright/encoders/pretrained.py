@@ -18,7 +18,7 @@ from tagwright.batches.tokens import Tokens
 from tagwright.batches.windows import PieceInputs
 from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._source import find_local, find_source
-from tagwright.encoders import _half_linear, _layers, _lora, _positions
+from tagwright.encoders import _half_linear, _layers, _lora, _positions, _unpadded
 from tagwright.encoders._checkpoint import from_config, read_config, width_in, with_attention_dropout, with_weights
 from tagwright.encoders._pooling import Pooling
 from tagwright.encoders.hidden import Hidden, Windows
@@ -138,6 +138,7 @@ class Pretrained(nn.Module):
             _lora.add_adapters(self.model, rank=lora, alpha=lora_alpha, dropout=lora_dropout)
         self.frozen = _layers.freeze_layers(self.model, freeze)
         _half_linear.take_over(self.model)
+        _unpadded.register()
         if config["model_type"] == "mpnet":
             _positions.placed(self.model.encoder)
 
@@ -146,8 +147,14 @@ class Pretrained(nn.Module):
         inside = torch.arange(ids.shape[1], device=ids.device) < lengths.clamp(min=1)[:, None]
         ids = ids.masked_fill(~inside, self.pad)  # RoBERTa's kind gives no position to it
         half = in_bfloat16(self.precision, ids.device)
-        with self._computing(ids.device, half=half), torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
-            states = self.model(input_ids=ids, attention_mask=self._mask(inside)).last_hidden_state
+        packed = _unpadded.serves(self.model, ids.shape[1], ids.device, half=half)
+        mask = _unpadded.ends_of(lengths.clamp(min=1), ids.shape[1]) if packed else self._mask(inside)
+        with ExitStack() as stack:
+            stack.enter_context(self._computing(ids.device, half=half))
+            stack.enter_context(torch.autocast(ids.device.type, torch.bfloat16, enabled=half))
+            if packed:
+                stack.enter_context(_unpadded.unpadded(self.model))
+            states = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
         states = states.to(next(self.model.parameters()).dtype)
         windows = None if counts is None else Windows(counts, self.window_pooling)
         return Hidden(states, self.dropout(self.pooling(states, inside)), windows)
