@@ -103,5 +103,5 @@ def _load_head(folder: Path) -> Head:
     rule, link = content.pop("rule"), content.pop("link")
     line = Calibration(*content.pop("calibration", ()))
     options, arrays = decide.from_dict(content, space.names)
-    decision = parts.build("decide", rule, options, **arrays)
+    decision = parts.build("decide", rule, options, label_names=space.names, **arrays)
     return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics, calibration=line)

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from tagwright.batches.inputs import FeatureInputs, Inputs, TokenInputs
+from tagwright.batches.places import TagInputs
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
-from tagwright.fit.evaluate import logits_of, shortlist_of
+from tagwright.fit.evaluate import logits_of, shortlist_of, token_logits_of
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration, log_terms, probabilities, some_probabilities
@@ -36,6 +37,11 @@ class Scores(NamedTuple):
         return self.logits.argmax(1)
 
 
+def of_texts(offsets: np.ndarray | None) -> dict[str, np.ndarray]:
+    """What a decision about tokens is told, and one about whole texts is not."""
+    return {} if offsets is None else {"offsets": offsets}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Head:
     """A head as the world sees it. `decision` has `choose(logits, probabilities)`; `metrics` were measured on dev."""
@@ -51,13 +57,13 @@ class Head:
         """Logits (n, L) -> probabilities (n, L)."""
         return probabilities(logits, self.link, exclusive=self.space.exclusive, calibration=self.calibration)
 
-    def scores(self, logits: np.ndarray | Shortlist) -> Scores | ShortScores:
-        """Logits (n, L), or those of shortlists -> all three."""
+    def scores(self, logits: np.ndarray | Shortlist, *, offsets: np.ndarray | None = None) -> Scores | ShortScores:
+        """Logits (n, L), or those of shortlists -> all three. Of tokens, `offsets` say where each text begins."""
         if isinstance(logits, Shortlist):
             values = some_probabilities(logits.logits, logits.log_sum, self.link)
             return ShortScores(logits, values, self.decision.choose(logits.logits, values))
         values = self.probabilities(logits)
-        return Scores(logits, values, self.decision.choose(logits, values))
+        return Scores(logits, values, self.decision.choose(logits, values, **of_texts(offsets)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +75,11 @@ class Model:
     network: Network
     heads: dict[str, Head]
     learned: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def tags_tokens(self) -> bool:
+        """Whether it tags tokens, and not whole texts."""
+        return self.settings.head.name == "tokens"
 
     def scores(
         self, texts: pa.ChunkedArray | Sequence[str], *, head: str = "main", batch: int = 256
@@ -91,7 +102,9 @@ def answers_of(
     batch: int = 256,
     ranks: Ranks = ALONE,
 ) -> np.ndarray | Shortlist:
-    """Logits (n, L) of every row, or their shortlists where the labels are very many."""
+    """Logits (n, L) of every row, or of every token; shortlists where the labels are very many."""
+    if isinstance(inputs, TagInputs):
+        return token_logits_of(network, inputs, head=head, batch=batch, ranks=ranks)
     if shortlisted(settings, len(space)):
         terms = log_terms(link, exclusive=space.exclusive)
         return shortlist_of(network, inputs, log_terms=terms, head=head, batch=batch, ranks=ranks)

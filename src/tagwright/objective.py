@@ -75,6 +75,23 @@ class Objective(nn.Module):
             value = torch.where(self.begun > 0, both, value)
         return value * len(logits) if self.loss.batchwise else value
 
+    def of_tokens(
+        self, logits: Tensor, tags: Tensor, *, weight: Tensor | None = None, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """Logits (B, T, L) and the tags' ids (B, T) -> the sum over tokens; those below 0 take no part.
+
+        `weight` (B,) are the texts' own.
+        """
+        if self.loss.batchwise:  # what takes no part must not be seen at all
+            kept = tags >= 0
+            logits, tags, weight = logits[kept][None], tags[kept][None], None
+        counted = (tags >= 0).to(logits.dtype)
+        counted = counted if weight is None else counted * weight[:, None]
+        target = (tags[..., None] == torch.arange(logits.shape[-1], device=tags.device)).to(logits.dtype)
+        facts = {"example_weight": counted.flatten(), "generator": generator}
+        value: Tensor = self(logits.flatten(0, 1), target.flatten(0, 1), **facts)
+        return value
+
     def linear(
         self,
         hidden: Tensor,
@@ -149,9 +166,14 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
 
 def _check(settings: Settings, space: LabelSpace) -> None:
     """Refuse choices that do not go together, naming those that do."""
-    name, task = settings.loss.name, "one" if space.exclusive else "many"
+    tagged = settings.head.name == "tokens"
+    name, task = settings.loss.name, "tokens" if tagged else "one" if space.exclusive else "many"
     factory = parts.find("losses", name).factory
-    words = "exactly one label" if task == "one" else "any number of labels"
+    words = (
+        "exactly one label" if task == "one" else "any number of labels" if task == "many" else "a tag for each token"
+    )
+    if tagged and (settings.targets.name != "hard" or settings.mask.name != "none"):
+        raise SettingsError("soft labels and masks are for labels of whole texts; to tag tokens take hard and none")
     if task not in factory.tasks:  # type: ignore[attr-defined]
         valid = [n for n in parts.names("losses") if task in parts.find("losses", n).factory.tasks]  # type: ignore[attr-defined]
         raise SettingsError(f"{name} does not fit texts with {words}; losses that do: {', '.join(valid)}")

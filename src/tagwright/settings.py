@@ -25,6 +25,8 @@ class DataSettings:
     labels: str | None = None
     task: str | None = None
     separator: str = "auto"
+    strict: bool = False  # refuse tags of tokens that follow no scheme, where they would be mended
+    cut: str = "auto"  # how texts become tokens where these are tagged: words, characters, jieba or fugashi
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +60,8 @@ class FitSettings:
     optimiser: str = "auto"  # adamw, row Adagrad for sparse features; or sgd
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
+    beta2: float = 0.999  # of AdamW
+    epsilon: float = 1e-8
     layer_decay: float = 1.0  # of the rate, a layer down from the top; for pretrained encoders
     clip: float = 1.0
     evaluations: float = 1.0  # an epoch
@@ -96,6 +100,7 @@ PART_SECTIONS = {
 }
 OPTIONAL = {"mask", "weights"}
 DEFAULTS = {"embed": "word", "encoder": "cnn", "head": "document", "schedule": "linear", "decide": "auto"}
+TAGGING = {"embed": "hashes", "encoder": "bat", "head": "tokens"}  # where tokens are tagged
 LEAST = {
     "soft.alpha": 0.0,
     "soft.heads": 1,
@@ -109,6 +114,8 @@ LEAST = {
     "fit.learning_rate": 0.0,
     "fit.weight_decay": 0.0,
     "fit.clip": 0.0,
+    "fit.beta2": 0.0,
+    "fit.epsilon": 0.0,
     "fit.layer_decay": 0.0,
     "split.dev_share": 0.0,
     "split.test_share": 0.0,
@@ -165,10 +172,10 @@ def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = Non
     """
     faults = _misplaced(given)
     given = {key: value for key, value in given.items() if _section_kind(key, value)}
-    own = _own_defaults(given.get("encoder", {}), task, given.get("objective"), rows)
-    objective = given.get("objective", own.get("objective", "cross_entropy" if task == "one" else "bce"))
     chosen: dict[str, Any] = {}
-    base: dict[str, Any] = dict(DEFAULTS)
+    base: dict[str, Any] = {**DEFAULTS, **(TAGGING if task == "tokens" else {})}
+    own = _own_defaults(_merged(base["encoder"], given.get("encoder", {})), task, given.get("objective"), rows)
+    objective = given.get("objective", own.get("objective", "bce" if task == "many" else "cross_entropy"))
     try:
         base |= preset(objective)
     except SettingsError as error:
@@ -177,8 +184,9 @@ def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = Non
     for section, kind in PART_SECTIONS.items():
         default = _merged(base.get(section, "none"), own.get(section, {}))
         chosen[section] = _choice(section, kind, given.get(section, {}), default, faults)
+    paced = _schedule_defaults(chosen["schedule"].name)
     for section, maker in PLAIN_SECTIONS.items():
-        values = {**base.get(section, {}), **own.get(section, {}), **given.get(section, {})}
+        values = {**base.get(section, {}), **own.get(section, {}), **paced.get(section, {}), **given.get(section, {})}
         chosen[section] = _plain(section, maker, values, faults)
     if chosen["fit"].optimiser not in OPTIMISERS:
         faults.append(unknown("optimiser", chosen["fit"].optimiser, OPTIMISERS))
@@ -261,16 +269,23 @@ def _misplaced(given: Mapping[str, Any]) -> list[str]:
     return faults
 
 
-def _own_defaults(encoder: Any, task: str, objective: str | None, rows: int | None) -> Mapping[str, Any]:
+def _schedule_defaults(name: str) -> Mapping[str, Any]:
+    """What a schedule brings for other sections: one that gives the rate itself wants to be multiplied by 1."""
+    known = name in parts.names("schedules")
+    found: Mapping[str, Any] = getattr(parts.find("schedules", name).factory, "defaults", {}) if known else {}
+    return found
+
+
+def _own_defaults(encoder: Mapping[str, Any], task: str, objective: str | None, rows: int | None) -> Mapping[str, Any]:
     """What the encoder's class brings for other sections; nothing for an unknown one, whose fault comes later."""
-    name = encoder if isinstance(encoder, str) else encoder.get("name", DEFAULTS["encoder"])
+    name = encoder["name"]
     if str(name) not in parts.names("encoders"):
         return {}
     made = getattr(parts.find("encoders", name).factory, "defaults", None)
     if made is None:
         return {}
     # one that asks is told the encoder's own settings and the number of rows: what suits a model may depend on sizes
-    known = {"options": {} if isinstance(encoder, str) else encoder, "rows": rows}
+    known = {"options": encoder, "rows": rows}
     asked = signature(made).parameters
     found: Mapping[str, Any] = made(task, objective, **{name: fact for name, fact in known.items() if name in asked})
     return found

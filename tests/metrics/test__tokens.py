@@ -38,7 +38,7 @@ class Made:
         offsets = self.offsets[first : None if last is None else last + 1]
         tokens = slice(offsets[0], offsets[-1])
         parts = (part[tokens] for part in (self.probabilities, self.truth, self.chosen))
-        return measure_tokens(*parts, offsets=offsets - offsets[0], names=self.names, **options)
+        return measure_tokens(*parts, offsets=offsets - offsets[0], tags=self.names, **options)
 
     def tags(self) -> list[list[list[str]]]:
         """True and chosen tags of every text, as words."""
@@ -142,7 +142,7 @@ def test_f1_less_f2_of_given_precision_and_recall(precision: float, recall: floa
     wrong, missed = round(hits / precision) - hits, round(hits / recall) - hits
     true = np.repeat([[False, True], [True, False], [False, True]], [hits, wrong, missed], axis=0)
     chosen = np.repeat([[False, True], [False, True], [True, False]], [hits, wrong, missed], axis=0)
-    found = measure_tokens(true * 1.0, true, chosen, offsets=np.array([0, len(true)]), names=["O", "X"]).results()
+    found = measure_tokens(true * 1.0, true, chosen, offsets=np.array([0, len(true)]), tags=["O", "X"]).results()
     p, r = precision, recall
     assert found["micro_precision_without_o"] == pytest.approx(p)
     difference = found["micro_f1_without_o"] - found["micro_f2_without_o"]
@@ -187,11 +187,11 @@ def test_amounts_are_plain_counts_by_tag_and_by_type():
 
 def test_only_what_is_wanted_is_measured():
     made = Made(IOB2)
-    assert set(made.measured(wanted=["entity_f1"]).states) == {"entities"}
-    assert set(made.measured(wanted=["macro_f2_without_o", "accuracy"]).states) == {"examples", "without_o"}
-    assert set(made.measured(wanted=["lrap"]).states) == {"ranking"}
+    assert set(made.measured(names=["entity_f1"]).states) == {"entities"}
+    assert set(made.measured(names=["macro_f2_without_o", "accuracy"]).states) == {"examples", "without_o"}
+    assert set(made.measured(names=["lrap"]).states) == {"ranking"}
     with pytest.raises(SettingsError, match="did you mean 'entity_recall'"):
-        made.measured(wanted=["entity_recal"])
+        made.measured(names=["entity_recal"])
 
 
 def test_every_result_is_described_and_better_when_higher():
@@ -211,7 +211,7 @@ def test_metrics_of_tags_are_refused_where_texts_have_labels():
 @pytest.mark.parametrize(("convention", "value"), [("sklearn", 0.0), ("paper", 1.0)])
 def test_no_spans_anywhere_score_by_the_convention(convention: str, value: float):
     outside = np.tile(np.array(IOB2) == "O", (5, 1))
-    found = measure_tokens(outside * 1.0, outside, outside, offsets=np.array([0, 2, 5]), names=IOB2)
+    found = measure_tokens(outside * 1.0, outside, outside, offsets=np.array([0, 2, 5]), tags=IOB2)
     results = found.results(convention=convention)
     assert [results[name] for name in ("entity_f1", "entity_macro_f1", "micro_f1_without_o")] == [value] * 3
 
@@ -219,7 +219,7 @@ def test_no_spans_anywhere_score_by_the_convention(convention: str, value: float
 def test_no_tokens_and_no_tag_but_o_raise_nothing():
     with np.errstate(all="raise"):
         results = measure_tokens(
-            np.zeros((0, 1)), *np.zeros((2, 0, 1), bool), offsets=np.array([0, 0]), names=["O"]
+            np.zeros((0, 1)), *np.zeros((2, 0, 1), bool), offsets=np.array([0, 0]), tags=["O"]
         ).results()
     assert np.isnan(results["macro_f1_without_o"])
     assert results["entity_f1"] == 0
@@ -228,7 +228,7 @@ def test_no_tokens_and_no_tag_but_o_raise_nothing():
 def test_a_true_tag_that_nobody_knows_is_outside():
     truth, chosen = (np.eye(6, dtype=bool)[ids] for ids in ([0, 2, 3], [0, 1, 3]))
     truth[1] = False  # B-LOC, unknown, B-PER against B-LOC, O, B-PER
-    found = measure_tokens(chosen * 1.0, truth, chosen, offsets=np.array([0, 3]), names=IOB2)
+    found = measure_tokens(chosen * 1.0, truth, chosen, offsets=np.array([0, 3]), tags=IOB2)
     assert found.results()["entity_f1"] == 1
 
 
@@ -236,13 +236,13 @@ def test_what_cannot_be_measured_is_refused():
     made = Made(IOB2)
     parts = made.probabilities, made.truth, made.chosen
     with pytest.raises(ShapeError, match="offsets must rise from 0"):
-        measure_tokens(*parts, offsets=made.offsets[1:], names=IOB2)
+        measure_tokens(*parts, offsets=made.offsets[1:], tags=IOB2)
     with pytest.raises(ShapeError, match="for each of the 6 columns, got 5"):
-        measure_tokens(*parts, offsets=made.offsets, names=IOB2[:5])
+        measure_tokens(*parts, offsets=made.offsets, tags=IOB2[:5])
     with pytest.raises(ShapeError, match="token 1 has 2"):
         tag_ids(np.array([[True, False], [True, True]]))
     with pytest.raises(ShapeError, match="in this order"):
-        measure_tokens(made.truth, made.probabilities, made.chosen, offsets=made.offsets, names=IOB2)
+        measure_tokens(made.truth, made.probabilities, made.chosen, offsets=made.offsets, tags=IOB2)
 
 
 @pytest.mark.parametrize("state", OF_TAGS)

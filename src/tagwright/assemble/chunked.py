@@ -41,8 +41,10 @@ def optimiser_of(network: Network, settings: Settings) -> Optimiser:
         batch=choice.batch,
         sparse=getattr(network.encoder, "sparse", False),
         labels=main.linear if asked == "row_adagrad" or (asked == "auto" and large) else None,
-        label_rate=settings.as_dict()["head"]["learning_rate"],
+        label_rate=settings.as_dict()["head"].get("learning_rate", 0.3),
         seed=choice.seed,
         layer_decay=choice.layer_decay,
         depths=getattr(network.encoder, "depths", lambda: None)(),
+        beta2=choice.beta2,
+        epsilon=choice.epsilon,
     )

@@ -1,5 +1,6 @@
 """The decision of a head, fitted on dev, and what is measured of it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,23 @@ from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, calibrated, probabilities, some_probabilities
 from tagwright.metrics import Measures, measure
 from tagwright.metrics._shortlist import measure_shortlist
-from tagwright.model import Head, Scores
+from tagwright.metrics._tokens import measure_tokens
+from tagwright.model import Head, Scores, of_texts
 from tagwright.settings import Choice, Settings
 from tagwright.shortlist import Shortlist, ShortScores, shortlisted
 
 
-def rule_of(choice: Choice, *, exclusive: bool) -> Choice:
-    """The rule: for "auto" argmax where labels exclude each other, else threshold. One that does not fit is refused."""
+def rule_of(choice: Choice, *, exclusive: bool, tagged: bool = False) -> Choice:
+    """The rule: for "auto" spans where tokens are `tagged`, argmax where labels exclude each other, else threshold.
+
+    One that does not fit is refused.
+    """
     if choice.name == "auto":
-        choice = Choice(name="argmax" if exclusive else "threshold", options=choice.options)
+        choice = Choice(name="spans" if tagged else "argmax" if exclusive else "threshold", options=choice.options)
+    if tagged != (choice.name == "spans") and (tagged or choice.name == "spans"):
+        raise SettingsError("spans is the decision about tokens, and the only one" + ("" if tagged else "; take auto"))
+    if tagged:
+        return choice
     made = parts.build("decide", choice.name, choice.options, thresholds=None)
     if exclusive and choice.name != "argmax" and getattr(made, "k", 0) != 1:
         raise SettingsError(f"{choice.name} may choose no label or several, but each text has exactly one; take argmax")
@@ -29,13 +38,19 @@ def rule_of(choice: Choice, *, exclusive: bool) -> Choice:
 
 
 def decide_on(
-    logits: np.ndarray | Shortlist, truth: np.ndarray | csr_array, settings: Settings, space: LabelSpace
+    logits: np.ndarray | Shortlist,
+    truth: np.ndarray | csr_array,
+    settings: Settings,
+    space: LabelSpace,
+    offsets: np.ndarray | None = None,
 ) -> tuple[Head, np.ndarray]:
     """The head with its decision fitted, and its choices there, bool (n, L): no text had a say in its own.
 
-    Of shortlists the choices are (n, k), the truth (n, L) is sparse, and one threshold serves all labels.
+    Of shortlists the choices are (n, k), the truth (n, L) is sparse, and one threshold serves all labels. Of tokens,
+    `offsets` say where each text begins.
     """
-    link, choice = link_of(settings), rule_of(settings.decide, exclusive=space.exclusive)
+    tagged = offsets is not None
+    link, choice = link_of(settings), rule_of(settings.decide, exclusive=space.exclusive, tagged=tagged)
     if isinstance(logits, Shortlist):
         return _decide_shortlist(logits, truth, settings, space)
     line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else IDENTITY
@@ -44,8 +59,9 @@ def decide_on(
         facts = {"thresholds": fit_thresholds(logits, truth, shrink=shrink)}
         decision = parts.build("decide", choice.name, {**choice.options, "shrink": shrink}, **facts)
     else:
-        decision = parts.build("decide", choice.name, choice.options)
-        chosen = decision.choose(logits, probabilities(logits, link, exclusive=space.exclusive, calibration=line))
+        decision = parts.build("decide", choice.name, choice.options, label_names=space.names)
+        values = probabilities(logits, link, exclusive=space.exclusive, calibration=line)
+        chosen = decision.choose(logits, values, **of_texts(offsets))
     return Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line), chosen
 
 
@@ -70,8 +86,20 @@ def truth_of(target: csr_array, settings: Settings) -> np.ndarray | csr_array:
     return true if shortlisted(settings, target.shape[1]) else true.toarray()
 
 
-def measured(scores: Scores | ShortScores, truth: np.ndarray | csr_array, **options: Any) -> Measures:
-    """Every metric that the scores allow; `rows` and `names` as for `measure`."""
+def measured(
+    scores: Scores | ShortScores,
+    truth: np.ndarray | csr_array,
+    *,
+    offsets: np.ndarray | None = None,
+    tags: Sequence[str] = (),
+    **options: Any,
+) -> Measures:
+    """Every metric that the scores allow; `rows` and `names` as for `measure`.
+
+    Of tokens, `offsets` say where each text begins, and `tags` how the labels are called.
+    """
+    if offsets is not None and isinstance(scores, Scores):
+        return measure_tokens(scores.probabilities, truth, scores.chosen, offsets=offsets, tags=tags, **options)
     if isinstance(scores, ShortScores):
         return measure_shortlist(scores.shortlist, truth, scores.matrix(truth.shape[1]), **options)
     return measure(scores.probabilities, truth, scores.chosen, **options)

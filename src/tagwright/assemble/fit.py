@@ -13,9 +13,11 @@ from tagwright import bundle
 from tagwright.assemble.facts import card_facts, fit_facts, refitted_on
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
+from tagwright.assemble.sheets import flat
 from tagwright.assemble.train import Fitted, check, fit, watched
 from tagwright.assemble.training import Progress, Run, nothing, silent
-from tagwright.errors import ModelError, SettingsError
+from tagwright.embed._cut import cut, way_of
+from tagwright.errors import ModelError
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.folder import named, require_model, require_ours
 from tagwright.read import Data, read_data
@@ -129,15 +131,16 @@ def run_folder(out: Path) -> Path:
 
 def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
     """The data and the resolved settings, whose defaults depend on the task."""
-    data = read_data(source, **given.get("data", {}))
-    if data.task == "tokens":
-        raise SettingsError(
-            f"{source} tags tokens; this version trains on labels of whole texts (set --task, --text, --labels)"
-        )
+    data = read_data(source, **{key: value for key, value in given.get("data", {}).items() if key != "cut"})
     settings = resolve(given, data.task, data.first.num_rows)
     # what was found is kept with the model, so that `tag` and `score` look into the same columns
     columns = ",".join(data.text_columns) or settings.data.text
-    return data, replace(settings, data=replace(settings.data, text=columns, separator=data.separator))
+    kept = replace(settings.data, text=columns, separator=data.separator)
+    if data.task == "tokens":
+        way = way_of(flat(data.first["tokens"])) if kept.cut == "auto" else kept.cut
+        cut([], way)  # a way that is not there is refused now
+        kept = replace(kept, task="tokens", cut=way)
+    return data, replace(settings, data=kept)
 
 
 def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:

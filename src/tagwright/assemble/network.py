@@ -49,6 +49,7 @@ def build_network(
         for name, space in spaces.items():
             known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
             known["bias"] = starting_bias(space, row_count, link_of(settings))
+            known["whole_texts"] = getattr(encoder, "whole_texts", False)
             known["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
             known["zero"] = float(settings.loss.options.get("threshold", 0.0))
             heads[name] = parts.build("heads", settings.head.name, settings.head.options, **known)
@@ -57,9 +58,11 @@ def build_network(
 
 def check_head(settings: Settings) -> None:
     """Refuse settings of the head that do not go together: it is made once, of two labels."""
-    sparse = getattr(parts.find("encoders", settings.encoder.name).factory, "sparse", False)
-    facts: dict[str, Any] = {"width": 1, "label_count": 2, "sparse": sparse, "bias": torch.zeros(2), "zero": 0.0}
-    parts.build("heads", settings.head.name, settings.head.options, extra_logits=0, **facts)
+    factory = parts.find("encoders", settings.encoder.name).factory
+    facts: dict[str, Any] = {"width": 1, "label_count": 2, "bias": torch.zeros(2), "zero": 0.0}
+    facts |= {name: getattr(factory, name, False) for name in ("sparse", "whole_texts")}
+    facts["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
+    parts.build("heads", settings.head.name, settings.head.options, **facts)
     if settings.head.options.get("chunk") and settings.encoder.options.get("long") == "windows":
         raise SettingsError(
             "windows pool the logits of a text, and a head in chunks makes none; take encoder.long head, tail or both, "

@@ -3,10 +3,11 @@
 import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import add
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 
 from tagwright import parts
 from tagwright.assemble.network import learn
+from tagwright.assemble.sheets import Sheet, flat, sheet_of, tag_rows, tag_space
 from tagwright.batches.rows import Rows
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
@@ -32,7 +34,7 @@ from tagwright.targets.hard import hard
 
 FEW = 50  # texts
 FILES = ("groups", "words", "model")  # options of masks and targets that may name one
-LEARNT_FROM = {"text", "labels", "values", "unknown", "weight"}
+LEARNT_FROM = {"text", "labels", "values", "unknown", "weight", "tokens", "tags"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,17 +51,25 @@ class Prepared:
     dropped: dict[str, int]
     warnings: tuple[str, ...]
     source: str
+    sheets: Mapping[str, Sheet] = field(default_factory=dict)  # of the same tables, where tokens are tagged
+
+    @property
+    def example_count(self) -> int:
+        """What labels are counted among in train: its texts, or its tokens where these are tagged."""
+        return len(self.sheets["train"].tags) if self.sheets else self.tables["train"].num_rows
 
     def rows(self, name: str, network: Network, settings: Settings) -> Rows:
         """The rows of a table, with the labels as given."""
         table = self.tables[name]
-        target = hard(table, self.space)
         unknown, weight = None, None
-        if "unknown" in table.column_names:
-            unknown = self.space.encode(table["unknown"]).matrix(len(self.space))
         if "weight" in table.column_names:
             weight = pc.fill_null(table["weight"], 1.0).to_numpy().astype(np.float32)
             weight = weight / weight.mean()
+        if self.sheets:
+            return tag_rows(self.sheets[name], self.tokeniser, settings, weight)
+        target = hard(table, self.space)
+        if "unknown" in table.column_names:
+            unknown = self.space.encode(table["unknown"]).matrix(len(self.space))
         inputs = inputs_of(network, self.tokens[name], limit=settings.fit.limit)
         sparse = bool(settings.head.options.get("chunk", 0))
         return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight, sparse=sparse)
@@ -123,17 +133,13 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     choice = settings.split
     whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     dropped: dict[str, int] = {}
-    tables = {name: _clean(whole.tables[name], dropped) for name in ("train", "dev")}
+    tagged = data.task == "tokens"
+    tables = {name: _clean(whole.tables[name], dropped, tagged=tagged) for name in ("train", "dev")}
     _require_rows(tables, data.source)
     tables["train"], cut = keep(tables["train"], choice.keep, seed=choice.seed)
-    space = LabelSpace.of(tables["train"]["labels"], exclusive=data.task == "one")
-    embed = parts.build("embed", settings.embed.name, settings.embed.options, source=_source(settings))
-    tokeniser = embed.train(tables["train"]["text"], seed=settings.split.seed)
-    seen = space.encode(tables["dev"]["labels"])
-    if space.exclusive:  # a text whose one label is left out has none to be right about
-        tables["dev"] = tables["dev"].filter(pa.array(np.diff(seen.offsets) > 0))
-    tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
-    warnings = (*_unseen("dev", seen.unseen), *_few("dev", tables["dev"].num_rows))
+    known = _tags(tables, settings) if tagged else _labels(tables, settings, exclusive=data.task == "one")
+    space, tokeniser, tokens, sheets, unseen = known
+    warnings = (*_unseen("dev", unseen), *_few("dev", tables["dev"].num_rows))
     _require_rows(tables, data.source)
     vectors, found = None, whole.found + cut
     if settings.fit.vectors:
@@ -151,11 +157,47 @@ def prepare(data: Data, settings: Settings) -> Prepared:
         tokens=tokens,
         learned=learned,
         vectors=vectors,
-        found=found + _too_long(tokens["train"], learned, settings),
+        found=found + (() if tagged else _too_long(tokens["train"], learned, settings)),
         dropped=dropped,
         warnings=warnings,
         source=data.source,
+        sheets=sheets,
     )
+
+
+class _Known(NamedTuple):
+    """What is learnt of the tables before anything is trained."""
+
+    space: LabelSpace
+    tokeniser: Tokeniser
+    tokens: dict[str, Tokens]
+    sheets: dict[str, Sheet]
+    unseen: dict[str, int]  # labels of dev that train does not have
+
+
+def _labels(tables: dict[str, pa.Table], settings: Settings, *, exclusive: bool) -> _Known:
+    """Of texts with labels. A text of dev whose only label is left out goes, for it has none to be right about."""
+    space = LabelSpace.of(tables["train"]["labels"], exclusive=exclusive)
+    tokeniser = _embed(settings).train(tables["train"]["text"], seed=settings.split.seed)
+    seen = space.encode(tables["dev"]["labels"])
+    if exclusive:
+        tables["dev"] = tables["dev"].filter(pa.array(np.diff(seen.offsets) > 0))
+    tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
+    return _Known(space, tokeniser, tokens, {}, seen.unseen)
+
+
+def _tags(tables: dict[str, pa.Table], settings: Settings) -> _Known:
+    """Of tokens with tags."""
+    space, embed = tag_space(tables["train"]), _embed(settings)
+    learns = getattr(embed, "train_tokens", embed.train)
+    tokeniser: Tokeniser = learns(flat(tables["train"]["tokens"]), seed=settings.split.seed)
+    made = {name: sheet_of(table, tokeniser, space) for name, table in tables.items()}
+    sheets = {name: sheet for name, (sheet, _) in made.items()}
+    return _Known(space, tokeniser, {name: sheet.tokens for name, sheet in sheets.items()}, sheets, made["dev"][1])
+
+
+def _embed(settings: Settings) -> Any:
+    return parts.build("embed", settings.embed.name, settings.embed.options, source=_source(settings))
 
 
 def _source(settings: Settings) -> str | None:
@@ -183,10 +225,11 @@ def _too_long(tokens: Tokens, learned: Mapping[str, np.ndarray], settings: Setti
     return (sentence,) if sentence else ()
 
 
-def _clean(table: pa.Table, dropped: dict[str, int]) -> pa.Table:
+def _clean(table: pa.Table, dropped: dict[str, int], *, tagged: bool) -> pa.Table:
     empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(table["text"], ""))), 0)
-    unlabelled = pc.is_null(table["labels"])
-    for reason, hit in {"empty text": empty, "no label known": unlabelled}.items():
+    unlabelled = pc.is_null(table["tags" if tagged else "labels"])
+    unknown = "no tags" if tagged else "no label known"
+    for reason, hit in {"empty text": empty, unknown: unlabelled}.items():
         count = pc.sum(hit).as_py() or 0
         if count:
             dropped[reason] = dropped.get(reason, 0) + count

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,15 @@ import pyarrow.compute as pc
 
 from tagwright import bundle
 from tagwright.assemble.decision import measured
+from tagwright.assemble.sheets import flat, one_array, tags_of, truth_of_tags
+from tagwright.assemble.spans import token_scores
 from tagwright.errors import DataError, SettingsError, unknown
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures
 from tagwright.model import Model, Scores
 from tagwright.read import Data, read_data
 from tagwright.read._find import MissingColumn
+from tagwright.read._tokens import offsets_of
 from tagwright.read.source import EMBEDDED
 
 CHUNK = 8192
@@ -55,13 +58,14 @@ def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: 
     `unseen_labels="miss"` counts labels that the model does not know as misses instead of leaving them out. Left out, a
     text of a one-label model loses its only one, and goes with it.
     """
-    name, labelled = labelled_rows(data, split)
+    tagged = model.tags_tokens
+    name, labelled = labelled_rows(data, split, "tags" if tagged else "labels")
     space = model.heads["main"].space
-    strange = space.encode(labelled["labels"]).unseen
-    known = known_rows(space, labelled, data.source)
+    strange = _unseen_tags(space, labelled) if tagged else space.encode(labelled["labels"]).unseen
+    known = np.arange(labelled.num_rows) if tagged else known_rows(space, labelled, data.source)
     extra = tuple(sorted(strange)) if unseen_labels == "miss" else ()
     rows = np.arange(labelled.num_rows) if extra else known
-    parts = list(_measured(model, labelled, rows, extra))
+    parts = list((_measured_tokens if tagged else _measured)(model, labelled, rows, extra))
     return Scored(
         measures=sum(parts[1:], start=parts[0]),
         split=name,
@@ -74,14 +78,14 @@ def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: 
     )
 
 
-def labelled_rows(data: Data, split: str | None) -> tuple[str, pa.Table]:
+def labelled_rows(data: Data, split: str | None, column: str = "labels") -> tuple[str, pa.Table]:
     """The name and the labelled rows of a split: test where there is one, else dev, else all."""
     name = split or next(n for n in ("test", "dev", "all", "train") if n in data.tables)
     if name not in data.tables:
         raise DataError(f"{data.source} has no split {name!r}; it has {', '.join(data.tables)}")
-    labelled = data.tables[name].filter(pc.is_valid(data.tables[name]["labels"]))
+    labelled = data.tables[name].filter(pc.is_valid(data.tables[name][column]))
     if not labelled.num_rows:
-        raise DataError(f"{data.source}: no row of {name} carries a label, so there is nothing to score by")
+        raise DataError(f"{data.source}: no row of {name} carries a {column[:-1]}, so there is nothing to score by")
     return name, labelled
 
 
@@ -128,6 +132,24 @@ def own_columns(model: Model, source: str | Path, given: Mapping[str, Any]) -> I
         wanted, there = getattr(model.settings.data, option).replace(",", ", "), ", ".join(error.columns)
         name = Path(source).name
         raise DataError(f"the model reads columns {wanted}; {name} has {there}; name them with --{option}") from None
+
+
+def _unseen_tags(space: LabelSpace, table: pa.Table) -> dict[str, int]:
+    return tags_of(table, space)[1]
+
+
+def _measured_tokens(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:
+    """Tokens as rows. A tag that the model does not know counts as outside, or as one that it never chooses."""
+    space = model.heads["main"].space
+    whole = replace(space, names=space.names + extra, counts=space.counts + (0,) * len(extra))
+    for start in range(0, len(rows), CHUNK):
+        part = table.take(rows[start : start + CHUNK])
+        tags, offsets = tags_of(part, whole)[0], offsets_of(one_array(part["tokens"]))
+        scores = token_scores(model, flat(part["tokens"]), offsets)
+        scores = Scores(*(np.pad(values, ((0, 0), (0, len(extra)))) for values in scores))
+        owners = np.repeat(rows[start : start + CHUNK], np.diff(offsets))  # the text of every token
+        truth = truth_of_tags(tags, len(whole))
+        yield measured(scores, truth, offsets=offsets, tags=whole.names, rows=owners)
 
 
 def _measured(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:

@@ -36,7 +36,8 @@ def steps_of(
 ) -> Iterator[Step]:
     """The steps from the training's own on. After a step that is `due`, the weights are those of that step."""
     choice, device = settings.fit, device_of(settings)
-    factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, step_count=course.total)
+    facts = {"step_count": course.total, "width": getattr(training.network.encoder, "width_out", None)}
+    factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, **facts)
     done, dials = training.step, _dials(objective, rows, settings)
     loss_of = partial(batch_loss, training.network, objective)
 
@@ -101,6 +102,8 @@ def batch_loss(network: Network, objective: Objective, batch: Batch, generator: 
     if isinstance(batch.target, SparseTarget):
         return chunked_loss(network, objective, batch)
     logits = network(*batch.inputs)
+    if batch.tags is not None:
+        return objective.of_tokens(logits["main"], batch.tags, weight=batch.weight, generator=generator)
     facts = {"known": batch.known, "example_weight": batch.weight, "generator": generator, "excused": batch.excused}
     value: Tensor = objective(logits["main"], batch.target, soft=batch.soft, soft_logits=logits.get("soft"), **facts)
     return value

@@ -18,9 +18,12 @@ from tagwright import bundle
 from tagwright.assemble import write
 from tagwright.assemble.device import device_of
 from tagwright.assemble.score import own_columns
+from tagwright.assemble.spans import FACETS, KEYWORD, facets, find_spans, given_tokens, keywords_of
+from tagwright.embed._cut import cut
 from tagwright.errors import DataError, SettingsError
 from tagwright.folder import MANIFEST, sha256
 from tagwright.model import Model, Scores
+from tagwright.read._find import TOKENS
 from tagwright.read.stream import columns_of, stream, texts_of
 from tagwright.shortlist import ShortScores
 
@@ -42,7 +45,7 @@ def tag(
     out: Path,
     *,
     text: str | None = None,
-    column: str = "tags",
+    column: str | None = None,
     separator: str = ";",
     inert: bool = False,
     resume: bool = False,
@@ -50,7 +53,11 @@ def tag(
     progress: Callable[[int], None] = lambda rows: None,
     identity: str | None = None,
 ) -> Tagged:
-    """Write every row of `source` with all its columns, its tags and their scores to `out`, in constant memory."""
+    """Write every row of `source` with all its columns, its tags and their scores to `out`, in constant memory.
+
+    The new `column` is called tags, or keywords where the model tags tokens.
+    """
+    column = ("keywords" if model.tags_tokens else "tags") if column is None else column
     if out.is_dir():
         raise SettingsError(f"{out} is a folder; name a file in --out")
     writer = write.writer(out)
@@ -101,7 +108,8 @@ def _check(model: Model, column: str, separator: str | None) -> None:
         if value == "":
             raise SettingsError(f"--{option} is empty")
     space = model.heads["main"].space
-    holding = next((name for name in space.names if separator is not None and separator in name), None)
+    names = () if model.tags_tokens else space.names
+    holding = next((name for name in names if separator is not None and separator in name), None)
     if holding is not None and not space.exclusive:
         raise SettingsError(f"the label {holding!r} contains the separator {separator!r}; choose another --separator")
 
@@ -150,12 +158,15 @@ def _grouped(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.R
 
 def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[str, Any]) -> tuple[pa.Table, Tagged]:
     table, column, separator = pa.Table.from_batches([batch]), options["column"], options["separator"]
-    taken = {column, f"{column}_scores"} & set(table.column_names)
+    made = (column, *(f"{column}_{name}" for name in ("scores", *(FACETS if model.tags_tokens else ()))))
+    taken = set(made) & set(table.column_names)
     if taken:
         raise SettingsError(f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column")
+    if model.tags_tokens:
+        return _with_keywords(model, table, source, options)
     texts = texts_of(table, source, options["text"])
     scores = model.scores(texts)
-    empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(texts, ""))), 0).to_numpy()
+    empty = _empty(texts)
     names, values = _lists(model.heads["main"].space.names, scores, ~empty)
     if separator is not None:
         names = pc.binary_join(names, separator)
@@ -164,6 +175,37 @@ def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[
     table = table.append_column(column, names).append_column(f"{column}_scores", values)
     table = write.inert(table) if options["inert"] else table
     return table, Tagged(len(empty), int((empty | ~scores.chosen.any(1)).sum()), int(empty.sum()))
+
+
+def _with_keywords(model: Model, table: pa.Table, source: Path, options: Mapping[str, Any]) -> tuple[pa.Table, Tagged]:
+    """The keywords of every text: as structures, or in a file without lists a column for each of their facets."""
+    column, separator = options["column"], options["separator"]
+    tokens = next((n for n in TOKENS if n in table.column_names and pa.types.is_list(table[n].type)), None)
+    if tokens is not None and options["text"] in (None, tokens):
+        texts, cuts = given_tokens(table[tokens])
+    else:
+        texts = texts_of(table, source, options["text"])
+        cuts = cut(texts, model.settings.data.cut)
+    found = keywords_of(find_spans(model, cuts), [text or "" for text in texts.to_pylist()])
+    if separator is None:
+        table = table.append_column(column, pa.array(found, pa.list_(KEYWORD)))
+    else:
+        table = write.flat(table, separator)
+        cells = [facets(row, separator) for row in found]
+        for name in ("", *FACETS):
+            values = pa.array([one[name or "text"] for one in cells], pa.string())
+            table = table.append_column(f"{column}_{name}" if name else column, values)
+        table = write.inert(table) if options["inert"] else table
+    empty = _empty(texts)
+    without = sum(not row for row in found)
+    return table, Tagged(len(found), without, int(empty.sum()))
+
+
+def _empty(texts: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    found: np.ndarray = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(texts, ""))), 0).to_numpy(
+        zero_copy_only=False
+    )
+    return found
 
 
 def _lists(names: Sequence[str], scores: Scores | ShortScores, kept: np.ndarray) -> tuple[pa.Array, pa.Array]:

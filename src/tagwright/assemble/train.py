@@ -18,6 +18,7 @@ from tagwright.assemble.memory import explained, require_memory
 from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
+from tagwright.assemble.sheets import truth_of_tags
 from tagwright.assemble.steps import steps_of
 from tagwright.assemble.teacher import Teaching
 from tagwright.assemble.training import Run, Training
@@ -33,6 +34,7 @@ from tagwright.fit.ranks import Ranks
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures
 from tagwright.metrics._shortlist import TOP, WATCHED, require_given
+from tagwright.metrics._tokens import usual_of_tags
 from tagwright.model import Head, Model, Scores, answers_of
 from tagwright.network import Network
 from tagwright.objective import Objective, build_objective
@@ -54,11 +56,11 @@ class Fitted:
 
 def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     """Refuse what cannot be trained, before anything is written; what a person should know of the rest comes back."""
-    objective = build_objective(settings, prepared.space, row_count=prepared.tables["train"].num_rows)
+    objective = build_objective(settings, prepared.space, row_count=prepared.example_count)
     check_head(settings)
     _with_vector_width(settings, prepared.vectors)
     watched(settings, prepared.space)
-    rule_of(settings.decide, exclusive=prepared.space.exclusive)
+    rule_of(settings.decide, exclusive=prepared.space.exclusive, tagged=bool(prepared.sheets))
     check_lessons(prepared, settings, objective)
     device = device_of(settings)
     if not settings.head.options.get("chunk"):
@@ -73,23 +75,25 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     settings = _with_vector_width(settings, prepared.vectors)
     space, fingerprint = prepared.space, prepared.fingerprint(settings)
     network = _network(prepared, settings)
-    row_count = prepared.tables["train"].num_rows
-    objective = build_objective(settings, space, row_count=row_count).to(device_of(settings))
+    objective = build_objective(settings, space, row_count=prepared.example_count).to(device_of(settings))
     teaching = Teaching(prepared=prepared, settings=settings, run=run, train=fit)
     train, dev = lessons(teaching, ["train"], network, objective), prepared.rows("dev", network, settings)
-    truth, metric = truth_of(dev.target, settings), watched(settings, space)
+    sheet = prepared.sheets.get("dev")
+    truth = truth_of(dev.target, settings) if sheet is None else truth_of_tags(sheet.tags, len(space))
+    texts, metric = {} if sheet is None else {"offsets": sheet.offsets}, watched(settings, space)
     history = History(sign=1 if metrics.metric(metric)[1] else -1)
     score = _scorer(network, dev, truth, metric, settings, prepared, run.ranks)
     train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
     answers = answers_of(network, dev.inputs, settings, space, link_of(settings), ranks=run.ranks)
-    head, chosen = decide_on(answers, truth, settings, space)
+    head, chosen = decide_on(answers, truth, settings, space, **texts)
     if settings.fit.refit and history.best:
         again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
         network = _network(prepared, settings)
         both = lessons(teaching, ["train", "dev"], network, objective)
         train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
-    scores = head.scores(answers)._replace(chosen=chosen)
-    measures = measured(scores, truth, rows=np.arange(len(chosen)))
+    scores = head.scores(answers, **texts)._replace(chosen=chosen)
+    rows = np.arange(len(chosen)) if sheet is None else sheet.text_of_token
+    measures = measured(scores, truth, rows=rows, tags=space.names, **texts)
     found = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=space.counts)}
     model = Model(
         settings=settings,
@@ -159,7 +163,7 @@ def _network(prepared: Prepared, settings: Settings) -> Network:
         sizes=prepared.tokeniser.sizes,
         learned=prepared.learned,
         vectors=prepared.vectors,
-        row_count=prepared.tables["train"].num_rows,
+        row_count=prepared.example_count,
         fresh=True,
     )
     return network.to(device_of(settings))
@@ -176,14 +180,16 @@ def _course(rows: Rows, choice: FitSettings) -> Course:
             latest[epoch] = plan(lengths, batch=choice.batch, seed=choice.seed, epoch=epoch)
         return latest[epoch]
 
-    return Course(plan=batches, per_epoch=per_epoch, total=max(1, round(choice.epochs * per_epoch)))
+    sizes = rows.sizes
+    size = len if sizes is None else lambda index: max(int(sizes[index].sum()), 1)
+    return Course(plan=batches, per_epoch=per_epoch, total=max(1, round(choice.epochs * per_epoch)), size=size)
 
 
 def watched(settings: Settings, space: LabelSpace) -> str:
     """The metric that chooses the best model. By default it is free of thresholds, for F1 at a fixed one stays 0 for
     long where labels are sparse. One that the scores do not give is refused."""
-    short = shortlisted(settings, len(space))
-    usual = "accuracy" if space.exclusive else WATCHED if short else "lrap"
+    short, tagged = shortlisted(settings, len(space)), settings.head.name == "tokens"
+    usual = usual_of_tags(space.names) if tagged else "accuracy" if space.exclusive else WATCHED if short else "lrap"
     name = usual if settings.fit.metric == "auto" else settings.fit.metric
     metrics.metric(name)
     return require_given(name) if short else name
@@ -193,6 +199,7 @@ def _scorer(
     network: Network, dev: Rows, truth: Any, metric: str, settings: Settings, prepared: Prepared, ranks: Ranks
 ) -> Callable[[], float]:
     space, link = prepared.space, link_of(settings)
+    texts = {"offsets": prepared.sheets["dev"].offsets} if prepared.sheets else {}
 
     def score() -> float:
         answers = answers_of(network, dev.inputs, settings, space, link, ranks=ranks)
@@ -200,9 +207,10 @@ def _scorer(
         if metric in ("lrap", *TOP):
             scores = Head(space=space, link=link, rule="zero", decision=Zero()).scores(answers)
         else:
-            head, chosen = decide_on(answers, truth, settings, space)
-            scores = head.scores(answers)._replace(chosen=chosen)
-        results = measured(scores, truth, names=[metric]).results(label_counts=space.counts)
+            head, chosen = decide_on(answers, truth, settings, space, **texts)
+            scores = head.scores(answers, **texts)._replace(chosen=chosen)
+        found = measured(scores, truth, names=[metric], tags=space.names, **texts)
+        results = found.results(label_counts=space.counts)
         if metric not in results:
             raise SettingsError(f"{metric} has no value for these labels and this decision; choose another fit.metric")
         return ranks.of_first(results[metric])

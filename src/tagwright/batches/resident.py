@@ -28,6 +28,12 @@ class Resident:
         soft = None if rows.soft is None else rows.soft if isinstance(rows.soft, np.ndarray) else rows.soft.toarray()
         self.soft = None if soft is None else torch.from_numpy(soft).to(device)
         self.excused = None if rows.excused is None else torch.from_numpy(rows.excused.toarray()).to(device)
+        self.tags = None if rows.tags is None else torch.from_numpy(rows.tags.astype(np.int16)).to(device)
+        self.sizes = None if rows.sizes is None else torch.from_numpy(rows.sizes.astype(np.float32)).to(device)
+
+    def size_of(self, rows: Tensor, real: Tensor) -> Tensor:
+        """What a mean over these rows divides by, ()."""
+        return real.sum() if self.sizes is None else (real * self.sizes[rows]).sum().clamp_min(1.0)
 
     def width_of(self, index: np.ndarray) -> int:
         """The number of tokens that a batch of these rows is laid out in; the longest row of all bounds it."""
@@ -54,7 +60,8 @@ class Resident:
         known = None if self.known is None else self.known[rows]
         soft = None if self.soft is None else self.soft[rows]
         excused = None if self.excused is None else self.excused[rows]
-        return Batch((ids, lengths), self.target[rows].float(), known, weight, soft, excused)
+        tags = None if self.tags is None else self.tags[places].long().masked_fill(~inside, -1)
+        return Batch((ids, lengths), self.target[rows].float(), known, weight, soft, excused, tags)
 
 
 def resident_bytes(rows: Rows) -> int:
@@ -62,7 +69,8 @@ def resident_bytes(rows: Rows) -> int:
     cells = rows.target.shape[0] * rows.target.shape[1]
     each = (1 if _hard(rows) else 4) + 4 * (rows.soft is not None)
     each += (rows.unknown is not None) + (rows.excused is not None)
-    return int(4 * rows.inputs.lengths.sum()) + cells * each
+    positions = (4 if rows.tags is None else 6) * int(rows.inputs.lengths.sum())
+    return positions + cells * each
 
 
 def _hard(rows: Rows) -> bool:

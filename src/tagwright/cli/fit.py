@@ -39,6 +39,10 @@ def fit(
     labels: o.Labels = None,
     task: o.Task = None,
     separator: o.Separator = "auto",
+    strict: Annotated[
+        bool | None,
+        typer.Option("--strict", help="Refuse tags that follow no scheme; else mended.", show_default=False),
+    ] = None,
     encoder: o.Encoder = None,
     objective: Annotated[
         str | None,
@@ -120,6 +124,7 @@ def fit(
         "data.labels": labels,
         "data.task": task,
         "data.separator": None if separator == "auto" else separator,
+        "data.strict": strict,
         "encoder.name": encoder,
         "objective": objective,
         "loss.name": loss,

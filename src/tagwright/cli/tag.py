@@ -13,7 +13,12 @@ def tag(
     data: Annotated[Path, typer.Argument(help="A CSV, TSV, JSONL or Parquet file of any size.")],
     out: Annotated[Path, typer.Option(help="Where to write: .csv, .tsv, .jsonl or .parquet.")],
     text: o.Text = None,
-    column: Annotated[str, typer.Option(help="Name of the new column; its scores go to NAME_scores.")] = "tags",
+    column: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the new column; its scores go to NAME_scores.", show_default="tags; of tokens keywords"
+        ),
+    ] = None,
     separator: Annotated[str, typer.Option(help="Between tags in a CSV cell.")] = ";",
     inert: Annotated[
         bool,
@@ -29,7 +34,8 @@ def tag(
 ) -> None:
     """Tag a file: all its rows and columns come back, with tags and their scores, in constant memory.
 
-    Rows without text stay in place, without tags.
+    Rows without text stay in place, without tags. A model that tags tokens gives keywords, each with its type, its
+    score and the characters it stands at: as structures in JSONL and Parquet, as columns beside each other in CSV.
 
     Example:
 

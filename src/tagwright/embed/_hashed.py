@@ -59,6 +59,11 @@ class Hashed:
         parts = (Slice(self._ids(words), counts, np.arange(len(words)), pc.utf8_lower(words)) for words, counts in cuts)
         return gathered(parts, np.empty((0, 4), np.int32))
 
+    def encode_tokens(self, words: pa.Array) -> Tokens:
+        """Ids (N, 4), one row a token."""
+        normal = pc.utf8_normalize(words, form="NFC")
+        return Tokens(self._ids(normal), np.arange(len(words) + 1, dtype=np.int64))
+
     def _ids(self, words: pa.Array) -> np.ndarray:
         """Ids (n, 4) of n words, each distinct one made once."""
         distinct = words.dictionary_encode()

@@ -6,10 +6,11 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from tokenizers import Tokenizer
 
 from tagwright.batches.tokens import Tokens
-from tagwright.embed._encode import encoded
+from tagwright.embed._encode import encoded, encoded_tokens
 from tagwright.embed._source import quiet, transformers
 from tagwright.embed._texts import UNKNOWN, Texts
 from tagwright.embed._words import WordTokens, encoded_words
@@ -59,6 +60,20 @@ class OwnPieces:
     def encode_words(self, texts: Texts) -> WordTokens:
         """The same with words, each with all its pieces; special tokens belong to none."""
         return encoded_words(self.tokenizer, texts, special=True)
+
+    def encode_tokens(self, words: pa.Array) -> Tokens:
+        """Pieces of every token by itself, without special tokens."""
+        unknown = self.tokenizer.encode("\ufffd", add_special_tokens=False).ids[:1] or [0]
+        # to a tokenizer of bytes, a word within a text begins with its space
+        lead = " " if '"ByteLevel"' in self.tokenizer.to_str() else ""
+        return encoded_tokens(self.tokenizer, words, unknown=unknown[0], lead=lead)
+
+    @cached_property
+    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The ids of the special tokens before and behind a text."""
+        before, _ = self.specials
+        ids = tuple(self.tokenizer.encode("").ids)
+        return ids[:before], ids[before:]
 
     def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The piece of each id."""

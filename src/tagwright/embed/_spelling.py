@@ -14,6 +14,7 @@ from tagwright.batches.tokens import Tokens
 from tagwright.embed._hashed import cut
 from tagwright.embed._texts import UNKNOWN, Texts, slices
 from tagwright.embed._words import Slice, WordTokens, gathered
+from tagwright.errors import SettingsError
 
 START = 2  # of a text in the word channel
 OPENS, CLOSES = 2, 3  # of a word in the letter channel
@@ -53,6 +54,10 @@ class Spelling:
     @cached_property
     def _codes(self) -> np.ndarray:
         return np.frombuffer(self.letters.encode("utf-32-le"), np.uint32)
+
+    def encode_tokens(self, words: pa.Array) -> Tokens:
+        """Not for tagging: a word is not one place here."""
+        raise SettingsError("spelled is for whole texts; to tag tokens take hashes, word, char or subword")
 
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N, 2) of every text; a null or empty text has none."""

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from tagwright.batches.tokens import Tokens
-from tagwright.embed._encode import encoded
+from tagwright.embed._encode import encoded, encoded_tokens
 from tagwright.embed._hashed import Hashed
 from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._spelling import Spelling
@@ -39,6 +40,9 @@ class Tokeniser(Protocol):
 
     def encode_words(self, texts: Texts) -> WordTokens:
         """The same, and which word of its text each token is part of."""
+
+    def encode_tokens(self, words: pa.Array) -> Tokens:
+        """Ids of tokens that are cut already: token t has the ids offsets[t]:offsets[t + 1], one at least."""
 
     def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """What stands for each id."""
@@ -75,6 +79,10 @@ class Trained:
     def encode_words(self, texts: Texts) -> WordTokens:
         """The same with words: what is cut apart before the vocabulary is asked; of characters each is one."""
         return encoded_words(self.tokenizer, texts)
+
+    def encode_tokens(self, words: pa.Array) -> Tokens:
+        """Ids of every token by itself; one that the vocabulary has no part of is unknown."""
+        return encoded_tokens(self.tokenizer, words, unknown=1)
 
     def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The token of each id."""

@@ -22,7 +22,11 @@ class Word:
     minimum: int = 2
     lowercase: bool = True
 
-    def train(self, texts: Texts, *, seed: int = 0) -> Trained:
+    def train_tokens(self, words: Texts, *, seed: int = 0) -> Trained:
+        """The same of tokens that are cut already: each is one word, whatever it is made of."""
+        return self.train(words, seed=seed, pieces=pre_tokenizers.Split(Regex(r"[\s\S]+"), "isolated"))
+
+    def train(self, texts: Texts, *, seed: int = 0, pieces: pre_tokenizers.PreTokenizer | None = None) -> Trained:
         """Count the words; of equally frequent ones the first in code point order comes first, so no seed is needed."""
         trainer = trainers.WordLevelTrainer(
             vocab_size=self.size,
@@ -30,8 +34,12 @@ class Word:
             special_tokens=[PADDING, UNKNOWN],
             show_progress=False,
         )
-        pieces = pre_tokenizers.Split(Regex(_WORD), "removed", invert=True)
-        return train(models.WordLevel(unk_token=UNKNOWN), trainer, texts, lowercase=self.lowercase, pieces=pieces)
+        model = models.WordLevel(unk_token=UNKNOWN)
+        return train(model, trainer, texts, lowercase=self.lowercase, pieces=pieces or _cut())
+
+
+def _cut() -> pre_tokenizers.PreTokenizer:
+    return pre_tokenizers.Split(Regex(_WORD), "removed", invert=True)
 
 
 PART = Word

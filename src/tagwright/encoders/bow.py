@@ -50,6 +50,8 @@ class BagOfWords(nn.Module):
             "fit": fit,
         }
 
+    whole_texts = True  # no states of tokens
+
     def __init__(
         self, learned: Mapping[str, np.ndarray], *, longest: int = 2, minimum: int = 2, spelling: float = 0.7
     ) -> None:

@@ -27,6 +27,8 @@ class CNN(nn.Module):
     A text shorter than a window is filled up to it with zero vectors, an empty one too. Padding changes nothing.
     """
 
+    whole_texts = True  # no states of tokens
+
     def __init__(
         self,
         sizes: tuple[int, ...],

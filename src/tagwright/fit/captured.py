@@ -104,7 +104,7 @@ class CapturedStep:
         for number, dial in enumerate(self.dials):
             dial.tensor.copy_(self.settings.index_select(0, self.place)[0, number])
         rows, real = (one.index_select(0, self.place)[0] for one in (self.rows, self.real))
-        total, count = torch.zeros((), device=self.device), real.sum()
+        total, count = torch.zeros((), device=self.device), self.resident.size_of(rows, real)
         for part, weight in zip(rows.chunk(self.accumulate), real.chunk(self.accumulate)):
             loss = self.loss_of(self.resident.batch(part, weight, width), self.generator) / count
             loss.backward()

@@ -10,6 +10,7 @@ from torch import Tensor
 from tagwright._sweep import best_labels
 from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
+from tagwright.batches.places import TagInputs
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.network import Network
 from tagwright.shortlist import Shortlist
@@ -34,6 +35,23 @@ def logits_of(
         result[index] = logits
     width = int(ranks.of_first(0 if result is None else result.shape[1]))  # a process may be without a batch
     return ranks.merged(np.zeros((len(inputs.lengths), width), np.float32) if result is None else result)
+
+
+@torch.inference_mode()
+def token_logits_of(
+    network: Network, inputs: TagInputs, *, head: str = "main", batch: int = 256, ranks: Ranks = ALONE
+) -> np.ndarray:
+    """Logits (tokens, L) of every token of all texts, float32, on the host. Leaves the network in evaluation mode."""
+    network.eval()
+    device = next(network.parameters()).device
+    made: Any = network.heads[head]
+    result = np.zeros((inputs.places.token_count, made.label_count), np.float32)
+    for index in _batches(inputs, batch, device)[ranks.rank :: ranks.world]:
+        tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
+        logits = network.of_labels(*tensors)[head].float().cpu().numpy()
+        owners = inputs.owners(index)
+        result[owners[owners >= 0]] = logits[owners >= 0]
+    return ranks.merged(result)
 
 
 @torch.no_grad()

@@ -36,6 +36,7 @@ class Course:
     plan: Callable[[int], Sequence[np.ndarray]]  # epoch -> batches of row numbers
     per_epoch: int
     total: int
+    size: Callable[[np.ndarray], float] = len  # what the mean over some rows divides by
 
     def rows(self, step: int) -> np.ndarray:
         """Row numbers of the batch of step 0, 1, …"""
@@ -107,7 +108,8 @@ def steps(
             optimiser.zero_grad(set_to_none=True)
             own = ranks.share(rows)
             try:
-                value = sum(_backward(loss_of(part, generator) / len(rows)) for part in _parts(own, accumulate))
+                size = course.size(rows)
+                value = sum(_backward(loss_of(part, generator) / size) for part in _parts(own, accumulate))
             except torch.OutOfMemoryError:
                 if crowded is None:
                     raise

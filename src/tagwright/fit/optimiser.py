@@ -1,6 +1,7 @@
 """The optimiser: AdamW, or row Adagrad where the gradients are sparse rows; plain SGD. Biases and norms never decay."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +26,8 @@ def build_optimiser(
     seed: int = 0,
     layer_decay: float = 1.0,
     depths: Mapping[Tensor, int] | None = None,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
 ) -> Optimiser:
     """The optimiser of a network's parameters; `sparse` where its head has row-sparse gradients, means over `batch`.
 
@@ -39,7 +42,8 @@ def build_optimiser(
         return RowSGD(trained, lr=learning_rate, weight_decay=weight_decay)
     if sparse:
         return RowAdagrad(trained, lr=learning_rate, floor=1 / batch)
-    encoder = _adamw(trained, learning_rate, weight_decay, layer_decay, depths or {})
+    averages = {"betas": (0.9, beta2), "eps": epsilon}
+    encoder = _adamw(trained, learning_rate, weight_decay, layer_decay, depths or {}, averages)
     if labels is None:
         return encoder
     return Together([encoder, LabelAdagrad(labels.parameters(), lr=label_rate, floor=1 / batch, seed=seed)])
@@ -51,6 +55,7 @@ def _adamw(
     weight_decay: float,
     layer_decay: float,
     depths: Mapping[Tensor, int],
+    averages: Mapping[str, Any],
 ) -> torch.optim.Optimizer:
     depth_of = {} if layer_decay == 1 else depths
     groups = []
@@ -58,4 +63,4 @@ def _adamw(
         own, rate = [p for p in trained if depth_of.get(p, 0) == depth], learning_rate * layer_decay**depth
         groups.append({"params": [p for p in own if p.ndim > 1], "lr": rate, "weight_decay": weight_decay})
         groups.append({"params": [p for p in own if p.ndim <= 1], "lr": rate, "weight_decay": 0.0})
-    return torch.optim.AdamW([g for g in groups if g["params"]], lr=learning_rate, fused=True)
+    return torch.optim.AdamW([g for g in groups if g["params"]], lr=learning_rate, fused=True, **averages)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tagwright.errors import ShapeError
-from tagwright.labels.tags import require_offsets
+from tagwright.labels.tags import require_offsets, scheme_of
 from tagwright.metrics import FAMILIES, OF_TAGS, Measures, measure, metric
 from tagwright.metrics._chunk import check
 from tagwright.metrics._entities import Entities
@@ -23,31 +23,40 @@ def measure_tokens(
     chosen: np.ndarray,
     *,
     offsets: np.ndarray,
-    names: Sequence[str],
+    tags: Sequence[str],
     rows: np.ndarray | None = None,
-    wanted: Iterable[str] | None = None,
+    names: Iterable[str] | None = None,
 ) -> Measures:
     """Measure the tokens of whole texts: probabilities (N, L) float, truth and chosen (N, L) bool, one tag a token.
 
-    Text i has tokens offsets[i] to offsets[i + 1], (n + 1,); `names` (L,) are the tags. A token without a true tag has
-    one that nobody knows. `rows` (N,) is what examples of confused pairs call the tokens; `wanted` limits the work to
-    the families of these metrics.
+    Text i has tokens offsets[i] to offsets[i + 1], (n + 1,); `tags` (L,) are their names. A token without a
+    true tag has one that nobody knows. `rows` (N,) is what examples of confused pairs call the tokens; `names` limits
+    the work to the families of these metrics.
     """
     check(probabilities, truth, chosen)
     require_offsets(offsets, len(truth))
-    if len(names) != truth.shape[1]:
-        raise ShapeError(f"names must hold one tag for each of the {truth.shape[1]} columns, got {len(names)}")
-    asked = list(METRICS_OF_TOKENS if wanted is None else wanted)
+    if len(tags) != truth.shape[1]:
+        raise ShapeError(f"tags must hold a name for each of the {truth.shape[1]} columns, got {len(tags)}")
+    asked = list(METRICS_OF_TOKENS if names is None else names)
     families = [name for name in asked if not _of_tags(name)]
     states: dict[str, Any] = {}
     if families:
         states |= measure(probabilities, truth, chosen, rows=rows, names=families).states
     if not Entities.METRICS.keys().isdisjoint(asked):
         ids = tag_ids(truth), tag_ids(chosen)
-        states["entities"] = Entities.of(*ids, offsets=np.asarray(offsets), names=names)
+        states["entities"] = Entities.of(*ids, offsets=np.asarray(offsets), names=tags)
     if not WithoutO.METRICS.keys().isdisjoint(asked):
-        states["without_o"] = WithoutO.of(probabilities, truth, chosen, names=names)
+        states["without_o"] = WithoutO.of(probabilities, truth, chosen, names=tags)
     return Measures(label_count=truth.shape[1], states=states)
+
+
+def usual_of_tags(tags: Sequence[str]) -> str:
+    """What the best model is chosen by: whole spans, or tokens where no tag says what begins where.
+
+    >>> usual_of_tags(["O", "B-PER", "I-PER"]), usual_of_tags(["NOUN", "VERB"])
+    ('entity_f1', 'macro_f1')
+    """
+    return "macro_f1" if scheme_of(tags).kind == "plain" else "entity_f1"
 
 
 def tag_ids(cells: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright.errors import DataError, unknown
+from tagwright.labels.tags import faults, repaired
 from tagwright.read._faults import Origin
 from tagwright.read._find import (
     KEPT,
@@ -28,6 +29,8 @@ from tagwright.read.data import Task
 
 TASKS: dict[Task, str] = {"one": "one label a text", "many": "several labels a text", "tokens": "a tag for each token"}
 
+SHOWN = 10  # faults that a message names
+
 
 class Canonical(NamedTuple):
     """A table with canonical columns (see `Data`), and how it came about."""
@@ -41,7 +44,14 @@ class Canonical(NamedTuple):
 
 
 def canonical(
-    table: pa.Table, origin: Origin, *, text: Names, labels: Names, task: Task | None, separator: str
+    table: pa.Table,
+    origin: Origin,
+    *,
+    text: Names,
+    labels: Names,
+    task: Task | None,
+    separator: str,
+    strict: bool = False,
 ) -> Canonical:
     """Find text, labels and task, and bring them into canonical columns.
 
@@ -56,7 +66,7 @@ def canonical(
         raise DataError(f"{origin}: {_column(both)} cannot be text and label at once; name another one")
     pair = _token_pair(table, origin, text, labels, task)
     if pair is not None:
-        return _tagged(table, origin, *pair, separator)
+        return _tagged(table, origin, *pair, separator, strict=strict)
     text_names = named(table, origin, text, "text")
     label_names = named(table, origin, labels, "label") or find_by_name(table, LABELS, text_names)[:1]
     text_names = text_names or find_text(table, origin, label_names)
@@ -144,8 +154,9 @@ def _token_pair(
     return both[0], both[1]
 
 
-def _tagged(table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str) -> Canonical:
+def _tagged(table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str, *, strict: bool) -> Canonical:
     columns = token_columns(whole(table[tokens]), whole(table[tags]), origin)
+    columns["tags"], mended = _sound(columns["tags"], table, origin, strict=strict)
     if {"text", "starts"} <= set(table.column_names):
         columns |= {"text": plain(table["text"]), "starts": whole(table["starts"]).cast(pa.list_(pa.int32()))}
     count = count_labels(columns["tags"], origin, [tags])
@@ -153,7 +164,28 @@ def _tagged(table: pa.Table, origin: Origin, tokens: str, tags: str, separator: 
     nothing = pa.nulls(table.num_rows, pa.list_(pa.string()))  # nobody judged the text as a whole
     columns["labels"] = from_column(whole(table[beside[0]]), separator).lists if beside else nothing
     found = (f"tokens: {_column([tokens])}", f"tags: {_column([tags])}, {count} tags", f"task: {TASKS['tokens']}")
-    return Canonical(pa.table(columns | _kept(table, origin)), "tokens", found)
+    return Canonical(pa.table(columns | _kept(table, origin)), "tokens", (*found, *mended))
+
+
+def _sound(
+    tags: pa.ListArray, table: pa.Table, origin: Origin, *, strict: bool
+) -> tuple[pa.ListArray, tuple[str, ...]]:
+    """Tags that follow their scheme, and a sentence about those that were mended; with `strict` they are refused."""
+    if strict and (wrong := faults(tags)):
+        shown = [_token_place(table, origin, *place) for place in wrong[:SHOWN]]
+        more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+        raise DataError(
+            f"tags that cannot stand where they are: {'; '.join(shown)}{more}; --strict refuses to mend them"
+        )
+    made, count = repaired(tags)
+    return made, (f"mended: {count} tags that cannot stand where they are; --strict names them",) if count else ()
+
+
+def _token_place(table: pa.Table, origin: Origin, row: int, token: int) -> str:
+    if "line" not in table.column_names:
+        return f"{origin.at(row)}, token {token + 1}"
+    file = origin.at(row).rpartition(", row ")[0]
+    return f"{file}, line {table['line'][row].as_py() + token}"
 
 
 def _kept(table: pa.Table, origin: Origin) -> dict[str, pa.ChunkedArray]:

@@ -18,7 +18,10 @@ LINE = r"^(?:(?P<tabbed>[^\t]+)\t(?:.*\t)?(?P<tabbed_tag>[^\t]+)|(?P<token>[^ \t
 
 
 def conll(path: Path) -> pa.Table:
-    """One row a sentence: `tokens`, `tags`, `text` and `starts`. A line with one column is an error that names it."""
+    """One row a sentence: `tokens`, `tags`, `text`, `starts` and the `line` of its first token.
+
+    A line with one column is an error that names it.
+    """
     content = lines(path)
     blank = pc.equal(pc.utf8_trim_whitespace(content), "")
     between = pc.or_(blank, pc.starts_with(content, "-DOCSTART-")).to_numpy(zero_copy_only=False)
@@ -34,7 +37,9 @@ def conll(path: Path) -> pa.Table:
         raise DataError(f"{path.name}: no sentence in it; expected a token and its tag on each line")
     lists = pa.ListArray.from_arrays(offsets, tokens)
     text, starts = join(lists)
-    return pa.table({"tokens": lists, "tags": pa.ListArray.from_arrays(offsets, tags), "text": text, "starts": starts})
+    columns = {"tokens": lists, "tags": pa.ListArray.from_arrays(offsets, tags), "text": text, "starts": starts}
+    first = np.flatnonzero(~between)[offsets.to_numpy()[:-1]] + 1
+    return pa.table({**columns, "line": pa.array(first, pa.int64())})
 
 
 def _first(parts: pa.StructArray, tabbed: str, spaced: str) -> pa.StringArray:

@@ -21,13 +21,20 @@ SPELLINGS = {name: name for name in SPLITS} | dict.fromkeys(("valid", "validatio
 
 
 def read_data(
-    source: str | Path, *, text: Names = None, labels: Names = None, task: Task | None = None, separator: str = "auto"
+    source: str | Path,
+    *,
+    text: Names = None,
+    labels: Names = None,
+    task: Task | None = None,
+    separator: str = "auto",
+    strict: bool = False,
 ) -> Data:
     """Labelled text from a file, a folder with train/dev/test files, a name under $TAGWRIGHT_DATA, or the set `shop`.
 
     `text` names one or more columns (a newline joins them), `labels` one column or several 0/1 columns; several names
-    are a list or a string with commas. `separator` splits label strings: "auto" finds it, "none" never splits. The name
-    `shop` is always the embedded set; a folder of that name is `./shop`.
+    are a list or a string with commas. `separator` splits label strings: "auto" finds it, "none" never splits. Tags of
+    tokens that follow no scheme are mended, or with `strict` refused. The name `shop` is always the embedded set; a
+    folder of that name is `./shop`.
     """
     if source == EMBEDDED:
         return _embedded(text, labels, task)
@@ -36,7 +43,7 @@ def read_data(
     tables = [_rows(file) for _, file in files]
     table = _concatenated(tables, [file for _, file in files])
     origin = Origin(tuple(file.name for _, file in files), tuple(part.num_rows for part in tables))
-    made = canonical(table, origin, text=text, labels=labels, task=task, separator=separator)
+    made = canonical(table, origin, text=text, labels=labels, task=task, separator=separator, strict=strict)
     notes = {part.schema.metadata[b"found"].decode() for part in tables if b"found" in (part.schema.metadata or {})}
     if not path.is_dir() and "split" in table.column_names:
         parts, said = _by_column(made.table, table["split"])
