@@ -21,7 +21,7 @@ def scored(values, start=1):
 
 def numbers_with_score(every, total, start=1):
     due = partial(pipes.due, every=every, total=total)
-    found = pipes.evaluated(plain(total, start), lambda: 0.5, due)
+    found = pipes.evaluated(plain(total, start), lambda: pipes.Evaluation(0.5), due)
     return [step.number for step in found if step.score is not None]
 
 

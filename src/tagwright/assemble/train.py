@@ -28,7 +28,7 @@ from tagwright.decide.zero import Zero
 from tagwright.errors import SettingsError
 from tagwright.fit.history import History
 from tagwright.fit.loop import Course
-from tagwright.fit.pipes import due, evaluated, interruptible, recorded, saved, stopped
+from tagwright.fit.pipes import Evaluation, due, evaluated, interruptible, recorded, saved, stopped
 from tagwright.fit.precision import settle
 from tagwright.fit.ranks import Ranks
 from tagwright.labels.space import LabelSpace
@@ -40,6 +40,8 @@ from tagwright.network import Network
 from tagwright.objective import Objective, build_objective
 from tagwright.settings import Choice, FitSettings, Settings
 from tagwright.shortlist import ShortScores, left_out, shortlisted
+
+BESIDE = ("macro_f1", "macro_f2", "entity_f1")  # shown beside the score where tokens are tagged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +115,7 @@ def train_network(
     settings: Settings,
     run: Run,
     history: History,
-    score: Callable[[], float] | None,
+    score: Callable[[], Evaluation] | None,
     *,
     fingerprint: str,
     phase: str,
@@ -197,11 +199,12 @@ def watched(settings: Settings, space: LabelSpace) -> str:
 
 def _scorer(
     network: Network, dev: Rows, truth: Any, metric: str, settings: Settings, prepared: Prepared, ranks: Ranks
-) -> Callable[[], float]:
+) -> Callable[[], Evaluation]:
     space, link = prepared.space, link_of(settings)
     texts = {"offsets": prepared.sheets["dev"].offsets} if prepared.sheets else {}
+    beside = BESIDE if prepared.sheets else ()
 
-    def score() -> float:
+    def score() -> Evaluation:
         answers = answers_of(network, dev.inputs, settings, space, link, ranks=ranks)
         # ranking needs no decision, and fitting thresholds at every evaluation would cost
         if metric in ("lrap", *TOP):
@@ -209,11 +212,11 @@ def _scorer(
         else:
             head, chosen = decide_on(answers, truth, settings, space, **texts)
             scores = head.scores(answers, **texts)._replace(chosen=chosen)
-        found = measured(scores, truth, names=[metric], tags=space.names, **texts)
+        found = measured(scores, truth, names=[metric, *beside], tags=space.names, **texts)
         results = found.results(label_counts=space.counts)
         if metric not in results:
             raise SettingsError(f"{metric} has no value for these labels and this decision; choose another fit.metric")
-        return ranks.of_first(results[metric])
+        return Evaluation(ranks.of_first(results[metric]), {name: results[name] for name in beside})
 
     return score
 

@@ -7,7 +7,7 @@ from tagwright.fit.loop import Step
 
 
 class History:
-    """Evaluations as rows (step, epoch, loss since the last one, rate, score), ready for JSON.
+    """Evaluations as rows (step, epoch, loss since the last one, rate, score, metrics beside it), ready for JSON.
 
     `sign` is -1 where a lower score is better.
     """
@@ -24,7 +24,7 @@ class History:
             return False
         better = self.best is None or self._key(step.score) >= self._key(self.best["score"])
         row = {"step": step.number, "epoch": step.epoch, "loss": self._loss / self._steps}
-        self.rows.append({**row, "rate": step.rate, "score": step.score})
+        self.rows.append({**row, "rate": step.rate, "score": step.score, **step.beside})
         self._loss, self._steps = 0.0, 0
         return better
 

@@ -1,7 +1,7 @@
 """The training loop: a generator of steps. Keeping, stopping, saving and progress are pipes around it."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from tagwright.seeds import seed_of
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One update of the weights. `number` counts from 1; `score` is there after an evaluation.
+    """One update of the weights. `number` counts from 1; an evaluation brings a `score` and metrics `beside` it.
 
     `settled`: the weights are those of this step. A loop that runs ahead says so only of the last step it made.
     """
@@ -26,6 +26,7 @@ class Step:
     loss: float
     rate: float
     score: float | None = None
+    beside: Mapping[str, float] = field(default_factory=dict)
     settled: bool = True
 
 

@@ -1,8 +1,9 @@
 """Pipes around the loop: each takes steps and gives steps."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from tagwright.errors import TagwrightError
 from tagwright.fit.history import History
@@ -18,10 +19,17 @@ def due(number: int, *, every: float, total: int) -> bool:
     return int(number / every) > int((number - 1) / every) or number == total
 
 
-def evaluated(steps: Iterator[Step], evaluate: Callable[[], float], due: Callable[[int], bool]) -> Iterator[Step]:
-    """Adds a score to the steps that are due."""
+class Evaluation(NamedTuple):
+    """The score that the best model is chosen by, and other metrics to be shown beside it."""
+
+    score: float
+    beside: Mapping[str, float] = {}
+
+
+def evaluated(steps: Iterator[Step], evaluate: Callable[[], Evaluation], due: Callable[[int], bool]) -> Iterator[Step]:
+    """Adds an evaluation to the steps that are due."""
     for step in steps:
-        yield replace(step, score=evaluate()) if due(step.number) else step
+        yield replace(step, **evaluate()._asdict()) if due(step.number) else step
 
 
 def recorded(steps: Iterator[Step], history: History, keep: Callable[[], None]) -> Iterator[Step]:
