@@ -15,6 +15,8 @@ from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.network import Network
 from tagwright.shortlist import Shortlist
 
+SHORT = 16  # tokens of a text: as many of such as there is room for are a batch
+
 
 @torch.inference_mode()
 def logits_of(
@@ -89,4 +91,5 @@ def _batches(inputs: Inputs, batch: int, device: torch.device) -> list[np.ndarra
     """Row numbers of each batch, texts of like length together; where texts differ much, of so many tokens at most."""
     rooms = getattr(inputs, "rooms", {})
     room = rooms.get(device.type, rooms.get("other"))
+    batch = batch if room is None else max(batch, room // SHORT)
     return plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False, room=room)
