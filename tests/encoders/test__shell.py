@@ -81,6 +81,26 @@ def test_dropout_acts_in_training_only(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_no_value_is_asked_of_a_device(name: str) -> None:
+    model = encoder_of(name).to("meta")  # has shapes and no values, so a question for one is an error
+    states, pooled, _ = model(ids_of().to("meta"), LENGTHS.to("meta"))
+    (states.sum() + pooled.sum()).backward()
+    assert states.shape == (4, 7, 8)
+    assert all(weight.grad is not None for weight in model.parameters())
+
+
+# not switch: a token between two experts may change sides
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "switch"])
+def test_bfloat16_products_stay_near(name: str) -> None:
+    model = encoder_of(name).eval()
+    exact = model(ids_of(), LENGTHS).pooled
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = model(ids_of(), LENGTHS).pooled
+    rounded.float().sum().backward()
+    assert (rounded - exact).abs().mean() < 0.05 * exact.abs().mean()
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("layers", [4, 6, 12, 24])
 def test_rivals_have_as_many_weights_as_bat(name: str, layers: int) -> None:
     sizes = [weights_of(parts.find("encoders", each).factory((5,), layers=layers)) for each in ("bat", name)]
