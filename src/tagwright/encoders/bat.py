@@ -1,4 +1,4 @@
-"""BAT: attention beside convolutions, feed-forward beside a weighted residual (Liu and Shieh 2022). Takes tokens.
+"""BAT: attention beside convolutions, feed-forward beside a weighted residual (arxiv.org/abs/2206.07264). Takes tokens.
 
 Attention tournament (ATS): x + LN(MultiHead(x) + relu(conv1(x)) + relu(conv3(x))), eq. 4. Feed-forward tournament
 (FFTS): LN(FFN(x) + relu(W x + b)), section 3.2.3. What reads the same x is one product: a convolution over three tokens
