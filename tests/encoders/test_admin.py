@@ -26,7 +26,7 @@ def test_omega_of_one_is_the_transformer() -> None:
 
 def test_omega_is_the_root_of_all_variance_before_it() -> None:
     torch.manual_seed(0)
-    model = Admin((23,), **SIZES)
+    model = Admin((23,), **SIZES).requires_grad_(False)
     torch.manual_seed(0)
     Transformer((23,), **SIZES)  # draws as much as Admin does before its pass
     ids = torch.randint(1, 23, (TEXTS, LENGTH))
