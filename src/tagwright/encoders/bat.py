@@ -1,4 +1,4 @@
-"""BAT: attention beside convolutions, feed-forward beside a weighted residual (Liu and Shieh 2022). Takes tokens.
+"""BAT: attention beside convolutions, feed-forward beside a weighted residual (arxiv.org/abs/2206.07264). Takes tokens.
 
 Attention tournament (ATS): x + LN(MultiHead(x) + relu(conv1(x)) + relu(conv3(x))), eq. 4. Feed-forward tournament
 (FFTS): LN(FFN(x) + relu(W x + b)), section 3.2.3. What reads the same x is one product: a convolution over three tokens
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from tagwright.encoders._attention import by_head, full, joined
 from tagwright.encoders._inside import Inside
+from tagwright.encoders._near import Near
 from tagwright.encoders._shell import Shell, check, glorot, linear
 from tagwright.encoders.hidden import Hidden
 
@@ -96,14 +97,12 @@ class AttentionTournament(nn.Module):
 
     def forward(self, states: Tensor, inside: Inside) -> Tensor:
         """(B, T, hidden) -> (B, T, hidden)."""
-        bias = F.pad(self.bias, (0, 2 * states.shape[-1]))
-        query, key, value, own, here, before, after = F.linear(states, self.into, bias).chunk(7, -1)
-        query, key, value = (by_head(part, self.heads) for part in (query, key, value))
-        mixed = full(query, key, value, inside)
-        if inside.keys is not None:
-            after = after.masked_fill(~inside.tokens[..., None], 0)
-        near = here + F.pad(before, (0, 0, 1, -1)) + F.pad(after, (0, 0, -1, 1))
-        return self.out(joined(mixed)) + F.relu(own) + F.relu(near)
+        hidden = states.shape[-1]
+        products = F.linear(states, self.into, F.pad(self.bias, (0, 2 * hidden)))
+        *asked, taps = products.split([hidden, hidden, hidden, 4 * hidden], -1)
+        query, key, value = (by_head(part, self.heads) for part in asked)
+        mixed = self.out(joined(full(query, key, value, inside)))
+        return mixed + Near.apply(taps, inside.tokens if inside.keys is not None else None)
 
 
 class FeedTournament(nn.Module):
@@ -121,8 +120,9 @@ class FeedTournament(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """(B, T, hidden) -> (B, T, hidden)."""
-        inner, residual = F.relu(self.into(states)).split(self.parts, -1)
-        return self.dropout(self.out(inner)) + residual
+        # two dimensions: of three, a product would copy a part of the columns first
+        inner, residual = F.relu(self.into(states.flatten(0, 1)), inplace=True).split(self.parts, -1)
+        return (self.dropout(self.out(inner)) + residual).view_as(states)
 
 
 PART = BAT

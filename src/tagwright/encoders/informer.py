@@ -106,9 +106,10 @@ def sampled(lengths: Tensor, wanted: Tensor, most: int) -> Tensor:
     [[0, 3, 4, 7, 8]]
     """
     numbers = torch.arange(most, device=lengths.device)
-    spots = (numbers + numbers * GOLDEN % 1) / wanted[:, None]  # in [0, 1) for the wanted ones
-    last = (lengths.clamp(min=1) - 1)[:, None]
-    return torch.minimum((spots * lengths[:, None]).long(), last)
+    tokens, stretches = lengths.clamp(min=1)[:, None], wanted[:, None]
+    starts, ends = (number * tokens // stretches for number in (numbers, numbers + 1))
+    within = ((ends - starts) * (numbers * GOLDEN % 1)).long()
+    return torch.minimum(starts + within, tokens - 1)
 
 
 def measure(query: Tensor, key: Tensor, inside: Inside, places: Tensor, wanted: Tensor) -> Tensor:
