@@ -47,7 +47,7 @@ def test_how_tokens_were_cut_is_found(words, way):
 
 
 def test_an_unknown_way_is_refused():
-    with pytest.raises(SettingsError, match="data.cut"):
+    with pytest.raises(SettingsError, match=r"data\.cut"):
         cut(["a"], "wods")
 
 
