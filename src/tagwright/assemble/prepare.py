@@ -139,7 +139,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     tables["train"], cut = keep(tables["train"], choice.keep, seed=choice.seed)
     known = _tags(tables, settings) if tagged else _labels(tables, settings, exclusive=data.task == "one")
     space, tokeniser, tokens, sheets, unseen = known
-    warnings = (*_unseen("dev", unseen), *_few("dev", tables["dev"].num_rows))
+    warnings = (*(_unseen_tags if tagged else _unseen)("dev", unseen), *_few("dev", tables["dev"].num_rows))
     _require_rows(tables, data.source)
     vectors, found = None, whole.found + cut
     if settings.fit.vectors:
@@ -246,6 +246,12 @@ def _unseen(name: str, unseen: dict[str, int]) -> tuple[str, ...]:
     if not unseen:
         return ()
     return (f"{name} has labels that train has never seen; they are left out: {listed(unseen)}",)
+
+
+def _unseen_tags(name: str, unseen: dict[str, int]) -> tuple[str, ...]:
+    if not unseen:
+        return ()
+    return (f"{name} has tags that train has never seen, and no answer is right there: {listed(unseen)}",)
 
 
 def _few(name: str, rows: int) -> tuple[str, ...]:
