@@ -1,6 +1,7 @@
 """What the model card says of a model that tags tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def card_of_tags(facts: CardFacts, tags: TagFacts) -> Own:
         use="```sh\ntagwright tag path/to/this/folder texts.jsonl --out keywords.jsonl\n```",
         heading=f"## {counted.what.capitalize()}s",
         labels=_names(facts, counted),
-        data="\n".join(f"- {plain(name)}: {size}" for name, size in sizes.items()),
+        data=_data(facts, sizes),
         size=sizes.get(facts.split, ""),
         results=table(
             ["counted", *MEASURES.values()],
@@ -86,6 +87,12 @@ def _limits(facts: CardFacts, tags: TagFacts, counted: Counted) -> Iterator[str]
         yield f"{share} had fewer than {RARE} {counted.of}s to learn from; treat these as hints."
     if counted.scores is not None:
         yield from score_notes(counted.scores, what=counted.what, split=facts.split)
+
+
+def _data(facts: CardFacts, sizes: Mapping[str, str]) -> str:
+    """The source by its name alone: a path would tell of the machine."""
+    source = f"Learned from {plain(PurePath(facts.source).name)}.\n\n" if facts.source else ""
+    return source + "\n".join(f"- {plain(name)}: {size}" for name, size in sizes.items())
 
 
 def _names(facts: CardFacts, counted: Counted) -> str:

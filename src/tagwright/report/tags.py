@@ -86,7 +86,7 @@ def _tail(facts: FitFacts, tags: TagFacts) -> Figure:
     """Spans of every type, or tokens of every tag but O, which would dwarf the others."""
     counts, names = np.asarray(facts.label_counts, float), list(facts.label_names)
     outside = names.index("O") if "O" in names else None
-    share = "" if outside is None else f"{counts[outside] / max(counts.sum(), 1):.0%} of the tokens are O, in no span."
+    share = "" if outside is None else f"{counts[outside] / max(counts.sum(), 1):.0%} of train's tokens are O."
     if tags.type_counts is not None:
         svg = plots.long_tail(tags.types, tags.type_counts, title="spans in train")
         return Figure("How often each type comes", svg, share)
