@@ -129,6 +129,7 @@ def test_classes_of_tokens_are_shown_without_spans(make_tags, read):
     page = read(tags=own, label_names=["DET", "NOUN", "VERB", "ADJ", "ADV"], examples=())
     assert page.faults == []
     assert "Each token gets exactly one of 5 tags." in page.text("p")
+    assert "entity" not in page.text("dt") + page.text("figcaption").replace("entity-F1 0.600", "", 1)  # the score
     assert "span" not in page.text("h2") + page.text("th") + page.text("dt")
     assert not {"types", "examples"} & set(page.ids())
 

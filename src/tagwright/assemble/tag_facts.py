@@ -18,7 +18,7 @@ from tagwright.report.facts import Confused, Example, Piece, TagFacts
 
 FAULTY, RIGHT = 6, 3  # texts that are shown
 SOUGHT = 400  # texts of a large set among which these are sought
-LONGEST = 90  # tokens of a text that are shown
+LONGEST = 60  # tokens of a text that are shown
 BEFORE = 15  # of these, tokens before the first fault
 AROUND = 120  # characters on each side of a confused token
 

@@ -14,7 +14,7 @@ from tagwright.report.scores import score_notes, score_table
 KEY_METRICS = ("entity_f1", "entity_f2", "entity_precision", "entity_recall", "macro_f1_without_o")
 OF_CLASSES = ("accuracy", "macro_f1", "macro_f2", "weighted_f1")  # where tags tell of no spans
 OTHERS = ("accuracy", "calibration_error")  # what is no F1, F2, precision or recall
-COURSES = ("entity_f1", "macro_f1", "macro_f2")
+COURSES = ("entity_f1", "macro_f1", "macro_f2")  # beside the score; the first is of spans
 NAMES = {"macro_f1_without_o": "token macro-F1"}  # a key figure has one line
 NOTES = {"macro_f1_without_o": "all tags but O", "accuracy": "tokens that are right"}
 
@@ -30,7 +30,7 @@ def page_of_tags(facts: FitFacts, tags: TagFacts) -> dict[str, Any]:
         "others": {name: facts.metrics[name] for name in OTHERS if name in facts.metrics},
         "sizes": {name: _size(tags, facts, name) for name in facts.split_sizes},
         "tail": _tail(facts, tags),
-        "curves": list(_curves(facts)),
+        "curves": list(_curves(facts, COURSES if spans is not None else COURSES[1:])),
         "amounts": list(_amounts(facts, tags)),
         "types": None if spans is None else _type_table(facts, tags, spans),
         "type_notes": [] if spans is None else score_notes(spans, what="type", split=facts.split),
@@ -95,7 +95,7 @@ def _tail(facts: FitFacts, tags: TagFacts) -> Figure:
     return Figure("How often each tag comes", svg, share)
 
 
-def _curves(facts: FitFacts) -> Iterator[Figure]:
+def _curves(facts: FitFacts, courses: tuple[str, ...]) -> Iterator[Figure]:
     """Loss, and the score with what stands beside it, by epoch."""
     rows: list[Any] = [row for row in facts.history or () if "epoch" in row]
     losses = [(row["epoch"], row["loss"]) for row in rows if np.isfinite(row.get("loss", np.nan))]
@@ -104,7 +104,7 @@ def _curves(facts: FitFacts) -> Iterator[Figure]:
         svg = plots.lines({"loss": (epochs, values)}, x_title="epoch", y_title="training loss")
         caption = f"Training loss: {number(values[0])} at first, {number(values[-1])} at last."
         yield Figure("Does it learn?", svg, caption)
-    named = {facts.watched: "score"} | {name: name for name in COURSES if name != facts.watched}
+    named = {facts.watched: "score"} | {name: name for name in courses if name != facts.watched}
     points = {
         metric_name(name): [(row["epoch"], row[key]) for row in rows if np.isfinite(row.get(key, np.nan))]
         for name, key in named.items()
