@@ -10,10 +10,12 @@ from tagwright import bundle
 from tagwright.assemble.facts import card_facts, decision_of, fit_facts, score_facts
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.score import labelled_rows, read_for_model, score
-from tagwright.assemble.tag_facts import LONGEST, examples, span_counts
+from tagwright.assemble.sheets import truth_of_tags
+from tagwright.assemble.tag_facts import LONGEST, confused_tokens, examples, span_counts
 from tagwright.assemble.train import fit
 from tagwright.labels.space import LabelSpace
 from tagwright.labels.tags import scheme_of
+from tagwright.metrics._tokens import measure_tokens
 from tagwright.read import read_data
 from tagwright.read._tokens import join
 from tagwright.settings import resolve
@@ -92,6 +94,27 @@ def test_a_confused_token_stands_in_its_text_with_its_true_tag(made, facts):
         assert sum(right) == pair["count"]
         expected = [word for word, hit in zip(words, right) if hit][:3]
         assert [text for example in pair["examples"] for text, _, _ in marked(example)] == expected
+
+
+def test_the_first_and_the_last_token_of_a_text_are_found_in_it():
+    table = table_of([[("a", "O"), ("b", "B-X")], [("c", "B-Y"), ("d", "O")]])
+    truth = truth_of_tags(chosen_of(SPACE, ["O", "B-X", "B-Y", "O"]), len(SPACE))
+    chosen = truth_of_tags(np.zeros(4, np.int64), len(SPACE))
+    options = {"offsets": np.array([0, 2, 4]), "tags": SPACE.names, "rows": np.arange(4)}
+    found = confused_tokens(measure_tokens(chosen.astype(float), truth, chosen, **options), SPACE.names, table)
+    assert {pair["true"]: "|".join(piece.text for piece in pair["examples"][0]) for pair in found} == {
+        "B-X": "a |b|",
+        "B-Y": "|c| d",
+    }
+
+
+def test_tokens_are_numbered_over_all_chunks(token_trained, tmp_path, tokens_of, monkeypatch):
+    rows, write = tokens_of
+    model = bundle.load(token_trained.model)
+    data = read_for_model(model, str(write(tmp_path / "more.conll", rows(30, seed=7))), {})
+    whole = score(model, data).measures.states["confusion"].top(5)
+    monkeypatch.setattr("tagwright.assemble.score.CHUNK", 4)
+    assert score(model, data).measures.states["confusion"].top(5) == whole
 
 
 def test_right_missed_and_wrong_spans_are_told_apart():
