@@ -36,6 +36,25 @@ def write_rows(path, rows, header=("id", "text", "labels")):
     return path
 
 
+def made_tokens(count, *, seed=0):
+    """Rows of (token, tag): cities of one or two words, fruits of one, fillers, and a number of its own."""
+    draw, result = random.Random(seed), []
+    spans = [[("new", "B-CITY"), (name, "I-CITY")] for name in WORDS["city"]]
+    spans += [[(name, "B-CITY")] for name in WORDS["city"]] + [[(name, "B-FRUIT")] for name in WORDS["fruit"]]
+    for number in range(count):
+        row = [(f"n{seed}x{number}", "O")]
+        for _ in range(draw.randint(0, 3)):
+            row += [*draw.choice(spans), (draw.choice(FILLERS), "O")]
+        result.append(row)
+    return result
+
+
+def write_conll(path, rows):
+    """Write rows as CoNLL."""
+    path.write_text("\n".join("".join(f"{token} {tag}\n" for token, tag in row) for row in rows), encoding="utf-8")
+    return path
+
+
 def tiny_settings(**sections):
     """The quick settings, sections merged over them."""
     result = {name: dict(section) for name, section in TINY.items()}
@@ -83,6 +102,28 @@ def source(tmp_path_factory):
 def single_source(tmp_path_factory):
     """A CSV of 120 texts with exactly one of five labels."""
     return write_rows(tmp_path_factory.mktemp("data") / "single.csv", made_rows(120, many=False))
+
+
+@pytest.fixture(scope="session")
+def tokens_of():
+    """The maker and the writer of rows of tokens."""
+    return made_tokens, write_conll
+
+
+@pytest.fixture(scope="session")
+def token_source(tmp_path_factory):
+    """A CoNLL file of 120 texts with spans of two types."""
+    return write_conll(tmp_path_factory.mktemp("data") / "tokens.conll", made_tokens(120))
+
+
+@pytest.fixture(scope="session")
+def token_trained(tmp_path_factory, token_source):
+    """The outcome of a model that tags tokens, trained so little that it errs."""
+    from tagwright.assemble.fit import fit_folder
+
+    encoder = {"name": "bat", "width": 8, "hidden": 8, "layers": 1, "heads": 1, "feed": 8}
+    settings = {"encoder": encoder, "fit": {"epochs": 3, "batch": 16, "learning_rate": 0.03}}
+    return fit_folder(str(token_source), settings, out=tmp_path_factory.mktemp("models") / "tokens")
 
 
 @pytest.fixture(scope="session")

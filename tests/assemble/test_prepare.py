@@ -239,3 +239,17 @@ def test_other_data_are_another_fingerprint(change):
         place = train.column_names.index(name)
         train = train.set_column(place, name, pa.array(values, train[name].type))
     assert fingerprint(replace(plain, tables={**plain.tables, "train": train})) != fingerprint(plain)
+
+
+def test_tags_that_train_lacks_are_said_with_what_becomes_of_them():
+    def prepared(train, dev):
+        rows = {"train": train, "dev": dev}
+        tables = {name: table_of(["a b"], [None], tokens=[["a", "b"]], tags=[tags]) for name, tags in rows.items()}
+        data = Data(tables=tables, task="tokens", source="test")
+        return prepare(data, resolve({"encoder": "bat"}, "tokens", 1))
+
+    assert (
+        "dev has tags that train has never seen; they count as O: B-Y (1)"
+        in prepared(["B-X", "O"], ["B-Y", "O"]).warnings
+    )
+    assert "no answer is right there: ADV (1)" in prepared(["NOUN", "VERB"], ["ADV", "VERB"]).warnings[0]

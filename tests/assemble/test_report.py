@@ -34,3 +34,11 @@ def test_a_mistake_writes_nothing(trained, source, tmp_path):
 def test_a_folder_that_is_not_there_is_made(trained, source, tmp_path):
     report_folder(trained, str(source), tmp_path / "deep" / "r.html", split=None, overwrite=False)
     assert (tmp_path / "deep" / "r.html").exists()
+
+
+def test_tokens_get_a_page_of_their_own(token_trained, token_source, tmp_path):
+    report_folder(token_trained.model, str(token_source), tmp_path / "r.html", split=None, overwrite=False)
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "tokens of 120 texts" in page
+    assert "Every type, by whole spans" in page
+    assert "Frequent and rare labels" not in page

@@ -88,3 +88,26 @@ def model(texts, tmp_path_factory):
     encoder = {"name": "cnn", "width": 8, "filters": 4}
     fit_folder(str(texts), {"encoder": encoder, "fit": {"epochs": 6, "learning_rate": 0.03}}, out=out)
     return out
+
+
+@pytest.fixture(scope="session")
+def tokens(tmp_path_factory):
+    """A CoNLL file of 60 texts with cities and fruits, 3 tokens each."""
+    draw, path = random.Random(0), tmp_path_factory.mktemp("cli") / "pages.conll"
+    rows = [
+        f"{draw.choice(KINDS['city'])} B-CITY\nx{number} O\n{draw.choice(KINDS['fruit'])} B-FRUIT\n"
+        for number in range(60)
+    ]
+    path.write_text("\n".join(rows))
+    return path
+
+
+@pytest.fixture(scope="session")
+def token_model(tokens, tmp_path_factory):
+    """A trained model folder that tags tokens."""
+    from tagwright.assemble.fit import fit_folder
+
+    out = tmp_path_factory.mktemp("cli-model") / "tokens"
+    encoder = {"name": "bat", "width": 8, "hidden": 8, "layers": 1, "heads": 1, "feed": 8}
+    fit_folder(str(tokens), {"encoder": encoder, "fit": {"epochs": 2, "learning_rate": 0.03}}, out=out)
+    return out

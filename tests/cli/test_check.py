@@ -38,3 +38,14 @@ def test_the_report_makes_its_folder_and_replaces_no_file(call, texts, tmp_path)
 
 def test_the_embedded_set_is_known_by_name(call):
     assert call("check", "shop", "--json").code == 0
+
+
+def test_tokens_are_checked_as_tokens(call, tokens, tmp_path):
+    done = call("check", tokens, "--report", tmp_path / "c.html")
+    assert done.code == 0, done.err
+    assert "2 tags, O aside, a tag for each token" in done.out
+    assert "label" not in done.out
+    page = (tmp_path / "c.html").read_text()
+    assert "Every tag" in page
+    assert "tokens of a text" in page
+    assert "Every label" not in page

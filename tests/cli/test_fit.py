@@ -134,3 +134,17 @@ def test_a_wrong_keep_is_one_line_and_writes_nothing(call, texts, quick, tmp_pat
     assert done.code == 2
     assert "keep" in done.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_tokens_are_named_and_whole_spans_come_first(call, tokens, tmp_path):
+    sizes = ["width=8", "hidden=8", "layers=1", "heads=1", "feed=8"]
+    options = ["--encoder", "bat", "--epochs", 1, *(word for size in sizes for word in ("--set", f"encoder.{size}"))]
+    done = call("fit", tokens, "--out", tmp_path / "m", *options)
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    again = call("fit", tokens, "--out", tmp_path / "m", *options, "--resume", "--json").json
+    assert again["tokens"] == 3 * again["rows"]
+    assert lines[0].strip() == f"dev, {again['tokens']} tokens of {again['rows']} texts"
+    assert "whole spans, all together" in lines[4]
+    assert f"{again['metrics']['entity_f1']:.4f}" in lines[4]
+    assert call("fit", tokens, "--out", tmp_path / "m", *options, "--resume").out == done.out

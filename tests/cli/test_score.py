@@ -63,3 +63,34 @@ def test_what_is_left_out_is_said_with_counts(call, model, tmp_path):
     assert "left out: planet07 (2), planet00 (1)" in said
     assert "and 2 more" in said
     assert "left out: 1 text without labels" in said
+
+
+def test_tokens_are_scored_as_tokens_whole_spans_first_and_fit_80_columns(call, token_model, tokens):
+    done = call("score", token_model, tokens)
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0].strip() == "all, 180 tokens of 60 texts, convention sklearn"
+    assert max(map(len, lines)) <= 80
+    assert "whole spans, all together" in lines[4]
+    metrics = call("score", token_model, tokens, "--json").json["metrics"]
+    values = [f"{metrics[f'entity_{name}']:.4f}" for name in ("f1", "f2", "precision", "recall")]
+    assert lines[4].replace("│", " ").split()[-4:] == values
+    assert "by frequency in train" not in done.out
+
+
+def test_every_type_has_its_spans_counted(call, token_model, tokens):
+    rows = [line.replace("│", " ").split() for line in call("score", token_model, tokens).out.splitlines()]
+    true = {row[0]: row[5] for row in rows if row[:1] in (["CITY"], ["FRUIT"])}
+    assert true == {"CITY": "60", "FRUIT": "60"}
+
+
+def test_json_of_tokens_has_texts_and_tokens(call, token_model, tokens):
+    found = call("score", token_model, tokens, "--json").json
+    assert (found["rows"], found["tokens"]) == (60, 180)
+
+
+def test_tags_the_model_does_not_know_are_said_with_what_becomes_of_them(call, token_model, tmp_path):
+    (tmp_path / "new.conll").write_text("paris B-CITY\nmars B-PLANET\n")
+    assert "tags the model does not know, counted as O: B-PLANET (1)" in call(
+        "score", token_model, tmp_path / "new.conll"
+    ).err.replace("\n", " ")

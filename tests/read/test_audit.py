@@ -176,6 +176,21 @@ def test_token_task_is_audited_by_its_tags() -> None:
     assert [label.name for label in found.labels] == ["B-X", "B-Y"]
 
 
+def test_tags_are_sought_for_no_pairs_and_groups_and_their_words_are_tokens() -> None:
+    tags = [["B-X", "I-X", "O"], ["B-Y", "I-Y"], ["O"]] * 5
+    rows = {"text": ["点卡x", "手机", "a"] * 5, "labels": pa.nulls(15, pa.list_(pa.string())), "tags": tags}
+    found = audit(Data(tables={"train": pa.table(rows)}, task="tokens", source="test"))
+    assert (found.together, found.look_alikes, found.groups) == ((), (), {})
+    assert (found.parts[0].words["least"], found.parts[0].words["most"]) == (1, 3)
+    assert "4 tags of 4 are on fewer than 10 rows of train." in found.warnings
+
+
+def test_tokens_without_a_tag_but_o_are_a_warning() -> None:
+    rows = {"text": ["a b"], "labels": pa.nulls(1, pa.list_(pa.string())), "tags": [["O", "O"]]}
+    found = audit(Data(tables={"train": pa.table(rows)}, task="tokens", source="test"))
+    assert "No token has another tag than O: there is nothing to learn." in found.warnings
+
+
 @pytest.mark.parametrize("rows", [[], [("text", None)], [("", [])], [("one", ["a"]), ("two", ["a"])]])
 def test_hardly_any_data_is_a_warning_not_an_error(rows: list[tuple]) -> None:
     found = audit(data_of(train=rows))

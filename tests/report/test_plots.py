@@ -57,3 +57,18 @@ def test_a_letter_beyond_the_basic_plane_is_never_cut_in_two(read_page):
 
 def test_wide_letters_get_half_the_room():
     assert plots.short_names(["手" * 30, "a" * 26])[0] == "手" * 6 + "…" + "手" * 6
+
+
+def test_amounts_pair_what_is_true_with_what_is_predicted(read_page):
+    page = read_page(plots.amounts(["<b>", "手机"], [30, 4], [7, 0], title="spans"))
+    drawn = page.text("text").split("\n")
+    assert {"true", "predicted", "<b>", "手机", "30", "4", "7", "0"} <= set(drawn)
+    for colour in ("var(--accent)", "var(--second)"):
+        assert len([a for a in page.named("path") if a.get("fill") == colour]) == 3  # two bars and the legend's square
+
+
+def test_each_of_several_lines_has_a_ring_of_its_colour(read_page):
+    series = {name: ([1, 2], [0.1, value]) for name, value in (("a", 0.2), ("b", 0.3), ("c", 0.4))}
+    page = read_page(plots.lines(series, x_title="x", y_title="y", best={"a": (2, 0.2), "c": (2, 0.4)}))
+    rings = [a["stroke"] for a in page.named("path") if a.get("stroke-width") == "2.5"]
+    assert rings == ["var(--accent)", "var(--third)"]

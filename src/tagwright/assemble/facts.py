@@ -8,13 +8,14 @@ import pyarrow as pa
 
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.score import Scored
+from tagwright.assemble.tag_facts import confused_tokens, examples, examples_of, tag_facts
 from tagwright.assemble.train import Fitted
 from tagwright.bundle import versions
 from tagwright.links import probabilities
 from tagwright.metrics import Measures, metric
 from tagwright.metrics.bands import band_masks
 from tagwright.model import Head, Model
-from tagwright.report.facts import Band, Calibration, CardFacts, Confused, FitFacts, PerLabel, ThresholdCurve
+from tagwright.report.facts import Band, Calibration, CardFacts, Confused, FitFacts, PerLabel, TagFacts, ThresholdCurve
 from tagwright.shortlist import ShortScores, left_out
 
 DECISIONS = {
@@ -23,19 +24,23 @@ DECISIONS = {
     "fixed": "Every label whose probability is above one fixed value.",
     "topk": "The labels with the highest scores, always the same number.",
     "threshold": "Every label whose score is above its own threshold, fitted on dev.",
+    "spans": "One tag for each token: those of a text that are likeliest together and make whole spans.",
 }
+HIGHEST_TAGS = "One tag for each token: the one with the highest score."
 ONE_THRESHOLD = "Every label whose score is above one threshold, fitted on dev."
 
 
 def decision_of(head: Head) -> str:
-    """A sentence: how scores become labels."""
+    """A sentence: how scores become labels, or tags of tokens."""
+    if head.rule == "spans" and not head.decision.legal:
+        return HIGHEST_TAGS
     return ONE_THRESHOLD if np.ndim(getattr(head.decision, "thresholds", [])) == 0 else DECISIONS[head.rule]
 
 
 def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
     """Everything the report of a run shows, the example texts among it."""
-    head = fitted.model.heads["main"]
-    space = head.space
+    head, dev = fitted.model.heads["main"], prepared.tables["dev"]
+    space, tagged = head.space, bool(prepared.sheets)
     sign = 1 if metric(fitted.metric)[1] else -1
     best = max(reversed(fitted.history), key=lambda row: sign * row["score"], default=None)
     return FitFacts(
@@ -53,13 +58,15 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
         watched=fitted.metric,
         best_step=best["step"] if best else None,
         per_label=per_label(fitted.measures, head),
-        bands=bands(head.space.counts, head.metrics["metrics"]),
+        bands=None if tagged else bands(space.counts, head.metrics["metrics"]),
         threshold_curve=threshold_curve(prepared, fitted, head),
-        confused=confused(fitted.measures, space.names, prepared.tables["dev"]["text"]),
+        confused=(confused_tokens if tagged else confused)(fitted.measures, space.names, dev),
         calibration=calibration(fitted.measures),
         seconds=fitted.seconds,
         versions=versions(),
         warnings=[*left_out(fitted.model.settings, len(space)), *warnings(prepared, head)],
+        tags=_tags(prepared, fitted),
+        examples=examples(dev, space, fitted.dev.chosen.argmax(1)) if tagged else (),
     )
 
 
@@ -78,11 +85,19 @@ def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
         settings=fitted.model.settings.as_dict(),
         split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
         per_label=per_label(fitted.measures, head),
-        bands=bands(head.space.counts, found),
+        bands=None if prepared.sheets else bands(head.space.counts, found),
         nothing_predicted=float((~fitted.dev.chosen.any(1)).mean()),
         seconds=fitted.seconds,
         versions=versions(),
+        tags=_tags(prepared, fitted),
     )
+
+
+def _tags(prepared: Prepared, fitted: Fitted) -> TagFacts | None:
+    if not prepared.sheets:
+        return None
+    tokens = {name: len(sheet.tags) for name, sheet in prepared.sheets.items()}
+    return tag_facts(fitted.measures, prepared.space, tokens, fitted.model.settings.data.cut)
 
 
 def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
@@ -90,9 +105,9 @@ def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
     return sum(table.num_rows for table in prepared.tables.values()) if fitted.model.settings.fit.refit else None
 
 
-def score_facts(model: Model, scored: Scored, texts: pa.ChunkedArray, source: str) -> FitFacts:
-    """What a report shows of a trained model on labelled data, the example texts among it."""
-    head = model.heads["main"]
+def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> FitFacts:
+    """What a report shows of a trained model on labelled data, the `table` that was scored; texts of it among it."""
+    head, tokens = model.heads["main"], scored.tokens
     results = scored.as_dict()["metrics"]
     return FitFacts(
         title=f"{model.settings.encoder.name} with {model.settings.objective} on {source}",
@@ -104,11 +119,15 @@ def score_facts(model: Model, scored: Scored, texts: pa.ChunkedArray, source: st
         settings=model.settings.as_dict(),
         split_sizes={scored.split: scored.rows},
         per_label=per_label(scored.measures, head),
-        bands=bands(head.space.counts, results),
-        confused=confused(scored.measures, scored.label_names, texts),
+        bands=bands(head.space.counts, results) if tokens is None else None,
+        confused=(confused if tokens is None else confused_tokens)(scored.measures, scored.label_names, table),
         calibration=calibration(scored.measures),
         versions=versions(),
         warnings=left_out(model.settings, len(head.space)),
+        tags=None
+        if tokens is None
+        else tag_facts(scored.measures, head.space, {scored.split: tokens}, model.settings.data.cut),
+        examples=() if tokens is None else examples_of(model, table),
     )
 
 
@@ -166,14 +185,14 @@ def calibration(measures: Measures) -> Calibration | None:
     )
 
 
-def confused(measures: Measures, names: Sequence[str], texts: pa.ChunkedArray) -> list[Confused]:
-    """The most confused pairs of labels, each with texts."""
+def confused(measures: Measures, names: Sequence[str], table: pa.Table) -> list[Confused]:
+    """The most confused pairs of labels, each with texts of the table."""
     return [
         Confused(
             true=names[pair.missed],
             chosen=names[pair.wrong],
             count=pair.times,
-            examples=[texts[row].as_py() for row in pair.rows],
+            examples=[table["text"][row].as_py() for row in pair.rows],
         )
         for pair in measures.states["confusion"].top(15)
     ]
@@ -183,10 +202,14 @@ def warnings(prepared: Prepared, head: Head) -> list[str]:
     """Sentences a person should read before trusting the figures."""
     result = list(prepared.warnings)
     rare = sum(count < 10 for count in head.space.counts)
+    labels, texts = ("tags", "tokens") if prepared.sheets else ("labels", "texts")
     if rare:
         result.append(
-            f"{rare} of {len(head.space)} labels have fewer than 10 texts in train; their scores mean little."
+            f"{rare} of {len(head.space)} {labels} have fewer than 10 {texts} in train; their scores mean little."
         )
-    if head.metrics["metrics"].get("micro_recall") == 0:
+    found = head.metrics["metrics"]
+    if prepared.sheets and found.get("micro_recall_without_o") == 0:
+        result.append("No token gets any tag but O rightly: train longer, or look at the tags.")
+    elif found.get("micro_recall") == 0:
         result.append("No label is ever predicted: train longer, or look at the label column.")
     return result

@@ -38,10 +38,13 @@ class Outcome:
     rows: int
     seconds: float
     refitted_on: int | None = None  # texts of train and dev
+    tokens: int | None = None  # of the rows, where these are tagged
+    label_names: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         facts = {"split": "dev", "convention": "sklearn", "rows": self.rows, "refitted_on": self.refitted_on}
+        facts |= {} if self.tokens is None else {"tokens": self.tokens}
         report = None if self.report is None else str(self.report)
         files = {"model": str(self.model), "report": report}
         return {"metrics": self.metrics, **facts, "seconds": round(self.seconds, 3), **files}
@@ -72,7 +75,7 @@ def fit_folder(
         _refuse_run(folder, may_stand=overwrite or resume)
         finished = resume and out.exists() and (folder / "outcome.json").exists()
         if finished:
-            return _finished(out, folder, prepared.fingerprint(settings))
+            return replace(_finished(out, folder, prepared.fingerprint(settings)), label_names=prepared.space.names)
     with ranks.together():
         if overwrite and not resume and ranks.first:
             _clear(folder, (*RUN_MARKS, "report.html", "elements.csv"))
@@ -111,7 +114,9 @@ def _outcome(
     outcome = Outcome(
         model=out,
         report=report,
-        rows=len(fitted.dev.logits),
+        rows=prepared.tables["dev"].num_rows,
+        tokens=len(prepared.sheets["dev"].tags) if prepared.sheets else None,
+        label_names=prepared.space.names,
         seconds=fitted.seconds,
         metrics=_metrics(fitted),
         refitted_on=refitted_on(prepared, fitted),
@@ -200,6 +205,7 @@ def _finished(out: Path, folder: Path, fingerprint: str) -> Outcome:
         rows=content["rows"],
         seconds=content["seconds"],
         refitted_on=content.get("refitted_on"),
+        tokens=content.get("tokens"),
     )
 
 

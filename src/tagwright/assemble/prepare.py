@@ -139,7 +139,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     tables["train"], cut = keep(tables["train"], choice.keep, seed=choice.seed)
     known = _tags(tables, settings) if tagged else _labels(tables, settings, exclusive=data.task == "one")
     space, tokeniser, tokens, sheets, unseen = known
-    warnings = (*_unseen("dev", unseen), *_few("dev", tables["dev"].num_rows))
+    warnings = (*_unseen("dev", unseen, space, tagged=tagged), *_few("dev", tables["dev"].num_rows))
     _require_rows(tables, data.source)
     vectors, found = None, whole.found + cut
     if settings.fit.vectors:
@@ -242,10 +242,12 @@ def _require_rows(tables: dict[str, pa.Table], source: str) -> None:
             raise DataError(f"{source} has no labelled text to {purpose}")
 
 
-def _unseen(name: str, unseen: dict[str, int]) -> tuple[str, ...]:
+def _unseen(name: str, unseen: dict[str, int], space: LabelSpace, *, tagged: bool) -> tuple[str, ...]:
     if not unseen:
         return ()
-    return (f"{name} has labels that train has never seen; they are left out: {listed(unseen)}",)
+    outside = "they count as O" if "O" in space.index else "no answer is right there"
+    what, done = ("tags", outside) if tagged else ("labels", "they are left out")
+    return (f"{name} has {what} that train has never seen; {done}: {listed(unseen)}",)
 
 
 def _few(name: str, rows: int) -> tuple[str, ...]:

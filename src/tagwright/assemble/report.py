@@ -17,6 +17,6 @@ def report_folder(folder: Path, source: str, out: Path, *, split: str | None, ov
     model = bundle.load(folder)
     data = read_for_model(model, source, columns)
     scored = score(model, data, split=split)
-    texts = labelled_rows(data, split)[1]["text"]
+    table = labelled_rows(data, split, "tags" if model.tags_tokens else "labels")[1]
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(fit_report(score_facts(model, scored, texts, source)), encoding="utf-8")
+    out.write_text(fit_report(score_facts(model, scored, table, source)), encoding="utf-8")

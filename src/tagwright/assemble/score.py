@@ -28,7 +28,9 @@ CHUNK = 8192
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """What was measured on which rows; `unseen` are labels that the model does not know, with their counts.
+    """What was measured on which rows, and on how many of their tokens where these are tagged.
+
+    `unseen` are labels that the model does not know, with their counts.
 
     `unlabelled` rows are left out; so are those `unknown`, whose one label the model does not know.
     """
@@ -41,6 +43,7 @@ class Scored:
     unseen: dict[str, int]
     label_names: tuple[str, ...]
     label_counts: tuple[int, ...]
+    tokens: int | None = None
 
     def as_dict(self, *, convention: str = "sklearn") -> dict[str, Any]:
         """Ready for JSON."""
@@ -49,6 +52,7 @@ class Scored:
             label_counts=self.label_counts,
         )
         facts = {"split": self.split, "convention": convention, "rows": self.rows, "unlabelled": self.unlabelled}
+        facts |= {} if self.tokens is None else {"tokens": self.tokens}
         return {"metrics": results, **facts, "unknown": self.unknown, "unseen": self.unseen}
 
 
@@ -75,6 +79,7 @@ def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: 
         unseen=strange,
         label_names=space.names + extra,
         label_counts=space.counts + (0,) * len(extra),
+        tokens=len(flat(labelled["tokens"])) if tagged else None,
     )
 
 
@@ -142,14 +147,15 @@ def _measured_tokens(model: Model, table: pa.Table, rows: np.ndarray, extra: tup
     """Tokens as rows. A tag that the model does not know counts as outside, or as one that it never chooses."""
     space = model.heads["main"].space
     whole = replace(space, names=space.names + extra, counts=space.counts + (0,) * len(extra))
+    first = 0  # token, counted over all texts
     for start in range(0, len(rows), CHUNK):
         part = table.take(rows[start : start + CHUNK])
         tags, offsets = tags_of(part, whole)[0], offsets_of(one_array(part["tokens"]))
         scores = token_scores(model, flat(part["tokens"]), offsets)
         scores = Scores(*(np.pad(values, ((0, 0), (0, len(extra)))) for values in scores))
-        owners = np.repeat(rows[start : start + CHUNK], np.diff(offsets))  # the text of every token
-        truth = truth_of_tags(tags, len(whole))
-        yield measured(scores, truth, offsets=offsets, tags=whole.names, rows=owners)
+        truth, numbers = truth_of_tags(tags, len(whole)), np.arange(first, first + len(tags))
+        first += len(tags)
+        yield measured(scores, truth, offsets=offsets, tags=whole.names, rows=numbers)
 
 
 def _measured(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:

@@ -24,11 +24,6 @@ class Sheet(NamedTuple):
     tags: np.ndarray  # int64 (tokens,), -1 for one that the space does not have
 
     @property
-    def text_of_token(self) -> np.ndarray:
-        """The number of its text for every token, (tokens,)."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-
-    @property
     def tokens(self) -> Tokens:
         """All pieces of each text."""
         return Tokens(self.pieces.ids, self.pieces.offsets[self.offsets])

@@ -94,8 +94,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
         both = lessons(teaching, ["train", "dev"], network, objective)
         train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
     scores = head.scores(answers, **texts)._replace(chosen=chosen)
-    rows = np.arange(len(chosen)) if sheet is None else sheet.text_of_token
-    measures = measured(scores, truth, rows=rows, tags=space.names, **texts)
+    measures = measured(scores, truth, rows=np.arange(len(chosen)), tags=space.names, **texts)
     found = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=space.counts)}
     model = Model(
         settings=settings,

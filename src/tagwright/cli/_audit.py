@@ -14,20 +14,19 @@ def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) ->
     """The splits, the most and least common labels, pairs, and what a person should look at."""
     for sentence in found["found"]:
         result(sentence)
-    result(f"{found['source']}: {many(len(found['labels']), 'label')}, {TASKS[found['task']]}")
-    _table(
-        "rows",
-        ("split", "rows", "empty", "unlabelled", "no label", "labels a text", "words, median", "most"),
-        _parts(found),
-    )
+    tagged = found["task"] == "tokens"
+    label, known = ("tag", ", O aside") if tagged else ("label", "")
+    result(f"{found['source']}: {many(len(found['labels']), label)}{known}, {TASKS[found['task']]}")
+    labelled = ("untagged", "only O", "tags a text") if tagged else ("unlabelled", "no label", "labels a text")
+    words = "tokens, median" if tagged else "words, median"
+    _table("rows", ("split", "rows", "empty", *labelled, words, "most"), _parts(found))
     rows = [(label["name"], *(str(count) for count in label["rows"].values())) for label in found["labels"]]
     splits = list(found["labels"][0]["rows"]) if rows else []
     shown = rows if len(rows) <= labels else [*rows[: labels // 2], ("…", *("" for _ in splits)), *rows[-labels // 2 :]]
-    _table("labels", ("label", *splits), shown)
+    _table("rows with each tag" if tagged else "labels", (label, *splits), shown)
     tail = found["tail"]
-    result(
-        f"half of all marks on {tail['head']} labels; {tail['rare']} have fewer than 10 rows; gini {tail['gini']:.2f}"
-    )
+    rare = f"{tail['rare']} have fewer than 10 rows; gini {tail['gini']:.2f}"
+    result(f"half of all marks on {many(tail['head'], label)}; {rare}")
     together = [(p["left"], p["right"], str(p["rows"]), f"{p['lift']:.1f}") for p in found["together"][:pairs]]
     _table("labels that stand together", ("label", "label", "rows", "times chance"), together)
     alike = [

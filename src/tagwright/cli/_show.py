@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -78,6 +78,16 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def measured_on(split: str, texts: int, tokens: int | None) -> str:
+    """Where figures come from.
+
+    >>> measured_on("dev", 495, None), measured_on("dev", 495, 14378)
+    ('dev, 495 texts', 'dev, 14,378 tokens of 495 texts')
+    """
+    size = many(texts, "text")
+    return f"{split}, {size}" if tokens is None else f"{split}, {many(tokens, 'token')} of {size}"
+
+
 def emit(content: Mapping[str, Any]) -> None:
     """One JSON object to stdout; a number that is not finite becomes null."""
     from tagwright.plain import plain
@@ -92,6 +102,33 @@ def metric_table(title: str, results: Mapping[str, float]) -> Table:
     for column in shown:
         table.add_column(column.replace("_", " "), justify="right")
     table.add_row(*(f"{results[name]:.4f}" for name in shown))
+    return table
+
+
+def tag_table(title: str, results: Mapping[str, float], tags: Sequence[str]) -> Table:
+    """The metrics of a model that tags tokens, whole spans first where its tags tell of them."""
+    from tagwright.report.figures import MEASURES, figures_of_tags
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column("counted")
+    for measure in MEASURES.values():
+        table.add_column(measure, justify="right")
+    for counted, values in figures_of_tags(results, tags):
+        table.add_row(counted, *(f"{value:.4f}" for value in values))
+    return table
+
+
+def type_table(names: Sequence[str], scores: Mapping[str, Any], *, most: int = 12) -> Table:
+    """Whole spans of every type, the most frequent first."""
+    order = sorted(range(len(names)), key=lambda i: -scores["support"][i])
+    title = "whole spans by type" + (f", the {most} most frequent of {len(names):,}" if len(names) > most else "")
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column("type", overflow="fold")
+    for column in ("F1", "F2", "precision", "recall", "true", "found"):
+        table.add_column(column, justify="right")
+    for i in order[:most]:
+        shares = (f"{scores[name][i]:.4f}" for name in ("f1", "f2", "precision", "recall"))
+        table.add_row(names[i], *shares, f"{scores['support'][i]:,}", f"{scores['predicted'][i]:,}")
     return table
 
 

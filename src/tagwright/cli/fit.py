@@ -163,7 +163,11 @@ def fit(
     if json:
         _show.emit(outcome.as_dict())
     else:
-        _show.show(_show.metric_table(f"dev, {_show.many(outcome.rows, 'text')}", outcome.metrics))
+        title = _show.measured_on("dev", outcome.rows, outcome.tokens)
+        if outcome.tokens is None:
+            _show.show(_show.metric_table(title, outcome.metrics))
+        else:
+            _show.show(_show.tag_table(title, outcome.metrics, outcome.label_names))
     if outcome.refitted_on is not None:
         _show.say(refitted(outcome.refitted_on))
     _show.say(f"model:  {outcome.model}\nreport: {outcome.report or 'none: altair and vl-convert are not installed'}")

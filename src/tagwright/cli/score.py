@@ -1,10 +1,14 @@
 """`tagwright score`."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tagwright.cli import _options as o
+
+if TYPE_CHECKING:
+    from tagwright.assemble.score import Scored
 
 
 def score(
@@ -25,7 +29,7 @@ def score(
     separator: o.Separator = "auto",
     json: o.Json = False,
 ) -> None:
-    """Measure a model: every metric, by frequency band, with confused pairs.
+    """Measure a model: every metric, by frequency band (of tokens, by type), with confused pairs.
 
     Example:
 
@@ -43,16 +47,32 @@ def score(
         _show.emit(scored.as_dict(convention=convention))
         return
     results = scored.as_dict(convention=convention)["metrics"]
-    title = f"{scored.split}, {_show.many(scored.rows, 'text')}, convention {convention}"
-    _show.show(_show.metric_table(title, results))
-    _show.show(_show.band_table(bands(scored.label_counts, results)))
+    title = f"{_show.measured_on(scored.split, scored.rows, scored.tokens)}, convention {convention}"
+    if scored.tokens is None:
+        _show.show(_show.metric_table(title, results))
+        _show.show(_show.band_table(bands(scored.label_counts, results)))
+    else:
+        _show_tags(scored, title, results)
+    what = "labels" if scored.tokens is None else "tags"
     for pair in scored.measures.states["confusion"].top(pairs):
         missed, wrong = scored.label_names[pair.missed], scored.label_names[pair.wrong]
         _show.result(f"{pair.times:5d}  {missed}  was taken for  {wrong}")
     if scored.unseen:
-        done = "left out" if unseen == "drop" else "counted as misses"
-        _show.say(f"labels the model does not know, {done}: {listed(scored.unseen, most=10)}", style="yellow")
+        outside = "counted as O" if "O" in scored.label_names else "never right"
+        done = "counted as misses" if unseen == "miss" else "left out" if scored.tokens is None else outside
+        _show.say(f"{what} the model does not know, {done}: {listed(scored.unseen, most=10)}", style="yellow")
     if scored.unknown:
         _show.say(f"left out: {_show.many(scored.unknown, 'text')} with no other label", style="yellow")
     if scored.unlabelled:
-        _show.say(f"left out: {_show.many(scored.unlabelled, 'text')} without labels", style="yellow")
+        _show.say(f"left out: {_show.many(scored.unlabelled, 'text')} without {what}", style="yellow")
+
+
+def _show_tags(scored: "Scored", title: str, results: Mapping[str, float]) -> None:
+    """Figures of tokens and, where the tags tell of them, of spans."""
+    from tagwright.cli import _show
+    from tagwright.labels.tags import scheme_of, tells_spans
+
+    _show.show(_show.tag_table(title, results, scored.label_names))
+    if tells_spans(scheme_of(scored.label_names)):
+        entities = scored.measures.states["entities"]
+        _show.show(_show.type_table(entities.types, entities.per_type()))

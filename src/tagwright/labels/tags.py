@@ -78,6 +78,15 @@ def scheme_of(names: Sequence[str]) -> Scheme:
     )
 
 
+def tells_spans(scheme: Scheme) -> bool:
+    """Whether spans mean something: not where every token has a class of its own, as parts of speech.
+
+    >>> tells_spans(scheme_of(["O", "BRAND"])), tells_spans(scheme_of(["NOUN", "VERB"]))
+    (True, False)
+    """
+    return scheme.kind != "plain" or scheme.outside >= 0
+
+
 def transitions(scheme: Scheme) -> Transitions:
     """What may stand where in valid tags; in a plain scheme everything.
 

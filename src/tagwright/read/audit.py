@@ -31,7 +31,7 @@ class Part:
     unlabelled: int
     empty_texts: int
     characters: dict[str, int]  # quantiles of text length: least, tenth, median, ninetieth, most
-    words: dict[str, int]
+    words: dict[str, int]  # of token tasks the tokens
     cardinality: float
     density: float
     without_label: float  # share of the labelled rows whose list is empty
@@ -105,32 +105,37 @@ class Audit:
 def audit(data: Data) -> Audit:
     """Look at every split of the data; nothing is changed, and nothing is wrong enough to raise.
 
-    Token tasks are audited by the tags of their rows, the one for "outside" left out. Row numbers count from 0.
+    Token tasks are audited by the tags of their rows, the one for "outside" left out, and their words are the tokens.
+    Pairs and groups of tags are not sought: I follows B, and the letters before the types are no groups. Row numbers
+    count from 0.
     """
+    tagged = data.task == "tokens"
     lists = {name: _label_lists(table, data.task) for name, table in data.tables.items()}
-    outside = {"O"} if data.task == "tokens" else set()
+    outside = {"O"} if tagged else set()
     names = sorted({name for part in lists.values() for name in pc.unique(pc.list_flatten(part)).to_pylist()} - outside)
     marks = {name: _marks(part, names) for name, part in lists.items()}
     learned = "train" if "train" in marks else next(iter(marks))
     texts = {name: table["text"] for name, table in data.tables.items()}
     plain = {name: plain_texts(part) for name, part in texts.items()}
     places = Places.of(texts, plain)
-    groups = groups_from_names(names)
+    groups = groups_from_names([] if tagged else names)
     result = Audit(
         source=data.source,
         found=data.found,
         task=data.task,
-        parts=tuple(_part(name, part, plain[name], lists[name], marks[name]) for name, part in texts.items()),
+        parts=tuple(
+            _part(name, part, plain[name], lists[name], marks[name], tagged=tagged) for name, part in texts.items()
+        ),
         labels=_label_counts(names, marks, learned),
         tail=_tail(_counts(marks[learned])),
-        together=_together(names, marks[learned]),
+        together=() if tagged else _together(names, marks[learned]),
         copies=copies(places),
         leaks=leaks(places),
         conflicts=conflicts(places, _label_sets(lists, marks)),
         unseen=_unseen(names, marks, learned),
-        look_alikes=_look_alikes(names, texts[learned], marks[learned]),
+        look_alikes=() if tagged else _look_alikes(names, texts[learned], marks[learned]),
         separator=groups.separator,
-        groups=groups.members(names),
+        groups={} if tagged else groups.members(names),
     )
     return replace(result, warnings=tuple(_warnings(result, learned)))
 
@@ -151,18 +156,23 @@ def _counts(marks: csr_array) -> np.ndarray:
     return np.bincount(marks.indices, minlength=marks.shape[1])
 
 
-def _part(name: str, texts: pa.ChunkedArray, plain: pa.ChunkedArray, lists: pa.ListArray, marks: csr_array) -> Part:
+def _part(
+    name: str, texts: pa.ChunkedArray, plain: pa.ChunkedArray, lists: pa.ListArray, marks: csr_array, *, tagged: bool
+) -> Part:
     labelled = len(lists) - lists.null_count
     cardinality = marks.nnz / max(labelled, 1)
     bare = int((np.diff(marks.indptr) == 0).sum()) - lists.null_count
     empty = pc.equal(plain, "")
+    words = pc.if_else(empty, 0, pc.add(pc.count_substring(plain, " "), 1))
+    if tagged:
+        words = pc.fill_null(pc.list_value_length(lists), 0)
     return Part(
         name=name,
         rows=len(texts),
         unlabelled=lists.null_count,
         empty_texts=pc.sum(empty).as_py() or 0,
         characters=_quantiles(pc.utf8_length(pc.fill_null(texts, ""))),
-        words=_quantiles(pc.if_else(empty, 0, pc.add(pc.count_substring(plain, " "), 1))),
+        words=_quantiles(words),
         cardinality=cardinality,
         density=cardinality / max(marks.shape[1], 1),
         without_label=bare / max(labelled, 1),
@@ -242,26 +252,29 @@ def _look_alikes(names: Sequence[str], texts: pa.ChunkedArray, marks: csr_array)
 
 def _warnings(found: Audit, learned: str) -> Iterator[str]:
     """Sentences that a person should read before training."""
-    if len(found.labels) < 2:
+    label = "tag" if found.task == "tokens" else "label"
+    if found.task == "tokens" and not found.labels:
+        yield "No token has another tag than O: there is nothing to learn."
+    elif found.task != "tokens" and len(found.labels) < 2:
         yield f"The data has {_many(len(found.labels), 'label')}; a tagger needs at least two."
-    yield from name_warnings([label.name for label in found.labels])
+    yield from name_warnings([one.name for one in found.labels])
     for part in found.parts:
         if part.empty_texts:
             yield f"{_many(part.empty_texts, 'text')} of {part.name} {_be(part.empty_texts)} empty."
         if part.unlabelled:
-            yield f"{_many(part.unlabelled, 'row')} of {part.name} cannot be scored: no labels are given."
+            yield f"{_many(part.unlabelled, 'row')} of {part.name} cannot be scored: no {label}s are given."
     for leak in found.leaks:
         stand = "stands" if leak.texts == 1 else "stand"
         yield f"{_many(leak.texts, 'text')} of {leak.second} also {stand} in {leak.first}: scores will flatter."
     if texts := found.conflicts.texts:
-        yield f"{_many(texts, 'text')} {_be(texts)} there more than once with different labels."
+        yield f"{_many(texts, 'text')} {_be(texts)} there more than once with different {label}s."
     for copy in found.copies:
         yield f"{_many(copy.surplus, 'row')} of {copy.split} {_be(copy.surplus)} a copy of another row of it."
     for split, labels in found.unseen.items():
         rows = _many(sum(labels.values()), "row")
-        yield f"{_many(len(labels), 'label')} of {split} {_be(len(labels))} never seen in {learned}, on {rows}."
+        yield f"{_many(len(labels), label)} of {split} {_be(len(labels))} never seen in {learned}, on {rows}."
     if rare := found.tail.rare:
-        yield f"{_many(rare, 'label')} of {len(found.labels)} {_be(rare)} on fewer than {RARE} rows of {learned}."
+        yield f"{_many(rare, label)} of {len(found.labels)} {_be(rare)} on fewer than {RARE} rows of {learned}."
 
 
 def _many(count: int, noun: str) -> str:

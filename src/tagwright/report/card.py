@@ -1,33 +1,52 @@
 """The model card: README.md of the model folder. It travels with the model, so it quotes no text of the data."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from tagwright.report.facts import Band, CardFacts, refitted
+from tagwright.report.markdown import plain, table, three
 from tagwright.report.page import duration, metric_name, number, part_name, plural
+from tagwright.report.tag_card import Own, card_of_tags
 
 MOST_LABELS = 30  # in the card's table; labels.json has them all
 RARE = 10  # texts in train
+FIRST = "Made for texts like those it was trained on. On other kinds of text, score it first: `tagwright score`."
+LAST = "Whether it treats groups of people alike was not examined. Do so before it decides about people."
 DIGEST = ("epochs", "batch", "learning_rate", "seed")
 
 
 def model_card(facts: CardFacts) -> str:
     """Markdown: what the model is, its labels, data, training, results, decision, limits, and how to load it."""
+    own = card_of_tags(facts, facts.tags) if facts.tags is not None else _of_texts(facts)
     sections = [
-        (f"# {_plain(facts.title)}", _what(facts)),
-        ("## Intended use and limits", "\n".join(f"- {sentence}" for sentence in _limits(facts))),
-        ("## Use", _use()),
-        ("## Labels", _labels(facts)),
-        ("## Data", _data(facts)),
+        (f"# {plain(facts.title)}", own.what),
+        ("## Intended use and limits", "\n".join(f"- {sentence}" for sentence in (FIRST, *own.limits, LAST))),
+        ("## Use", own.use),
+        (own.heading, own.labels),
+        ("## Data", own.data),
         ("## Training", _training(facts)),
-        ("## Decision rule", _plain(facts.decision)),
-        ("## Results", _results(facts)),
+        ("## Decision rule", plain(facts.decision)),
+        ("## Results", f"{_where(facts, own.size)}\n\n{own.results}"),
     ]
     return "\n\n".join(f"{heading}\n\n{body}" for heading, body in sections if body) + "\n"
+
+
+def _of_texts(facts: CardFacts) -> Own:
+    """What the card of a model that tags whole texts says."""
+    size = plural(facts.split_sizes[facts.split], "text") if facts.split in facts.split_sizes else ""
+    return Own(
+        what=_what(facts),
+        limits=tuple(_limits(facts)),
+        use=_use(),
+        heading="## Labels",
+        labels=_labels(facts),
+        data=_data(facts),
+        size=size,
+        results=_results(facts),
+    )
 
 
 def recarded(card: str, decision: str, metrics: Mapping[str, float], split: str | None) -> str:
@@ -35,8 +54,8 @@ def recarded(card: str, decision: str, metrics: Mapping[str, float], split: str 
     results = "Not measured since the decision rule was changed; `tagwright score` does."
     if split is not None:
         rows = [[metric_name(name), number(value)] for name, value in metrics.items()]
-        results = f"Measured on {_plain(split)}, by the decision rule above.\n\n{_table(['metric', 'value'], rows)}"
-    fresh = {"Decision rule": _plain(decision), "Results": results}
+        results = f"Measured on {plain(split)}, by the decision rule above.\n\n{table(['metric', 'value'], rows)}"
+    fresh = {"Decision rule": plain(decision), "Results": results}
     start, *sections = card.rstrip("\n").split("\n\n## ")
     headings = [section.partition("\n")[0] for section in sections]
     kept = [f"{h}\n\n{fresh[h]}" if h in fresh else section for h, section in zip(headings, sections)]
@@ -50,7 +69,6 @@ def _what(facts: CardFacts) -> str:
 
 def _limits(facts: CardFacts) -> Iterator[str]:
     """What a reader must know before trusting it, drawn from the facts alone."""
-    yield "Made for texts like those it was trained on. On other kinds of text, score it first: `tagwright score`."
     if facts.exclusive:
         yield "Every text gets a label, also one that fits none of them."
     elif facts.nothing_predicted is not None:
@@ -62,7 +80,6 @@ def _limits(facts: CardFacts) -> Iterator[str]:
     yield from _length_limits(facts)
     yield from _tail_limits(facts)
     yield from _label_limits(facts)
-    yield "Whether it treats groups of people alike was not examined. Do so before it decides about people."
 
 
 def _length_limits(facts: CardFacts) -> Iterator[str]:
@@ -112,19 +129,19 @@ def _use() -> str:
 def _labels(facts: CardFacts) -> str:
     order = np.argsort(-np.asarray(facts.label_counts, float), kind="stable")[:MOST_LABELS]
     header = ["label", "texts in train"]
-    rows = [[_plain(facts.label_names[i]), f"{int(facts.label_counts[i]):,}"] for i in order]
+    rows = [[plain(facts.label_names[i]), f"{int(facts.label_counts[i]):,}"] for i in order]
     if facts.per_label is not None:
-        header.append(f"F1 on {_plain(facts.split)}")
-        rows = [[*row, _three(facts.per_label["f1"][i])] for row, i in zip(rows, order)]
+        header.append(f"F1 on {plain(facts.split)}")
+        rows = [[*row, three(facts.per_label["f1"][i])] for row, i in zip(rows, order)]
     more = len(facts.label_names) - len(order)
     rest = f"\n\nAnd {more:,} rarer ones; all are in `heads/main/labels.json`." if more else ""
-    return _table(header, rows) + rest
+    return table(header, rows) + rest
 
 
 def _data(facts: CardFacts) -> str:
     """The source by its name alone: a path would tell of the machine."""
-    source = f"Learned from {_plain(PurePath(facts.source).name)}. " if facts.source else ""
-    sizes = ", ".join(f"{_plain(name)} {rows:,}" for name, rows in facts.split_sizes.items())
+    source = f"Learned from {plain(PurePath(facts.source).name)}. " if facts.source else ""
+    sizes = ", ".join(f"{plain(name)} {rows:,}" for name, rows in facts.split_sizes.items())
     quantiles = np.quantile(np.asarray(facts.label_counts, float), (0, 0.5, 1))
     least, middle, most = (f"{int(count):,}" for count in quantiles)
     spread = f"A label has {middle} texts of train at the median, {least} at the least, {most} at the most."
@@ -134,14 +151,14 @@ def _data(facts: CardFacts) -> str:
 def _training(facts: CardFacts) -> str:
     """The choices that matter most; settings.toml has the rest."""
     chosen: dict[str, Any] = {name: part_name(facts.settings, name) for name in ("encoder", "objective", "targets")}
-    plain, encoder = facts.settings.get("fit", {}), facts.settings.get("encoder", {})
+    chosen_fit, encoder = facts.settings.get("fit", {}), facts.settings.get("encoder", {})
     if isinstance(encoder, Mapping) and encoder.get("path"):
         chosen["pretrained weights"] = _source(str(encoder["path"]))
-    chosen |= {name.replace("_", " "): plain[name] for name in DIGEST if name in plain}
-    rows = [[name, _plain(str(value))] for name, value in chosen.items() if value != ""]
+    chosen |= {name.replace("_", " "): chosen_fit[name] for name in DIGEST if name in chosen_fit}
+    rows = [[name, plain(str(value))] for name, value in chosen.items() if value != ""]
     rows += [["time", duration(facts.seconds)]] if facts.seconds is not None else []
-    rows += [[_plain(name), _plain(version)] for name, version in facts.versions.items()]
-    return _table(["setting", "value"], rows) + "\n\nEvery setting is in `settings.toml`." if rows else ""
+    rows += [[plain(name), plain(version)] for name, version in facts.versions.items()]
+    return table(["setting", "value"], rows) + "\n\nEvery setting is in `settings.toml`." if rows else ""
 
 
 def _source(path: str) -> str:
@@ -154,40 +171,23 @@ def _source(path: str) -> str:
     return path if len(pure.parts) <= 2 and not pure.is_absolute() and not path.startswith(".") else pure.name
 
 
-def _results(facts: CardFacts) -> str:
-    size = f", {plural(facts.split_sizes[facts.split], 'text')}" if facts.split in facts.split_sizes else ""
-    where = f"Measured on {_plain(facts.split)}{size}, {_plain(facts.convention)} convention."
+def _where(facts: CardFacts, size: str) -> str:
+    where = f"Measured on {plain(facts.split)}{f', {size}' if size else ''}, {plain(facts.convention)} convention."
     if facts.split == "dev":
         where += " The model was chosen by these texts; a test set it never saw gives the fairer figure."
     if facts.refitted_on is not None:
         where += f" {refitted(facts.refitted_on)}"
-    parts = [where, _table(["metric", "value"], [[metric_name(k), number(v)] for k, v in facts.metrics.items()])]
+    return where
+
+
+def _results(facts: CardFacts) -> str:
+    parts = [table(["metric", "value"], [[metric_name(k), number(v)] for k, v in facts.metrics.items()])]
     if facts.bands:
         header = ["band", "labels", "texts in train", "macro-F1", "micro-F1"]
-        parts.append(_table(header, [_band(band) for band in facts.bands]))
+        parts.append(table(header, [_band(band) for band in facts.bands]))
     return "\n\n".join(parts)
 
 
 def _band(band: Band) -> list[str]:
     span = f"{band['from_count']:,}–{band['to_count']:,}"
-    return [_plain(band["band"]), f"{band['labels']:,}", span, _three(band["macro_f1"]), _three(band["micro_f1"])]
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table: the first column left, the others right."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _three(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"
-
-
-def _plain(text: str) -> str:
-    r"""The text on one line, with no meaning in Markdown or HTML.
-
-    >>> _plain("a|b *c*\n<i>")
-    'a\\|b \\*c\\* &lt;i>'
-    """
-    line = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*\[\]|#~])", r"\\\1", line)
+    return [plain(band["band"]), f"{band['labels']:,}", span, three(band["macro_f1"]), three(band["micro_f1"])]

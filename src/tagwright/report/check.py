@@ -21,20 +21,23 @@ class Found(NamedTuple):
 def check_report(facts: Mapping[str, Any], *, title: str | None = None) -> str:
     """One self-contained HTML page of `audit(…).as_dict()`. What the dictionary lacks or leaves empty is left out."""
     parts, labels = facts.get("parts") or (), facts.get("labels") or ()
+    tagged = facts.get("task") == "tokens"
+    noun = "tag" if tagged else "label"
     return render(
         "check.html.j2",
         title=title or PurePath(facts.get("source") or "Data check").name,
+        noun=noun,
         lead=_lead(facts),
         read_as=facts.get("found") or (),
-        cards=_cards(facts),
+        cards=_cards(facts, noun),
         warnings=facts.get("warnings") or (),
-        lengths=_lengths(parts) if parts else None,
-        parts_table=_part_table(parts) if parts else None,
-        tail=_tail(labels, facts.get("tail") or {}) if labels else None,
-        label_table=_label_table(labels, parts) if labels else None,
+        lengths=_lengths(parts, "token" if tagged else "word") if parts else None,
+        parts_table=_part_table(parts, noun) if parts else None,
+        tail=_tail(labels, facts.get("tail") or {}, noun) if labels else None,
+        label_table=_label_table(labels, parts, noun) if labels else None,
         together=_together_table(facts["together"]) if facts.get("together") else None,
         copies=list(_copies(facts)),
-        unseen=_unseen_table(facts["unseen"]) if any((facts.get("unseen") or {}).values()) else None,
+        unseen=_unseen_table(facts["unseen"], noun) if any((facts.get("unseen") or {}).values()) else None,
         look_alikes=[_look_alike(pair) for pair in facts.get("look_alikes") or ()],
         groups=facts.get("groups") or {},
     )
@@ -46,38 +49,41 @@ def _lead(facts: Mapping[str, Any]) -> str:
     return f"{texts}, each with {TASKS.get(facts.get('task', ''), 'labels')}."
 
 
-def _cards(facts: Mapping[str, Any]) -> list[Card]:
+def _cards(facts: Mapping[str, Any], noun: str) -> list[Card]:
     """The figures of the split to learn from, and how many texts stand in two splits."""
-    cards = [Card("labels", f"{len(facts['labels']):,}")] if facts.get("labels") else []
+    beside = "O aside" if noun == "tag" else ""
+    without = "without a label" if noun == "label" else "only O"
+    cards = [Card(f"{noun}s", f"{len(facts['labels']):,}", beside)] if facts.get("labels") else []
     if parts := facts.get("parts"):
         part = next((one for one in parts if one["name"] == "train"), parts[0])
-        cards.append(Card("labels a text", number(float(part["cardinality"])), f"on average in {part['name']}"))
-        cards.append(Card("without a label", f"{part['without_label']:.1%}", f"of the texts of {part['name']}"))
+        cards.append(Card(f"{noun}s a text", number(float(part["cardinality"])), f"on average in {part['name']}"))
+        cards.append(Card(without, f"{part['without_label']:.1%}", f"of the texts of {part['name']}"))
     if tail := facts.get("tail"):
-        cards.append(Card("rare labels", f"{tail['rare']:,}", f"{tail['rare_share']:.0%} have under 10 texts"))
+        cards.append(Card(f"rare {noun}s", f"{tail['rare']:,}", f"{tail['rare_share']:.0%} have under 10 texts"))
         cards.append(Card("unevenness", number(float(tail["gini"])), "Gini, from 0 to 1"))
     if facts.get("leaks"):
         cards.append(Card("leaks", f"{sum(leak['texts'] for leak in facts['leaks']):,}", "texts in two splits"))
     return cards
 
 
-def _lengths(parts: Sequence[Mapping[str, Any]]) -> Figure:
-    svg = plots.ranges([part["name"] for part in parts], [part["words"] for part in parts], title="words of a text")
+def _lengths(parts: Sequence[Mapping[str, Any]], word: str) -> Figure:
+    svg = plots.ranges([part["name"] for part in parts], [part["words"] for part in parts], title=f"{word}s of a text")
     longest = max(part["words"]["most"] for part in parts)
-    caption = f"Where four of five texts lie, and the median. The longest has {plural(longest, 'word')}."
+    caption = f"Where four of five texts lie, and the median. The longest has {plural(longest, word)}."
     return Figure("How long are the texts?", svg, caption)
 
 
-def _part_table(parts: Sequence[Mapping[str, Any]]) -> Table:
+def _part_table(parts: Sequence[Mapping[str, Any]], noun: str) -> Table:
+    of_tags = {"unlabelled": "untagged", "without_label": "only O"} if noun == "tag" else {}
     helps = {
         "rows": "",
-        "unlabelled": "texts nobody has labelled",
+        "unlabelled": f"texts nobody has given {noun}s",
         "empty_texts": "",
-        "cardinality": "labels of a labelled text, on average",
-        "density": "cardinality as a share of all labels",
-        "without_label": "share of the labelled texts that have none",
+        "cardinality": f"different {noun}s of such a text, on average",
+        "density": f"cardinality as a share of all {noun}s",
+        "without_label": f"share of the texts with {noun}s that have none" + (" but O" if of_tags else ""),
     }
-    columns = [("split", ""), *((key.replace("_", " "), words) for key, words in helps.items())]
+    columns = [("split", ""), *((of_tags.get(key, key.replace("_", " ")), words) for key, words in helps.items())]
     columns.append(("characters", "of a text, at the median"))
     rows = []
     for part in parts:
@@ -86,24 +92,24 @@ def _part_table(parts: Sequence[Mapping[str, Any]]) -> Table:
     return Table(columns=columns, rows=rows, sorted_by=None)
 
 
-def _tail(labels: Sequence[Mapping[str, Any]], tail: Mapping[str, Any]) -> Figure:
+def _tail(labels: Sequence[Mapping[str, Any]], tail: Mapping[str, Any], noun: str) -> Figure:
     splits = list(labels[0]["rows"])
     learned = "train" if "train" in splits else splits[0]
     counts = [label["rows"].get(learned, 0) for label in labels]
     half = (
-        f"Half of all label marks fall on {plural(tail['head'], 'label')} of {len(labels):,}." if "head" in tail else ""
+        f"Half of all {noun} marks fall on {plural(tail['head'], noun)} of {len(labels):,}." if "head" in tail else ""
     )
     svg = plots.long_tail([label["name"] for label in labels], counts, title=f"texts of {learned}")
-    return Figure("How often does each label come?", svg, half)
+    return Figure(f"How often does each {noun} come?", svg, half)
 
 
-def _label_table(labels: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]]) -> Table:
+def _label_table(labels: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]], noun: str) -> Table:
     splits = [part["name"] for part in parts] or list(labels[0]["rows"])
     rows = [
         [Cell(label["name"]), *(Cell(number(label["rows"].get(s, 0)), label["rows"].get(s, 0)) for s in splits)]
         for label in labels[:MOST_ROWS]
     ]
-    columns = [("label", ""), *((split, f"texts of {split}") for split in splits)]
+    columns = [(noun, ""), *((split, f"texts of {split}") for split in splits)]
     return Table(columns=columns, rows=rows, sorted_by=1, left_out=len(labels) - len(rows))
 
 
@@ -142,13 +148,13 @@ def _examples(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _unseen_table(unseen: Mapping[str, Mapping[str, int]]) -> Table:
+def _unseen_table(unseen: Mapping[str, Mapping[str, int]], noun: str) -> Table:
     rows = [
         [Cell(label), Cell(split), Cell(number(count), count)]
         for split, counts in unseen.items()
         for label, count in counts.items()
     ]
-    return Table(columns=[("label", ""), ("split", ""), ("texts", "")], rows=rows[:MOST_ROWS], sorted_by=None)
+    return Table(columns=[(noun, ""), ("split", ""), ("texts", "")], rows=rows[:MOST_ROWS], sorted_by=None)
 
 
 def _look_alike(pair: Mapping[str, Any]) -> Found:

@@ -11,7 +11,7 @@ from tagwright.errors import TagwrightError
 
 WIDTH = 450  # of every plot, axes included: one scale for all means one size of letters
 HEIGHT = 240
-PALETTE = ["var(--accent)", "var(--second)"]
+PALETTE = ["var(--accent)", "var(--second)", "var(--third)", "var(--fourth)"]
 INK, MUTED, LINE, SURFACE = "var(--ink)", "var(--muted)", "var(--line)", "var(--surface)"
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -89,7 +89,7 @@ def names_axis(alt: Any) -> Any:
 
 def colours(alt: Any, names: Sequence[str]) -> Any:
     legend = alt.Legend(orient="top", title=None, symbolType="square", offset=6)
-    return alt.Color("name:N", scale=alt.Scale(domain=list(names), range=PALETTE), legend=legend)
+    return alt.Color("name:N", scale=alt.Scale(domain=list(names), range=PALETTE[: len(names)]), legend=legend)
 
 
 def decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Required, TypedDict
+from typing import Any, Literal, NamedTuple, Required, TypedDict
 
 import numpy as np
 
@@ -18,7 +18,10 @@ def refitted(texts: int) -> str:
 
 
 class Evaluation(TypedDict, total=False):
-    """One look at the model during training; `loss` and `score` may be NaN or absent."""
+    """One look at the model during training; `loss` and `score` may be NaN or absent.
+
+    Where tokens are tagged, three metrics stand beside the score.
+    """
 
     step: Required[int]
     epoch: float
@@ -26,6 +29,9 @@ class Evaluation(TypedDict, total=False):
     loss: float
     rate: float
     score: float
+    macro_f1: float
+    macro_f2: float
+    entity_f1: float
 
 
 class PerLabel(TypedDict, total=False):
@@ -34,6 +40,7 @@ class PerLabel(TypedDict, total=False):
     precision: Values
     recall: Values
     f1: Required[Values]
+    f2: Values
     support: Values
     predicted: Values
     threshold: Values
@@ -60,13 +67,31 @@ class ThresholdCurve(TypedDict, total=False):
     unit: str
 
 
+class Piece(NamedTuple):
+    """A stretch of a text; with a `kind` it is set apart: right, missed (true, not found), wrong (found, not true)."""
+
+    text: str
+    type: str = ""
+    kind: Literal["", "right", "missed", "wrong"] = ""
+
+
+class Example(NamedTuple):
+    """A text twice: with its true spans, and with the spans that were found. Where all are right, both are the same."""
+
+    true: Sequence[Piece]
+    found: Sequence[Piece]
+
+
 class Confused(TypedDict):
-    """`count` texts of label `true` were given `chosen` instead; `examples` are some of those texts."""
+    """`count` texts of label `true` were given `chosen` instead; `examples` are some of those texts.
+
+    Where tokens are tagged, `count` tokens were, and each example is a text with one of them set apart.
+    """
 
     true: str
     chosen: str
     count: int
-    examples: Sequence[str]
+    examples: Sequence[str] | Sequence[Sequence[Piece]]
 
 
 class Calibration(TypedDict):
@@ -78,8 +103,25 @@ class Calibration(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TagFacts:
+    """What a model that tags tokens has beside its tags, which are its labels. Nothing here may hold a text.
+
+    Without `per_type` its tags tell of no spans: every token has a class of its own, as parts of speech.
+    """
+
+    tokens: Mapping[str, int]  # of each of `split_sizes`
+    cut: str  # the way in which texts become tokens
+    types: Sequence[str] = ()
+    per_type: PerLabel | None = None  # of whole spans, arrays (types,)
+    type_counts: Values | None = None  # (types,) spans in train; None where only their tokens were counted
+
+
+@dataclass(frozen=True, kw_only=True)
 class FitFacts:
-    """One training run. `metrics` is flat (name -> value), measured on `split` under `convention`."""
+    """One training run. `metrics` is flat (name -> value), measured on `split` under `convention`.
+
+    With `tags` it is of tokens: labels are tags, and are counted in tokens.
+    """
 
     title: str
     label_names: Sequence[str]
@@ -104,6 +146,8 @@ class FitFacts:
     seconds: float | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    tags: TagFacts | None = None
+    examples: Sequence[Example] = ()
     card: str | None = None  # the README.md of the model folder, as `model_card` wrote it
 
 
@@ -173,5 +217,6 @@ class CardFacts:
     per_label: PerLabel | None = None
     bands: Sequence[Band] | None = None
     nothing_predicted: float | None = None  # share of the split's texts that got no label
+    tags: TagFacts | None = None
     seconds: float | None = None
     versions: Mapping[str, str] = field(default_factory=dict)

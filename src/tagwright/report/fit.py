@@ -1,6 +1,7 @@
 """The report of one training run."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -8,9 +9,7 @@ from tagwright import toml
 from tagwright.report import plots
 from tagwright.report.facts import FitFacts, PerLabel, refitted
 from tagwright.report.page import (
-    MOST_ROWS,
     Card,
-    Cell,
     Figure,
     Table,
     duration,
@@ -20,6 +19,8 @@ from tagwright.report.page import (
     plural,
     render,
 )
+from tagwright.report.scores import score_notes, score_table
+from tagwright.report.tags import page_of_tags
 
 KEY_METRICS = {
     True: ("accuracy", "macro_f1", "weighted_f1", "lrap"),
@@ -27,12 +28,12 @@ KEY_METRICS = {
 }
 NOTES = {"lrap": "label-ranking precision", "subset_accuracy": "all labels of a text right"}
 COLUMNS = {
-    "f1": "harmonic mean of precision and recall",
-    "precision": "of the texts given this label, the share that has it",
-    "recall": "of the texts that have this label, the share that was given it",
-    "support": "texts of {split} that have the label",
-    "predicted": "texts of {split} that were given the label",
-    "threshold": "a text gets the label when its score is above",
+    "f1": ("F1", "harmonic mean of precision and recall"),
+    "precision": ("precision", "of the texts given this label, the share that has it"),
+    "recall": ("recall", "of the texts that have this label, the share that was given it"),
+    "support": ("support", "texts of {split} that have the label"),
+    "predicted": ("predicted", "texts of {split} that were given the label"),
+    "threshold": ("threshold", "a text gets the label when its score is above"),
 }
 RARE = 10  # texts in train; below, a score says little
 
@@ -42,30 +43,40 @@ def fit_report(facts: FitFacts) -> str:
 
     Two or many thousand labels: beyond 2,000 the table shows the most frequent, and plots summarise.
     """
+    own = _of_texts(facts) if facts.tags is None else page_of_tags(facts, facts.tags)
     return render(
-        "fit.html.j2",
+        "fit.html.j2" if facts.tags is None else "tags.html.j2",
         facts=facts,
-        lead=_lead(facts),
-        cards=_cards(facts),
+        lead=f"{own.pop('kind')}.{_trained(facts)}",
         again=None if facts.refitted_on is None else refitted(facts.refitted_on),
         settings=toml.dumps(facts.settings) if facts.settings else None,
-        tail=Figure("How often each label comes", plots.long_tail(facts.label_names, facts.label_counts), _tail(facts)),
-        labels=None if facts.per_label is None else _label_table(facts, facts.per_label),
-        label_notes=[] if facts.per_label is None else _label_notes(facts, facts.per_label),
-        curves=list(_curves(facts)),
-        by_frequency=list(_by_frequency(facts)),
         decisions=list(_decisions(facts)),
+        **own,
     )
 
 
-def _lead(facts: FitFacts) -> str:
+def _of_texts(facts: FitFacts) -> dict[str, Any]:
+    """What the page of a model that tags whole texts shows."""
+    scores, kind = facts.per_label, "exactly one" if facts.exclusive else "any number"
+    return {
+        "kind": f"Each text gets {kind} of {plural(len(facts.label_names), 'label')}",
+        "cards": _cards(facts),
+        "tail": Figure(
+            "How often each label comes", plots.long_tail(facts.label_names, facts.label_counts), _tail(facts)
+        ),
+        "labels": None if scores is None else _label_table(facts, scores),
+        "label_notes": [] if scores is None else score_notes(scores, what="label", split=facts.split),
+        "curves": list(_curves(facts)),
+        "by_frequency": list(_by_frequency(facts)),
+    }
+
+
+def _trained(facts: FitFacts) -> str:
     encoder, objective = part_name(facts.settings, "encoder"), part_name(facts.settings, "objective")
-    kind = "Each text gets exactly one of" if facts.exclusive else "Each text gets any number of"
     made = " and ".join([f"the {encoder} encoder"] * bool(encoder) + [f"the {objective} objective"] * bool(objective))
     on = f" on {plural(facts.split_sizes['train'], 'text')}" if "train" in facts.split_sizes else ""
     time = f" in {duration(facts.seconds)}" if facts.seconds is not None else ""
-    trained = f" Trained{on}{f' with {made}' if made else ''}{time}." if on or made or time else ""
-    return f"{kind} {plural(len(facts.label_names), 'label')}.{trained}"
+    return f" Trained{on}{f' with {made}' if made else ''}{time}." if on or made or time else ""
 
 
 def _cards(facts: FitFacts) -> list[Card]:
@@ -112,36 +123,9 @@ def _curves(facts: FitFacts) -> Iterator[Figure]:
 
 def _label_table(facts: FitFacts, scores: PerLabel) -> Table:
     """A row a label, most frequent first."""
-    order = np.argsort(-np.asarray(facts.label_counts, float), kind="stable")[:MOST_ROWS]
-    arrays = {name: np.asarray(values, np.float64) for name, values in scores.items()}
-    present = [name for name in COLUMNS if name in arrays]
-    columns = [("label", ""), ("train", "texts of train that have the label")]
-    columns += [(name.replace("f1", "F1"), COLUMNS[name].format(split=facts.split)) for name in present]
-    rows = []
-    for i in order:
-        count = int(facts.label_counts[i])
-        cells = [Cell(facts.label_names[i]), Cell(number(count), count)]
-        rows.append([*cells, *(_score(name, float(arrays[name][i])) for name in present)])
-    return Table(columns=columns, rows=rows, sorted_by=1, left_out=len(facts.label_names) - len(rows))
-
-
-def _score(name: str, value: float) -> Cell:
-    """A cell of the label table; what is undefined sorts below everything."""
-    if np.isnan(value):
-        return Cell("–", -1.0)
-    if name in ("support", "predicted"):
-        return Cell(number(int(value)), value, mark="alert" if name == "predicted" and value == 0 else "")
-    return Cell(f"{value:.3f}", value, share=value if name == "f1" else None)
-
-
-def _label_notes(facts: FitFacts, scores: PerLabel) -> list[str]:
-    support = np.asarray(scores["support"], float) if "support" in scores else np.ones(len(facts.label_names))
-    notes = []
-    if "predicted" in scores and (silent := int(np.sum((np.asarray(scores["predicted"]) == 0) & (support > 0)))):
-        notes.append(f"Never predicted though {facts.split} has them: {plural(silent, 'label')}.")
-    if absent := int(np.sum(support == 0)):
-        notes.append(f"Not in {facts.split}, so of unknown quality: {plural(absent, 'label')}.")
-    return notes
+    columns = {name: (title, line.format(split=facts.split)) for name, (title, line) in COLUMNS.items()}
+    counted = "texts of train that have the label"
+    return score_table(facts.label_names, scores, columns, what="label", counts=facts.label_counts, counted=counted)
 
 
 def _by_frequency(facts: FitFacts) -> Iterator[Figure]:
@@ -170,4 +154,6 @@ def _decisions(facts: FitFacts) -> Iterator[Figure]:
         centres, observed, weight = (np.asarray(bins[key], np.float64) for key in ("centres", "observed", "counts"))
         error = float(np.nansum(weight * np.abs(centres - observed)) / max(np.nansum(weight), 1.0))
         caption = f"On the diagonal, probabilities mean what they say. They are off by {number(error)} on average."
+        if facts.tags is not None:
+            caption += " Every tag of every token counts, and most are near 0."
         yield Figure("Can the probabilities be trusted?", plots.reliability(bins), caption)

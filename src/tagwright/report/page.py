@@ -14,7 +14,15 @@ from typing import Any, Literal, NamedTuple
 from tagwright.errors import TagwrightError
 
 MOST_ROWS = 2000  # of a table: a page with 100,000 labels would not open
-SPELLING = {" f1": "-F1", " f2": "-F2", "lrap": "LRAP", "ndcg": "nDCG", "hamming": "Hamming", "jaccard": "Jaccard"}
+SPELLING = {
+    " without o": " without O",
+    " f1": "-F1",
+    " f2": "-F2",
+    "lrap": "LRAP",
+    "ndcg": "nDCG",
+    "hamming": "Hamming",
+    "jaccard": "Jaccard",
+}
 
 
 class Card(NamedTuple):

@@ -66,10 +66,12 @@ def lines(
     y_title: str,
     rule: float | None = None,
     marked: tuple[float, float, str] | None = None,
+    best: Mapping[str, tuple[float, float]] | None = None,
 ) -> str:
     """One line for each named (x, y); points without a finite y are skipped.
 
-    `rule` is a vertical line; `marked` is (x, y, words) of a ring.
+    `rule` is a vertical line; `marked` is (x, y, words) of a ring; `best` has the (x, y) of a ring for some of several
+    lines, in their colours.
     """
     alt = load_altair()
     rows = [row for name, (x, y) in series.items() for row in _points(name, x, y)]
@@ -90,6 +92,10 @@ def lines(
         layers.insert(0, _rule(alt, rule))
     if marked is not None:
         layers += _mark(alt, marked, rows)
+    if best and len(series) > 1:
+        rings = alt.Chart(alt.Data(values=[{"name": name, "x": x, "y": y} for name, (x, y) in best.items()]))
+        rings = rings.encode(x="x:Q", y="y:Q", color=colours(alt, list(series)))
+        layers.append(rings.mark_point(size=170, strokeWidth=2.5, opacity=1))
     return draw(alt.layer(*layers), rows)
 
 
@@ -144,6 +150,28 @@ def band_scores(bands: Sequence[Band]) -> str:
     drawn = base.mark_bar().encode(color=colours(alt, ["macro-F1", "micro-F1"]))
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=".3f"))
     return draw(alt.layer(drawn, text), rows, height=max(HEIGHT, 70 * len(bands) + 70))
+
+
+def amounts(names: Sequence[str], true: Values, predicted: Values, *, title: str) -> str:
+    """Two bars for each name, in the given order: how many there are, and how many were predicted."""
+    alt = load_altair()
+    kinds, short = ("true", "predicted"), short_names(names)
+    rows = [
+        {"name": kind, "of": name, "value": float(value)}
+        for kind, values in zip(kinds, (true, predicted))
+        for name, value in zip(short, values)
+    ]
+    axis = alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False)
+    base = chart_of_rows(alt).encode(
+        y=alt.Y("of:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.3)),
+        yOffset=alt.YOffset("name:N", sort=list(kinds)),
+        x=alt.X(
+            "value:Q", title=title, axis=alt.Axis(tickCount=4, format="~s"), scale=alt.Scale(zero=True, padding=24)
+        ),
+    )
+    drawn = base.mark_bar().encode(color=colours(alt, list(kinds)))
+    text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=",~r"))
+    return draw(alt.layer(drawn, text), rows, height=40 * len(short) + 90)
 
 
 def reliability(calibration: Calibration) -> str:
