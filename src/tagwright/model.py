@@ -1,16 +1,17 @@
 """A trained model: network, tokeniser, and for each head its labels, link and decision."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from tagwright.batches.inputs import FeatureInputs, Inputs, TokenInputs
-from tagwright.batches.places import TagInputs
+from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
+from tagwright.embed._cut import Cut, cut
 from tagwright.fit.evaluate import logits_of, shortlist_of, token_logits_of
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.labels.space import LabelSpace
@@ -81,14 +82,53 @@ class Model:
         """Whether it tags tokens, and not whole texts."""
         return self.settings.head.name == "tokens"
 
+    @property
+    def tags_both(self) -> bool:
+        """Whether it labels whole texts and tags their tokens, by a head called "tags"."""
+        return "tags" in self.heads
+
+    def of_tags(self) -> "Model":
+        """The tagger of tokens that is in it, by itself."""
+        network = Network(self.network.encoder, {"main": self.network.heads["tags"]})
+        heads = {"main": self.heads["tags"]}
+        return replace(self, settings=self.settings.of_tags(), network=network, heads=heads)
+
     def scores(
-        self, texts: pa.ChunkedArray | Sequence[str], *, head: str = "main", batch: int = 256
+        self,
+        texts: pa.ChunkedArray | Sequence[str],
+        *,
+        head: str = "main",
+        batch: int = 256,
+        tokens: Cut | None = None,
     ) -> Scores | ShortScores:
-        """What the model says of these texts; an empty text is scored like any other."""
-        inputs = inputs_of(self.network, self.tokeniser.encode(texts), limit=self.settings.fit.limit)
+        """What the model says of these texts; an empty text is scored like any other.
+
+        A model that also tags tokens takes these, if they are known, instead of cutting the texts itself.
+        """
+        inputs = self._inputs(texts, tokens)
         made = self.heads[head]
         answers = answers_of(self.network, inputs, self.settings, made.space, made.link, head=head, batch=batch)
         return made.scores(answers)
+
+    def _inputs(self, texts: pa.ChunkedArray | Sequence[str], tokens: Cut | None) -> Inputs:
+        if not self.tags_both:
+            return inputs_of(self.network, self.tokeniser.encode(texts), limit=self.settings.fit.limit)
+        tokens = cut(texts, self.settings.data.cut) if tokens is None else tokens
+        pieces = self.tokeniser.encode_tokens(tokens.words)
+        return tag_inputs(pieces, tokens.offsets, self.tokeniser, self.settings, whole=False)
+
+
+def tag_inputs(
+    pieces: Tokens, offsets: np.ndarray, tokeniser: Tokeniser, settings: Settings, *, whole: bool = True
+) -> TagInputs:
+    """Windows as the settings ask for, with the special tokens that the encoder's own tokeniser puts around them.
+
+    Not `whole`, only the first window of each text.
+    """
+    overlap = settings.as_dict()["head"].get("overlap", 64)
+    around = getattr(tokeniser, "around", ((), ()))
+    made = placed(pieces, offsets, limit=settings.fit.limit, overlap=overlap, around=around, whole=whole)
+    return TagInputs(made, settings.fit.limit)
 
 
 def answers_of(
@@ -103,7 +143,8 @@ def answers_of(
     ranks: Ranks = ALONE,
 ) -> np.ndarray | Shortlist:
     """Logits (n, L) of every row, or of every token; shortlists where the labels are very many."""
-    if isinstance(inputs, TagInputs):
+    if getattr(network.heads[head], "tags_tokens", False):
+        assert isinstance(inputs, TagInputs)
         return token_logits_of(network, inputs, head=head, batch=batch, ranks=ranks)
     if shortlisted(settings, len(space)):
         terms = log_terms(link, exclusive=space.exclusive)

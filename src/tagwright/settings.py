@@ -51,6 +51,14 @@ class SoftSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TagsSettings:
+    """The head for tokens that stands beside one for texts, where both are learnt (data.task = "both")."""
+
+    objective: str = "cross_entropy"
+    weight: float = 1.0  # of its loss, a mean over tokens, beside that of the texts
+
+
+@dataclass(frozen=True, kw_only=True)
 class FitSettings:
     """The run. An encoder class may bring its own values for any section: `defaults(task, objective)`."""
 
@@ -100,11 +108,16 @@ PART_SECTIONS = {
 }
 OPTIONAL = {"mask", "weights"}
 DEFAULTS = {"embed": "word", "encoder": "cnn", "head": "document", "schedule": "linear", "decide": "auto"}
-TAGGING = {"embed": "hashes", "encoder": "bat", "head": "tokens"}  # where tokens are tagged
+# where tokens are tagged, alone or beside labels of whole texts
+TAGGING = {
+    "tokens": {"embed": "hashes", "encoder": "bat", "head": "tokens"},
+    "both": {"embed": "hashes", "encoder": "bat"},
+}
 LEAST = {
     "soft.alpha": 0.0,
     "soft.heads": 1,
     "soft.from_step": 0,
+    "tags.weight": 0.0,
     "fit.epochs": 0.01,
     "fit.batch": 1,
     "fit.accumulate": 1,
@@ -123,7 +136,13 @@ LEAST = {
 OPTIMISERS = ("auto", "sgd")
 ROLES = ("replace", "auxiliary")
 PRECISIONS = ("auto", "float32", "bfloat16")
-PLAIN_SECTIONS = {"data": DataSettings, "split": SplitSettings, "soft": SoftSettings, "fit": FitSettings}
+PLAIN_SECTIONS = {
+    "data": DataSettings,
+    "split": SplitSettings,
+    "soft": SoftSettings,
+    "tags": TagsSettings,
+    "fit": FitSettings,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +152,7 @@ class Settings:
     data: DataSettings
     split: SplitSettings
     soft: SoftSettings
+    tags: TagsSettings
     fit: FitSettings
     objective: str
     embed: Choice
@@ -157,6 +177,12 @@ class Settings:
             result[section] = {"name": choice.name, **values}
         return result
 
+    def of_tags(self) -> "Settings":
+        """The settings of the head for tokens beside that for texts: its own objective, the rest the same."""
+        shared = ("data", "split", "tags", "fit", "embed", "encoder", "schedule")
+        given = {section: values for section, values in self.as_dict().items() if section in shared}
+        return resolve({**given, "objective": self.tags.objective}, "tokens")
+
     def to_toml(self) -> str:
         """The resolved settings, ready to be read back."""
         return toml.dumps(self.as_dict())
@@ -173,9 +199,9 @@ def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = Non
     faults = _misplaced(given)
     given = {key: value for key, value in given.items() if _section_kind(key, value)}
     chosen: dict[str, Any] = {}
-    base: dict[str, Any] = {**DEFAULTS, **(TAGGING if task == "tokens" else {})}
+    base: dict[str, Any] = {**DEFAULTS, **TAGGING.get(task, {})}
     own = _own_defaults(_merged(base["encoder"], given.get("encoder", {})), task, given.get("objective"), rows)
-    objective = given.get("objective", own.get("objective", "bce" if task == "many" else "cross_entropy"))
+    objective = given.get("objective", own.get("objective", "bce" if task in ("many", "both") else "cross_entropy"))
     try:
         base |= preset(objective)
     except SettingsError as error:

@@ -40,7 +40,7 @@ def decision_of(head: Head) -> str:
 def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
     """Everything the report of a run shows, the example texts among it."""
     head, dev = fitted.model.heads["main"], prepared.tables["dev"]
-    space, tagged = head.space, bool(prepared.sheets)
+    space, tagged = head.space, prepared.tagged
     sign = 1 if metric(fitted.metric)[1] else -1
     best = max(reversed(fitted.history), key=lambda row: sign * row["score"], default=None)
     return FitFacts(
@@ -85,7 +85,7 @@ def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
         settings=fitted.model.settings.as_dict(),
         split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
         per_label=per_label(fitted.measures, head),
-        bands=None if prepared.sheets else bands(head.space.counts, found),
+        bands=None if prepared.tagged else bands(head.space.counts, found),
         nothing_predicted=float((~fitted.dev.chosen.any(1)).mean()),
         seconds=fitted.seconds,
         versions=versions(),
@@ -94,7 +94,7 @@ def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
 
 
 def _tags(prepared: Prepared, fitted: Fitted) -> TagFacts | None:
-    if not prepared.sheets:
+    if not prepared.tagged:
         return None
     tokens = {name: len(sheet.tags) for name, sheet in prepared.sheets.items()}
     return tag_facts(fitted.measures, prepared.space, tokens, fitted.model.settings.data.cut)
@@ -202,13 +202,13 @@ def warnings(prepared: Prepared, head: Head) -> list[str]:
     """Sentences a person should read before trusting the figures."""
     result = list(prepared.warnings)
     rare = sum(count < 10 for count in head.space.counts)
-    labels, texts = ("tags", "tokens") if prepared.sheets else ("labels", "texts")
+    labels, texts = ("tags", "tokens") if prepared.tagged else ("labels", "texts")
     if rare:
         result.append(
             f"{rare} of {len(head.space)} {labels} have fewer than 10 {texts} in train; their scores mean little."
         )
     found = head.metrics["metrics"]
-    if prepared.sheets and found.get("micro_recall_without_o") == 0:
+    if prepared.tagged and found.get("micro_recall_without_o") == 0:
         result.append("No token gets any tag but O rightly: train longer, or look at the tags.")
     elif found.get("micro_recall") == 0:
         result.append("No label is ever predicted: train longer, or look at the label column.")

@@ -40,11 +40,14 @@ class Outcome:
     refitted_on: int | None = None  # texts of train and dev
     tokens: int | None = None  # of the rows, where these are tagged
     label_names: tuple[str, ...] = ()
+    tag_names: tuple[str, ...] = ()
+    tags: Mapping[str, float] | None = None  # metrics of the head for tokens, beside that for texts
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         facts = {"split": "dev", "convention": "sklearn", "rows": self.rows, "refitted_on": self.refitted_on}
         facts |= {} if self.tokens is None else {"tokens": self.tokens}
+        facts |= {} if self.tags is None else {"tags": dict(self.tags)}
         report = None if self.report is None else str(self.report)
         files = {"model": str(self.model), "report": report}
         return {"metrics": self.metrics, **facts, "seconds": round(self.seconds, 3), **files}
@@ -75,7 +78,8 @@ def fit_folder(
         _refuse_run(folder, may_stand=overwrite or resume)
         finished = resume and out.exists() and (folder / "outcome.json").exists()
         if finished:
-            return replace(_finished(out, folder, prepared.fingerprint(settings)), label_names=prepared.space.names)
+            done = _finished(out, folder, prepared.fingerprint(settings))
+            return replace(done, label_names=prepared.space.names, tag_names=_tag_names(prepared))
     with ranks.together():
         if overwrite and not resume and ranks.first:
             _clear(folder, (*RUN_MARKS, "report.html", "elements.csv"))
@@ -115,8 +119,10 @@ def _outcome(
         model=out,
         report=report,
         rows=prepared.tables["dev"].num_rows,
-        tokens=len(prepared.sheets["dev"].tags) if prepared.sheets else None,
+        tokens=len(prepared.sheets["dev"].tags) if prepared.tagged else None,
+        tags=fitted.model.heads["tags"].metrics["metrics"] if prepared.tag_space else None,
         label_names=prepared.space.names,
+        tag_names=_tag_names(prepared),
         seconds=fitted.seconds,
         metrics=_metrics(fitted),
         refitted_on=refitted_on(prepared, fitted),
@@ -141,10 +147,10 @@ def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
     # what was found is kept with the model, so that `tag` and `score` look into the same columns
     columns = ",".join(data.text_columns) or settings.data.text
     kept = replace(settings.data, text=columns, separator=data.separator)
-    if data.task == "tokens":
+    if data.task in ("tokens", "both"):
         way = way_of(flat(data.first["tokens"])) if kept.cut == "auto" else kept.cut
         cut([], way)  # a way that is not there is refused now
-        kept = replace(kept, task="tokens", cut=way)
+        kept = replace(kept, task=data.task, cut=way)
     return data, replace(settings, data=kept)
 
 
@@ -206,12 +212,17 @@ def _finished(out: Path, folder: Path, fingerprint: str) -> Outcome:
         seconds=content["seconds"],
         refitted_on=content.get("refitted_on"),
         tokens=content.get("tokens"),
+        tags=content.get("tags"),
     )
 
 
 def _dropped(prepared: Prepared) -> list[str]:
     dropped = prepared.dropped.items()
     return [f"left out: {count} {'row' if count == 1 else 'rows'} with {reason}" for reason, count in dropped]
+
+
+def _tag_names(prepared: Prepared) -> tuple[str, ...]:
+    return () if prepared.tag_space is None else prepared.tag_space.names
 
 
 def _metrics(fitted: Fitted) -> dict[str, float]:

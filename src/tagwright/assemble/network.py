@@ -37,9 +37,13 @@ def build_network(
     learned: Mapping[str, np.ndarray],
     vectors: np.ndarray | None = None,
     row_count: int = 0,
+    token_count: int = 0,
     fresh: bool = False,
 ) -> Network:
-    """A network, its weights a function of the seed; a `fresh` one starts from pretrained weights where it has some."""
+    """A network, its weights a function of the seed; a `fresh` one starts from pretrained weights where it has some.
+
+    A head called "tags" is for tokens, beside one for texts.
+    """
     with forked_random():
         torch.manual_seed(seed_of(settings.fit.seed, "init"))
         known: dict[str, Any] = {"sizes": sizes, "learned": learned, "vectors": vectors, "fresh": fresh}
@@ -47,12 +51,13 @@ def build_network(
         encoder = parts.build("encoders", settings.encoder.name, settings.encoder.options, **known)
         heads = {}
         for name, space in spaces.items():
+            own = settings.of_tags() if name == "tags" else settings
             known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
-            known["bias"] = starting_bias(space, row_count, link_of(settings))
+            known["bias"] = starting_bias(space, token_count if name == "tags" else row_count, link_of(own))
             known["whole_texts"] = getattr(encoder, "whole_texts", False)
-            known["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
-            known["zero"] = float(settings.loss.options.get("threshold", 0.0))
-            heads[name] = parts.build("heads", settings.head.name, settings.head.options, **known)
+            known["extra_logits"] = parts.find("losses", own.loss.name).factory.extra_logits  # type: ignore[attr-defined]
+            known["zero"] = float(own.loss.options.get("threshold", 0.0))
+            heads[name] = parts.build("heads", own.head.name, own.head.options, **known)
         return Network(encoder, heads)
 
 

@@ -52,11 +52,22 @@ class Prepared:
     warnings: tuple[str, ...]
     source: str
     sheets: Mapping[str, Sheet] = field(default_factory=dict)  # of the same tables, where tokens are tagged
+    tag_space: LabelSpace | None = None  # of the sheets' tags, where `space` are labels of whole texts
+
+    @property
+    def tagged(self) -> bool:
+        """Whether tokens are tagged and nothing else: `space` are the tags."""
+        return bool(self.sheets) and self.tag_space is None
+
+    @property
+    def token_count(self) -> int:
+        """Tokens of train."""
+        return len(self.sheets["train"].tags) if self.sheets else 0
 
     @property
     def example_count(self) -> int:
-        """What labels are counted among in train: its texts, or its tokens where these are tagged."""
-        return len(self.sheets["train"].tags) if self.sheets else self.tables["train"].num_rows
+        """What labels are counted among in train: its texts, or its tokens where only these are tagged."""
+        return self.token_count if self.tagged else self.tables["train"].num_rows
 
     def rows(self, name: str, network: Network, settings: Settings) -> Rows:
         """The rows of a table, with the labels as given."""
@@ -65,11 +76,14 @@ class Prepared:
         if "weight" in table.column_names:
             weight = pc.fill_null(table["weight"], 1.0).to_numpy().astype(np.float32)
             weight = weight / weight.mean()
-        if self.sheets:
-            return tag_rows(self.sheets[name], self.tokeniser, settings, weight)
+        if self.tagged:
+            return tag_rows(self.sheets[name], self.tokeniser, settings, weight=weight)
         target = hard(table, self.space)
         if "unknown" in table.column_names:
             unknown = self.space.encode(table["unknown"]).matrix(len(self.space))
+        if self.sheets:
+            made = tag_rows(self.sheets[name], self.tokeniser, settings, weight=weight, target=target)
+            return replace(made, unknown=unknown)
         inputs = inputs_of(network, self.tokens[name], limit=settings.fit.limit)
         sparse = bool(settings.head.options.get("chunk", 0))
         return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight, sparse=sparse)
@@ -133,12 +147,15 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     choice = settings.split
     whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     dropped: dict[str, int] = {}
-    tagged = data.task == "tokens"
+    tagged = data.task == "tokens"  # and nothing else
     tables = {name: _clean(whole.tables[name], dropped, tagged=tagged) for name in ("train", "dev")}
     _require_rows(tables, data.source)
     tables["train"], cut = keep(tables["train"], choice.keep, seed=choice.seed)
-    known = _tags(tables, settings) if tagged else _labels(tables, settings, exclusive=data.task == "one")
-    space, tokeniser, tokens, sheets, unseen = known
+    if data.task in ("tokens", "both"):
+        known = _tags(tables, settings, labelled=not tagged)
+    else:
+        known = _labels(tables, settings, exclusive=data.task == "one")
+    space, tokeniser, tokens, sheets, unseen, beside = known
     warnings = (*_unseen("dev", unseen, space, tagged=tagged), *_few("dev", tables["dev"].num_rows))
     _require_rows(tables, data.source)
     vectors, found = None, whole.found + cut
@@ -162,6 +179,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
         warnings=warnings,
         source=data.source,
         sheets=sheets,
+        tag_space=beside,
     )
 
 
@@ -173,6 +191,7 @@ class _Known(NamedTuple):
     tokens: dict[str, Tokens]
     sheets: dict[str, Sheet]
     unseen: dict[str, int]  # labels of dev that train does not have
+    beside: LabelSpace | None = None  # the tags, where the space are labels
 
 
 def _labels(tables: dict[str, pa.Table], settings: Settings, *, exclusive: bool) -> _Known:
@@ -186,14 +205,19 @@ def _labels(tables: dict[str, pa.Table], settings: Settings, *, exclusive: bool)
     return _Known(space, tokeniser, tokens, {}, seen.unseen)
 
 
-def _tags(tables: dict[str, pa.Table], settings: Settings) -> _Known:
-    """Of tokens with tags."""
+def _tags(tables: dict[str, pa.Table], settings: Settings, *, labelled: bool) -> _Known:
+    """Of tokens with tags, and of texts with labels where they are `labelled`, too."""
     space, embed = tag_space(tables["train"]), _embed(settings)
     learns = getattr(embed, "train_tokens", embed.train)
     tokeniser: Tokeniser = learns(flat(tables["train"]["tokens"]), seed=settings.split.seed)
     made = {name: sheet_of(table, tokeniser, space) for name, table in tables.items()}
     sheets = {name: sheet for name, (sheet, _) in made.items()}
-    return _Known(space, tokeniser, {name: sheet.tokens for name, sheet in sheets.items()}, sheets, made["dev"][1])
+    tokens, unseen = {name: sheet.tokens for name, sheet in sheets.items()}, made["dev"][1]
+    if not labelled:
+        return _Known(space, tokeniser, tokens, sheets, unseen)
+    labels = LabelSpace.of(tables["train"]["labels"])
+    unseen = unseen | labels.encode(tables["dev"]["labels"]).unseen
+    return _Known(labels, tokeniser, tokens, sheets, unseen, space)
 
 
 def _embed(settings: Settings) -> Any:

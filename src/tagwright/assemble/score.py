@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from tagwright import bundle
 from tagwright.assemble.decision import measured
 from tagwright.assemble.sheets import flat, one_array, tags_of, truth_of_tags
-from tagwright.assemble.spans import token_scores
+from tagwright.assemble.spans import given_tokens, token_scores
 from tagwright.errors import DataError, SettingsError, unknown
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures
@@ -44,6 +44,7 @@ class Scored:
     label_names: tuple[str, ...]
     label_counts: tuple[int, ...]
     tokens: int | None = None
+    tags: "Scored | None" = None  # what the head for tokens came to, beside that for texts
 
     def as_dict(self, *, convention: str = "sklearn") -> dict[str, Any]:
         """Ready for JSON."""
@@ -51,9 +52,10 @@ class Scored:
             convention=convention,  # type: ignore[arg-type]
             label_counts=self.label_counts,
         )
+        beside = {} if self.tags is None else {"tags": self.tags.as_dict(convention=convention)["metrics"]}
         facts = {"split": self.split, "convention": convention, "rows": self.rows, "unlabelled": self.unlabelled}
         facts |= {} if self.tokens is None else {"tokens": self.tokens}
-        return {"metrics": results, **facts, "unknown": self.unknown, "unseen": self.unseen}
+        return {"metrics": results, **beside, **facts, "unknown": self.unknown, "unseen": self.unseen}
 
 
 def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: str = "drop") -> Scored:
@@ -62,6 +64,9 @@ def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: 
     `unseen_labels="miss"` counts labels that the model does not know as misses instead of leaving them out. Left out, a
     text of a one-label model loses its only one, and goes with it.
     """
+    if model.tags_both and data.task == "both":
+        tags = score(model.of_tags(), replace(data, task="tokens"), split=split, unseen_labels=unseen_labels)
+        return replace(score(model, replace(data, task="many"), split=split, unseen_labels=unseen_labels), tags=tags)
     tagged = model.tags_tokens
     name, labelled = labelled_rows(data, split, "tags" if tagged else "labels")
     space = model.heads["main"].space
@@ -164,7 +169,8 @@ def _measured(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str,
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
         part = table.take(chunk)
-        scores = model.scores(part["text"])
+        tokens = given_tokens(part["tokens"])[1] if model.tags_both and "tokens" in part.column_names else None
+        scores = model.scores(part["text"], tokens=tokens)
         truth = whole.encode(part["labels"]).matrix(len(whole)) > 0
         if isinstance(scores, Scores):
             truth = truth.toarray()

@@ -1,17 +1,17 @@
 """Texts with a tag for each token, ready to be laid out: pieces of the tokens, and the tags' ids."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
-from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.rows import Rows
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.labels.space import LabelSpace
+from tagwright.model import tag_inputs
 from tagwright.read._tokens import offsets_of
 from tagwright.settings import Settings
 
@@ -56,20 +56,23 @@ def tag_space(table: pa.Table) -> LabelSpace:
     return LabelSpace.of(singles, exclusive=True)
 
 
-def tag_inputs(pieces: Tokens, offsets: np.ndarray, tokeniser: Tokeniser, settings: Settings) -> TagInputs:
-    """Windows as the settings ask for, with the special tokens that the encoder's own tokeniser puts around them."""
-    options: dict[str, Any] = {"overlap": settings.as_dict()["head"].get("overlap", 64)}
-    options |= {"around": getattr(tokeniser, "around", ((), ()))}
-    return TagInputs(placed(pieces, offsets, limit=settings.fit.limit, **options), settings.fit.limit)
+def tag_rows(
+    sheet: Sheet,
+    tokeniser: Tokeniser,
+    settings: Settings,
+    *,
+    weight: np.ndarray | None,
+    target: csr_array | None = None,
+) -> Rows:
+    """Windows to learn from, with a tag where a position speaks for a token.
 
-
-def tag_rows(sheet: Sheet, tokeniser: Tokeniser, settings: Settings, weight: np.ndarray | None) -> Rows:
-    """Windows to learn from: no labels of whole texts, a tag where a position speaks for a token."""
-    inputs = tag_inputs(sheet.pieces, sheet.offsets, tokeniser, settings)
+    With a `target` (n, L) of labels for whole texts, each text is one row: its first window.
+    """
+    inputs = tag_inputs(sheet.pieces, sheet.offsets, tokeniser, settings, whole=target is None)
     owner, text = inputs.places.owner, inputs.places.text
     tags = np.where(owner < 0, -1, sheet.tags[owner]) if len(sheet.tags) else np.full(len(owner), -1)
-    nothing = csr_array((len(text), 0), dtype=np.float32)
-    return Rows(inputs=inputs, target=nothing, weight=None if weight is None else weight[text], tags=tags)
+    target = csr_array((len(text), 0), dtype=np.float32) if target is None else target
+    return Rows(inputs=inputs, target=target, weight=None if weight is None else weight[text], tags=tags)
 
 
 def truth_of_tags(tags: np.ndarray, count: int) -> np.ndarray:

@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tagwright.assemble.sheets import flat, one_array, tag_inputs
+from tagwright.assemble.sheets import flat, one_array
 from tagwright.embed._cut import Cut
 from tagwright.labels.tags import scheme_of, spans_of
-from tagwright.model import Model, Scores, answers_of
+from tagwright.model import Model, Scores, answers_of, tag_inputs
 from tagwright.read._tokens import join, offsets_of
 
 SPAN = pa.struct({"start": pa.int32(), "end": pa.int32()})

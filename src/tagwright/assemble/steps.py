@@ -102,11 +102,13 @@ def batch_loss(network: Network, objective: Objective, batch: Batch, generator: 
     if isinstance(batch.target, SparseTarget):
         return chunked_loss(network, objective, batch)
     logits = network(*batch.inputs)
-    if batch.tags is not None:
+    if batch.tags is not None and objective.tagging is None:
         return objective.of_tokens(logits["main"], batch.tags, weight=batch.weight, generator=generator)
     facts = {"known": batch.known, "example_weight": batch.weight, "generator": generator, "excused": batch.excused}
     value: Tensor = objective(logits["main"], batch.target, soft=batch.soft, soft_logits=logits.get("soft"), **facts)
-    return value
+    if objective.tagging is None:
+        return value
+    return value + objective.tagging(logits["tags"], batch.tags, weight=batch.weight, generator=generator)
 
 
 def against_capture(training: Training, objective: Objective, rows: Rows, settings: Settings, run: Run) -> str | None:

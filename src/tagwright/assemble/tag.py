@@ -157,27 +157,37 @@ def _grouped(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.R
 
 
 def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[str, Any]) -> tuple[pa.Table, Tagged]:
-    table, column, separator = pa.Table.from_batches([batch]), options["column"], options["separator"]
-    made = (column, *(f"{column}_{name}" for name in ("scores", *(FACETS if model.tags_tokens else ()))))
-    taken = set(made) & set(table.column_names)
+    table, separator = pa.Table.from_batches([batch]), options["separator"]
+    columns, tally = (_keywords if model.tags_tokens else _labels)(model, table, source, options)
+    if model.tags_both:
+        columns |= _keywords(model.of_tags(), table, source, {**options, "column": "keywords"})[0]
+    taken = set(columns) & set(table.column_names)
     if taken:
         raise SettingsError(f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column")
-    if model.tags_tokens:
-        return _with_keywords(model, table, source, options)
+    table = table if separator is None else write.flat(table, separator)
+    for name, values in columns.items():
+        table = table.append_column(name, values)
+    return write.inert(table) if options["inert"] else table, tally
+
+
+def _labels(
+    model: Model, table: pa.Table, source: Path, options: Mapping[str, Any]
+) -> tuple[dict[str, pa.Array], Tagged]:
+    """The labels of every text and their scores, as lists, or joined for a file without lists."""
+    column, separator = options["column"], options["separator"]
     texts = texts_of(table, source, options["text"])
-    scores = model.scores(texts)
-    empty = _empty(texts)
+    scores, empty = model.scores(texts), _empty(texts)
     names, values = _lists(model.heads["main"].space.names, scores, ~empty)
     if separator is not None:
         names = pc.binary_join(names, separator)
         values = pc.binary_join(values.cast(pa.list_(pa.string())), separator)
-        table = write.flat(table, separator)
-    table = table.append_column(column, names).append_column(f"{column}_scores", values)
-    table = write.inert(table) if options["inert"] else table
-    return table, Tagged(len(empty), int((empty | ~scores.chosen.any(1)).sum()), int(empty.sum()))
+    tally = Tagged(len(empty), int((empty | ~scores.chosen.any(1)).sum()), int(empty.sum()))
+    return {column: names, f"{column}_scores": values}, tally
 
 
-def _with_keywords(model: Model, table: pa.Table, source: Path, options: Mapping[str, Any]) -> tuple[pa.Table, Tagged]:
+def _keywords(
+    model: Model, table: pa.Table, source: Path, options: Mapping[str, Any]
+) -> tuple[dict[str, pa.Array], Tagged]:
     """The keywords of every text: as structures, or in a file without lists a column for each of their facets."""
     column, separator = options["column"], options["separator"]
     tokens = next((n for n in TOKENS if n in table.column_names and pa.types.is_list(table[n].type)), None)
@@ -187,18 +197,12 @@ def _with_keywords(model: Model, table: pa.Table, source: Path, options: Mapping
         texts = texts_of(table, source, options["text"])
         cuts = cut(texts, model.settings.data.cut)
     found = keywords_of(find_spans(model, cuts), [text or "" for text in texts.to_pylist()])
+    tally = Tagged(len(found), sum(not row for row in found), int(_empty(texts).sum()))
     if separator is None:
-        table = table.append_column(column, pa.array(found, pa.list_(KEYWORD)))
-    else:
-        table = write.flat(table, separator)
-        cells = [facets(row, separator) for row in found]
-        for name in ("", *FACETS):
-            values = pa.array([one[name or "text"] for one in cells], pa.string())
-            table = table.append_column(f"{column}_{name}" if name else column, values)
-        table = write.inert(table) if options["inert"] else table
-    empty = _empty(texts)
-    without = sum(not row for row in found)
-    return table, Tagged(len(found), without, int(empty.sum()))
+        return {column: pa.array(found, pa.list_(KEYWORD))}, tally
+    cells = [facets(row, separator) for row in found]
+    names = {"text": column, **{name: f"{column}_{name}" for name in FACETS}}
+    return {made: pa.array([one[name] for one in cells], pa.string()) for name, made in names.items()}, tally
 
 
 def _empty(texts: pa.ChunkedArray | pa.Array) -> np.ndarray:

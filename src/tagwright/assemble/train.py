@@ -20,6 +20,7 @@ from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
 from tagwright.assemble.sheets import truth_of_tags
 from tagwright.assemble.steps import steps_of
+from tagwright.assemble.tag_head import tag_head, tagging_of
 from tagwright.assemble.teacher import Teaching
 from tagwright.assemble.training import Run, Training
 from tagwright.batches.bucket import plan
@@ -62,7 +63,8 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     check_head(settings)
     _with_vector_width(settings, prepared.vectors)
     watched(settings, prepared.space)
-    rule_of(settings.decide, exclusive=prepared.space.exclusive, tagged=bool(prepared.sheets))
+    rule_of(settings.decide, exclusive=prepared.space.exclusive, tagged=prepared.tagged)
+    tagging_of(prepared, settings)
     check_lessons(prepared, settings, objective)
     device = device_of(settings)
     if not settings.head.options.get("chunk"):
@@ -77,10 +79,12 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     settings = _with_vector_width(settings, prepared.vectors)
     space, fingerprint = prepared.space, prepared.fingerprint(settings)
     network = _network(prepared, settings)
-    objective = build_objective(settings, space, row_count=prepared.example_count).to(device_of(settings))
+    objective = build_objective(settings, space, row_count=prepared.example_count)
+    objective.tagging = tagging_of(prepared, settings)
+    objective = objective.to(device_of(settings))
     teaching = Teaching(prepared=prepared, settings=settings, run=run, train=fit)
     train, dev = lessons(teaching, ["train"], network, objective), prepared.rows("dev", network, settings)
-    sheet = prepared.sheets.get("dev")
+    sheet = prepared.sheets["dev"] if prepared.tagged else None
     truth = truth_of(dev.target, settings) if sheet is None else truth_of_tags(sheet.tags, len(space))
     texts, metric = {} if sheet is None else {"offsets": sheet.offsets}, watched(settings, space)
     history = History(sign=1 if metrics.metric(metric)[1] else -1)
@@ -88,6 +92,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
     answers = answers_of(network, dev.inputs, settings, space, link_of(settings), ranks=run.ranks)
     head, chosen = decide_on(answers, truth, settings, space, **texts)
+    beside = {} if prepared.tag_space is None else {"tags": tag_head(prepared, network, settings, run.ranks)}
     if settings.fit.refit and history.best:
         again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
         network = _network(prepared, settings)
@@ -100,7 +105,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
         settings=settings,
         tokeniser=prepared.tokeniser,
         network=network.cpu(),
-        heads={"main": replace(head, metrics=found)},
+        heads={"main": replace(head, metrics=found), **beside},
         learned=prepared.learned,
     )
     seconds = time.monotonic() - started
@@ -158,13 +163,15 @@ def train_network(
 
 def _network(prepared: Prepared, settings: Settings) -> Network:
     two = settings.soft.heads == 2 and settings.targets.name != "hard"
+    beside = {} if prepared.tag_space is None else {"tags": prepared.tag_space}
     network = build_network(
         settings,
-        {"main": prepared.space} | ({"soft": prepared.space} if two else {}),
+        {"main": prepared.space} | ({"soft": prepared.space} if two else {}) | beside,
         sizes=prepared.tokeniser.sizes,
         learned=prepared.learned,
         vectors=prepared.vectors,
         row_count=prepared.example_count,
+        token_count=prepared.token_count,
         fresh=True,
     )
     return network.to(device_of(settings))
@@ -200,8 +207,8 @@ def _scorer(
     network: Network, dev: Rows, truth: Any, metric: str, settings: Settings, prepared: Prepared, ranks: Ranks
 ) -> Callable[[], Evaluation]:
     space, link = prepared.space, link_of(settings)
-    texts = {"offsets": prepared.sheets["dev"].offsets} if prepared.sheets else {}
-    beside = BESIDE if prepared.sheets else ()
+    texts = {"offsets": prepared.sheets["dev"].offsets} if prepared.tagged else {}
+    beside = BESIDE if prepared.tagged else ()
 
     def score() -> Evaluation:
         answers = answers_of(network, dev.inputs, settings, space, link, ranks=ranks)

@@ -26,10 +26,19 @@ class Places(NamedTuple):
     token_count: int  # of all texts
 
 
-def placed(pieces: Tokens, offsets: np.ndarray, *, limit: int, overlap: int = 64, around: Around = ((), ())) -> Places:
+def placed(
+    pieces: Tokens,
+    offsets: np.ndarray,
+    *,
+    limit: int,
+    overlap: int = 64,
+    around: Around = ((), ()),
+    whole: bool = True,
+) -> Places:
     """Lay out texts whose tokens are `pieces` (token t has the ids pieces.offsets[t]:[t + 1], one at least).
 
     Text i has the tokens offsets[i]:offsets[i + 1]. No window is longer than `limit`, special ids `around` it included.
+    Not `whole`, each text is its first window alone, and nothing speaks for the tokens behind it.
     """
     room = limit - sum(map(len, around))
     if room < 1:
@@ -37,7 +46,7 @@ def placed(pieces: Tokens, offsets: np.ndarray, *, limit: int, overlap: int = 64
     step = room - min(overlap, room // 2)
     starts = pieces.offsets[offsets]  # of the texts, among the pieces
     lengths = np.diff(starts)
-    counts = 1 + np.maximum(-(-(lengths - room) // step), 0)
+    counts = 1 + np.maximum(-(-(lengths - room) // step), 0) * whole
     text = np.repeat(np.arange(len(counts)), counts)
     number = np.arange(len(text)) - np.repeat(np.cumsum(counts) - counts, counts)
     begin = np.minimum(number * step, np.maximum(lengths[text] - room, 0))  # the last one reaches back, and is full

@@ -7,7 +7,12 @@ from rich.table import Table
 
 from tagwright.cli._show import many, result, show
 
-TASKS = {"one": "one label a text", "many": "several labels a text", "tokens": "a tag for each token"}
+TASKS = {
+    "one": "one label a text",
+    "many": "several labels a text",
+    "tokens": "a tag for each token",
+    "both": "labels of texts, tags of tokens",
+}
 
 
 def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) -> None:

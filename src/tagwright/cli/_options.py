@@ -22,7 +22,7 @@ Labels = Annotated[
 ]
 Task = Annotated[
     str | None,
-    typer.Option(help="one (label a text), many, or tokens (a tag each). Found if left out.", show_default=False),
+    typer.Option(help="one (label a text), many, tokens (a tag each), or both. Found if left out.", show_default=False),
 ]
 Separator = Annotated[str, typer.Option(help="What separates labels in a cell: auto, none, or the character.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout, all else to stderr.")]

@@ -78,6 +78,10 @@ def fit(
             show_default="accuracy for one label, else lrap; with very many in chunks ndcg_at_5",
         ),
     ] = None,
+    schedule: Annotated[
+        str | None,
+        typer.Option(help="linear, bat, …: `tagwright parts schedules`.", show_default="the encoder's, else linear"),
+    ] = None,
     epochs: o.Epochs = None,
     batch: o.Batch = None,
     learning_rate: o.Rate = None,
@@ -134,6 +138,7 @@ def fit(
         "weights.name": label_weights,
         "decide.name": decide,
         "fit.metric": metric,
+        "schedule.name": schedule,
         "fit.epochs": epochs,
         "fit.batch": batch,
         "fit.learning_rate": learning_rate,
@@ -166,6 +171,8 @@ def fit(
         title = _show.measured_on("dev", outcome.rows, outcome.tokens)
         if outcome.tokens is None:
             _show.show(_show.metric_table(title, outcome.metrics))
+            if outcome.tags is not None:
+                _show.show(_show.tag_table(f"{title}, tags of their tokens", outcome.tags, outcome.tag_names))
         else:
             _show.show(_show.tag_table(title, outcome.metrics, outcome.label_names))
     if outcome.refitted_on is not None:

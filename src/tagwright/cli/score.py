@@ -51,6 +51,10 @@ def score(
     if scored.tokens is None:
         _show.show(_show.metric_table(title, results))
         _show.show(_show.band_table(bands(scored.label_counts, results)))
+        if scored.tags is not None:
+            tags = scored.tags
+            named = f"{_show.measured_on(tags.split, tags.rows, tags.tokens)}, convention {convention}"
+            _show_tags(tags, named, tags.as_dict(convention=convention)["metrics"])
     else:
         _show_tags(scored, title, results)
     what = "labels" if scored.tokens is None else "tags"

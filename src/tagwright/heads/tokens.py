@@ -14,6 +14,8 @@ class TokenTags(nn.Module):
     `bias` (L,) is where the tags start. A text longer than `fit.limit` is read in windows that share `overlap` tokens.
     """
 
+    tags_tokens = True
+
     def __init__(
         self, width: int, label_count: int, whole_texts: bool, bias: Tensor, extra_logits: int, *, overlap: int = 64
     ) -> None:

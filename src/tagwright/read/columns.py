@@ -27,7 +27,12 @@ from tagwright.read._labels import Labels, from_column, from_flags
 from tagwright.read._tokens import token_columns
 from tagwright.read.data import Task
 
-TASKS: dict[Task, str] = {"one": "one label a text", "many": "several labels a text", "tokens": "a tag for each token"}
+TASKS: dict[Task, str] = {
+    "one": "one label a text",
+    "many": "several labels a text",
+    "tokens": "a tag for each token",
+    "both": "labels of texts and a tag for each token",
+}
 
 SHOWN = 10  # faults that a message names
 
@@ -66,7 +71,7 @@ def canonical(
         raise DataError(f"{origin}: {_column(both)} cannot be text and label at once; name another one")
     pair = _token_pair(table, origin, text, labels, task)
     if pair is not None:
-        return _tagged(table, origin, *pair, separator, strict=strict)
+        return _tagged(table, origin, *pair, separator, task=task or "tokens", strict=strict)
     text_names = named(table, origin, text, "text")
     label_names = named(table, origin, labels, "label") or find_by_name(table, LABELS, text_names)[:1]
     text_names = text_names or find_text(table, origin, label_names)
@@ -139,7 +144,7 @@ def _token_pair(
     table: pa.Table, origin: Origin, text: Names, labels: Names, task: Task | None
 ) -> tuple[str, str] | None:
     """The columns of tokens and tags; None where the task is another."""
-    if task not in (None, "tokens"):
+    if task not in (None, "tokens", "both"):
         return None
     tokens = named(table, origin, text, "text") or [name for name in TOKENS if name in table.column_names]
     tags = named(table, origin, labels, "label") or [name for name in TAGS if name in table.column_names]
@@ -154,7 +159,9 @@ def _token_pair(
     return both[0], both[1]
 
 
-def _tagged(table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str, *, strict: bool) -> Canonical:
+def _tagged(
+    table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str, *, task: Task, strict: bool
+) -> Canonical:
     columns = token_columns(whole(table[tokens]), whole(table[tags]), origin)
     columns["tags"], mended = _sound(columns["tags"], table, origin, strict=strict)
     if {"text", "starts"} <= set(table.column_names):
@@ -163,8 +170,11 @@ def _tagged(table: pa.Table, origin: Origin, tokens: str, tags: str, separator: 
     beside = find_by_name(table, LABELS, [tokens, tags])
     nothing = pa.nulls(table.num_rows, pa.list_(pa.string()))  # nobody judged the text as a whole
     columns["labels"] = from_column(whole(table[beside[0]]), separator).lists if beside else nothing
-    found = (f"tokens: {_column([tokens])}", f"tags: {_column([tags])}, {count} tags", f"task: {TASKS['tokens']}")
-    return Canonical(pa.table(columns | _kept(table, origin)), "tokens", (*found, *mended))
+    labelled = (f"labels: {_column(beside[:1])}",) if beside and task == "both" else ()
+    if task == "both" and not beside:
+        raise DataError(f"{origin}: no column of labels beside tokens and tags among {quoted(table.column_names)}")
+    found = (f"tokens: {_column([tokens])}", f"tags: {_column([tags])}, {count} tags", f"task: {TASKS[task]}")
+    return Canonical(pa.table(columns | _kept(table, origin)), task, (*found, *labelled, *mended))
 
 
 def _sound(

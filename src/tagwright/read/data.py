@@ -6,7 +6,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-Task = Literal["one", "many", "tokens"]
+Task = Literal["one", "many", "tokens", "both"]
 SPLITS = ("train", "dev", "test")
 
 

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 from tagwright.report import plots
 from tagwright.report.page import MOST_ROWS, Card, Cell, Figure, Table, number, plural, render
 
-TASKS = {"one": "exactly one label", "many": "any number of labels", "tokens": "a tag for every token"}
+TASKS = {
+    "one": "exactly one label",
+    "many": "any number of labels",
+    "tokens": "a tag for every token",
+    "both": "labels of texts, tags of tokens",
+}
 
 
 class Found(NamedTuple):

@@ -1,0 +1,37 @@
+"""The head for tokens that is learnt beside one for whole texts: its objective, and its decision and figures on dev."""
+
+from dataclasses import replace
+
+from tagwright.assemble.decision import decide_on, measured
+from tagwright.assemble.network import link_of
+from tagwright.assemble.prepare import Prepared
+from tagwright.assemble.sheets import truth_of_tags
+from tagwright.fit.ranks import Ranks
+from tagwright.model import Head, Scores, answers_of, tag_inputs
+from tagwright.network import Network
+from tagwright.objective import Tagging, build_objective
+from tagwright.settings import Settings
+
+
+def tagging_of(prepared: Prepared, settings: Settings) -> Tagging | None:
+    """Its objective; None where there is no such head. A text's tags weigh as much as its labels, times the setting."""
+    if prepared.tag_space is None:
+        return None
+    tokens = prepared.token_count
+    objective = build_objective(settings.of_tags(), prepared.tag_space, row_count=tokens)
+    return Tagging(objective, weight=settings.tags.weight * prepared.tables["train"].num_rows / max(tokens, 1))
+
+
+def tag_head(prepared: Prepared, network: Network, settings: Settings, ranks: Ranks) -> Head:
+    """The head with its decision, measured on dev."""
+    space, sheet, own = prepared.tag_space, prepared.sheets["dev"], settings.of_tags()
+    assert space is not None
+    inputs = tag_inputs(sheet.pieces, sheet.offsets, prepared.tokeniser, own)
+    answers = answers_of(network, inputs, own, space, link_of(own), head="tags", ranks=ranks)
+    truth = truth_of_tags(sheet.tags, len(space))
+    head, chosen = decide_on(answers, truth, own, space, sheet.offsets)
+    scores = head.scores(answers, offsets=sheet.offsets)
+    assert isinstance(scores, Scores)
+    found = measured(scores._replace(chosen=chosen), truth, offsets=sheet.offsets, tags=space.names)
+    results = found.results(label_counts=space.counts)
+    return replace(head, metrics={"split": "dev", "convention": "sklearn", "metrics": results})
