@@ -5,7 +5,8 @@ are added (Vaswani et al. 2017, section 3.5, arxiv.org/abs/1706.03762). There is
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -120,3 +121,10 @@ def _waves(hidden: int) -> tuple[Tensor, Tensor]:
     columns = torch.arange(hidden)
     angles = torch.exp((columns // 2 * 2).double() * (-math.log(10_000) / hidden))
     return angles.float(), (columns % 2).float() * (math.pi / 2)
+
+
+def tagging_defaults(task: str, objective: str | None) -> Mapping[str, Any]:
+    """What suits these encoders where tokens are tagged: small batches, for a text has many tokens; some dropout."""
+    if task not in ("tokens", "both"):
+        return {}
+    return {"encoder": {"dropout": 0.1}, "fit": {"batch": 16}}

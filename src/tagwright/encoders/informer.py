@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from tagwright.encoders._attention import Attention, full
 from tagwright.encoders._inside import Inside
 from tagwright.encoders._layer import FeedForward, Layer
-from tagwright.encoders._shell import Shell, check
+from tagwright.encoders._shell import Shell, check, tagging_defaults
 from tagwright.encoders.hidden import Hidden
 
 GOLDEN = (math.sqrt(5) - 1) / 2  # the fractions of its multiples fill [0, 1) evenly
@@ -29,6 +29,8 @@ class Informer(nn.Module):
     States past a text's length are zero; an empty text pools to zero. A larger `factor` lets more queries attend. The
     default of `feed` makes as many weights as `bat` has.
     """
+
+    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

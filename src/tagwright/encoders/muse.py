@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from tagwright.encoders._attention import by_head, full, joined
 from tagwright.encoders._inside import Inside
-from tagwright.encoders._shell import Shell, check, glorot
+from tagwright.encoders._shell import Shell, check, glorot, tagging_defaults
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError
 
@@ -25,6 +25,8 @@ class MUSE(nn.Module):
     States past a text's length are zero; an empty text pools to zero. `kernels` are odd sizes of windows. The
     default of `feed` makes as many weights as `bat` has.
     """
+
+    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

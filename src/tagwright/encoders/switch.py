@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from tagwright.encoders._attention import Attention
 from tagwright.encoders._layer import Layer
-from tagwright.encoders._shell import Shell, check, glorot
+from tagwright.encoders._shell import Shell, check, glorot, tagging_defaults
 from tagwright.encoders.hidden import Hidden
 
 
@@ -24,6 +24,8 @@ class Switch(nn.Module):
     States past a text's length are zero; an empty text pools to zero. Each of the `experts` has the inner width
     `feed`; the defaults make as many weights as `bat` has.
     """
+
+    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

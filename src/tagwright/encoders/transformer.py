@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from tagwright.encoders._attention import Attention
 from tagwright.encoders._layer import FeedForward, Layer
-from tagwright.encoders._shell import Shell, check
+from tagwright.encoders._shell import Shell, check, tagging_defaults
 from tagwright.encoders.hidden import Hidden
 
 
@@ -17,6 +17,8 @@ class Transformer(nn.Module):
     States past a text's length are zero; an empty text pools to zero. `feed` is the inner width of the feed-forward
     network; its default makes as many weights as `bat` has.
     """
+
+    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,
