@@ -61,15 +61,22 @@ def read_sources(recipe: Recipe, wanted: Sequence[str], folder: Path | None, mor
         whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
         if "test" not in whole.tables:
             raise DataError(f"{name} has no test; add a file, or split.test_share to the settings of the recipe")
-        space = LabelSpace.of(whole.tables["train"]["labels"])
         digest = " ".join(table_digest(table) for _, table in sorted(whole.tables.items()))
         found[name] = Source(
             data=replace(whole, source=name),
             rows=data.first.num_rows,
             digest=digest,
-            counts=dict(zip(space.names, space.counts)),
+            counts=_counts(whole),
         )
     return found
+
+
+def _counts(data: Data) -> dict[str, int]:
+    """Texts of train with each label; none where tokens are tagged, for cuts leave out whole texts of a label."""
+    if data.task == "tokens":
+        return {}
+    space = LabelSpace.of(data.tables["train"]["labels"])
+    return dict(zip(space.names, space.counts))
 
 
 def plan(
