@@ -74,7 +74,7 @@ def said(ready: Ready, source: Source) -> tuple[str, ...]:
     prepared = ready.prepared
     unseen = f"left out of test: {ready.strange} texts, whose labels train does not have"
     if isinstance(ready.test, Sheet):
-        counted = "count as O" if "O" in prepared.space.index else "count as missed"
+        counted = "count as O" if "O" in prepared.space.index else "are wrong whatever is chosen"
         unseen = f"{ready.strange} tokens of test have tags that train does not have; they {counted}"
     sentences = (*prepared.found[len(source.data.found) :], *prepared.warnings)
     return (*sentences, unseen) if ready.strange else sentences
