@@ -207,7 +207,7 @@ def _wrong(what: str, given: Any, must: Mapping[str, type], may: Mapping[str, ty
             faults.append(unknown(f"key of {what}", key, known))
         elif not isinstance(value, known[key]) or isinstance(value, bool) != (known[key] is bool):
             faults.append(f"{key} of {what} must be of type {known[key].__name__}, got {value!r}")
-        elif known[key] is int and value < 1:
+        elif isinstance(value, int) and known[key] is int and value < 1:
             faults.append(f"{key} of {what} must be at least 1, got {value}")
     return faults
 
