@@ -1,6 +1,7 @@
 """A small set of texts whose labels follow from their words, as files, and the settings of a network that is quick."""
 
 import csv
+import json
 import random
 
 import pytest
@@ -133,6 +134,23 @@ def split_source(tmp_path_factory):
     for seed, (name, count) in enumerate([("train", 90), ("dev", 40), ("test", 40)]):
         write_rows(folder / f"{name}.csv", made_rows(count, seed=seed))
     return folder
+
+
+@pytest.fixture(scope="session")
+def tagged_sets(tmp_path_factory):
+    """A folder of data sets with one, `places`: 60, 30 and 31 texts whose words are tagged by what they are."""
+    home, tags = tmp_path_factory.mktemp("tagged"), {"new": "B-CITY", "york": "I-CITY", "pear": "B-FRUIT"}
+    (home / "places").mkdir()
+    for seed, (name, count) in enumerate([("train", 60), ("dev", 30), ("test", 31)]):
+        draw = random.Random(seed)
+        texts = []
+        for number in range(count):
+            parts = draw.choices([["new", "york"], ["pear"], ["the"], ["very"]], k=draw.randint(2, 7))
+            texts.append([*(word for part in parts for word in part), f"n{seed}x{number}"])
+        rows = [{"tokens": words, "tags": [tags.get(word, "O") for word in words]} for words in texts]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (home / "places" / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return home
 
 
 @pytest.fixture(scope="session")

@@ -198,6 +198,28 @@ def test_without_test_rows_dev_is_measured(source, quick, tmp_path):
     assert done.facts.split == "dev"
 
 
+TAGGER = {"encoder": {"name": "bat", "width": 8, "hidden": 8, "layers": 1, "heads": 2, "feed": 8}}
+TAGGER["fit"] = {"epochs": 1, "batch": 16, "learning_rate": 0.03}
+
+
+def test_taggers_are_compared_by_their_spans(tagged_sets, tmp_path):
+    source, objectives = str(tagged_sets / "places"), ["cross_entropy", "pbp-ee"]
+    done = compare_folder(source, TAGGER, objectives=objectives, seeds=2, out=tmp_path / "c")
+    assert (done.facts.metric, done.facts.split) == ("entity_f1", "test")
+    assert {"entity_f1", "macro_f1", "macro_f2"} <= done.facts.summary[0]["metrics"].keys()
+    assert "entity_f1" in done.facts.verdict
+
+
+def test_a_metric_that_such_data_do_not_have_is_refused(tagged_sets, source, quick, tmp_path, monkeypatch):
+    trained = counting(monkeypatch)
+    options = {"objectives": ["cross_entropy", "pbp-ee"], "seeds": 1, "out": tmp_path / "c"}
+    with pytest.raises(SettingsError, match="lrap is not measured where tokens are tagged"):
+        compare_folder(str(tagged_sets / "places"), TAGGER, **options, metric="lrap")
+    with pytest.raises(SettingsError, match="entity_f1 is a metric of tagged tokens"):
+        compare_folder(str(source), quick, **{**options, "objectives": ["bce", "zlpr"]}, metric="entity_f1")
+    assert trained == list(tmp_path.iterdir()) == []
+
+
 def rows_with(**scores):
     return [
         {"objective": name, "seed": seed, "metrics": {"macro_f1": value, "ranking_loss": 1 - value}, "seconds": 1.0}

@@ -61,6 +61,12 @@ def recipe_of(tmp_path):
     return made
 
 
+def test_metrics_beside_and_amounts_may_be_asked_for(recipe_of):
+    assert (recipe_of().also, recipe_of().amounts) == ((), False)
+    asked = recipe_of(TOP.replace("seeds = 2", 'seeds = 2\nalso = ["macro_f2", "lrap"]\namounts = true'))
+    assert (asked.also, asked.amounts) == (("macro_f2", "lrap"), True)
+
+
 def test_a_grid_is_a_variant_for_every_point(recipe_of):
     found = {variant.name: variant.settings for variant in recipe_of().of("one", "cnn")}
     assert len(found) == 1 + 2 * 3
@@ -155,6 +161,10 @@ FAULTS = {
     "another data set": ('data = ["one"]\nenc', 'data = ["on"]\nenc', "unknown one of data 'on'; did you mean 'one'"),
     "settings of nobody": ("settings_of.two", "settings_of.twoo", "settings_of 'twoo'; did you mean 'two'"),
     "no baseline": ('baseline = "plain"', 'baseline = "p"', "baseline 'p' is no variant on one, cnn; there are plain"),
+    "a metric twice": ("seeds = 2", 'seeds = 2\nalso = ["accuracy"]', "mine: each metric is shown once"),
+    "another metric beside": ("seeds = 2", 'seeds = 2\nalso = ["macro_f3"]', "'macro_f3'; did you mean 'macro_f"),
+    "a number for yes": ("seeds = 2", "seeds = 2\namounts = 1", "amounts of the recipe must be of type bool, got 1"),
+    "yes for a number": ("seeds = 2", "seeds = true", "seeds of the recipe must be of type int, got True"),
     "another metric": ('metric = "accuracy"', 'metric = "acuracy"', "'acuracy'; did you mean 'accuracy'"),
 }
 

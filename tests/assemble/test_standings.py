@@ -77,6 +77,37 @@ def test_a_gain_on_a_few_texts_alone_is_no_difference():
     assert lines_of(runs)["new"].verdict == "no difference shown"
 
 
+def test_metrics_beside_come_by_seed_and_change_no_word():
+    runs = {"plain": runs_of(BASE), "new": runs_of(MORE)}
+    plain = {line.variant: line for line in standings(runs, "accuracy", baseline="plain", parts=1)}
+    shown = standings(runs, "accuracy", baseline="plain", parts=1, also=["ranking_loss"])
+    for line in shown:
+        assert line.beside == {"ranking_loss": line.scores}
+        assert (line.verdict, line.p_value) == (plain[line.variant].verdict, plain[line.variant].p_value)
+        assert plain[line.variant].beside == {}
+
+
+def test_a_metric_beside_that_a_run_does_not_have_is_no_number():
+    (line,) = standings({"plain": runs_of([0.5])}, "accuracy", baseline="plain", parts=1, also=["lrap"])
+    assert np.isnan(line.beside["lrap"]).all()
+
+
+def test_tagged_tokens_are_compared_over_seeds_alone():
+    """The accuracy of tokens is no share of texts, though it is called accuracy."""
+    runs = {name: runs_of(scores) for name, scores in (("plain", BASE), ("new", MORE))}
+    found = lines_of(runs)["new"]
+    assert found.over_texts == found.over_seeds
+
+
+def test_amounts_are_means_over_seeds():
+    def tagged(*amounts):
+        return {(seed, ""): {**row(0.5), "amounts": {"KEY": [amount, 40]}} for seed, amount in enumerate(amounts)}
+
+    found = lines_of({"plain": tagged(10, 30), "new": {(0, ""): {"failed": "x"}}})
+    assert found["plain"].amounts == {"KEY": (20.0, 40.0)}
+    assert found["new"].amounts == {}
+
+
 def test_one_seed_shows_nothing():
     found = lines_of({"plain": runs_of([0.1]), "new": runs_of([0.9])})["new"]
     assert found.verdict == "one seed shows nothing"

@@ -59,3 +59,17 @@ def test_keep_cuts_a_label_for_all_and_says_so(call, texts, quick, tmp_path):
     done = call("compare", texts, *options, *quick)
     assert done.code == 0, done.err
     assert done.err.count("keep: 5 of ") == 1
+
+
+def test_taggers_are_shown_by_spans_and_by_tags(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    rows = [f"new\tB-CITY\nyork\tI-CITY\nn{n}\tO\n\n" for n in range(40)]
+    (tmp_path / "places.conll").write_text("".join(rows))
+    sizes = {"width": 8, "hidden": 8, "layers": 1, "heads": 2, "feed": 8}
+    options = [part for name, size in sizes.items() for part in ("--set", f"encoder.{name}={size}")]
+    options += ["--encoder", "bat", "--epochs", 1, "--seeds", 2, "--out", tmp_path / "c"]
+    done = call("compare", tmp_path / "places.conll", "--objectives", "cross_entropy,cecl-array", *options)
+    assert done.code == 0, done.err
+    assert "entity_f1" in done.out
+    assert "macro_f1" in done.out
+    assert "micro_f1" not in done.out

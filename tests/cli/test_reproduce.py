@@ -86,4 +86,4 @@ def test_ctrl_c_says_how_to_go_on(call, recipe, tmp_path, monkeypatch):
 def test_without_a_name_the_recipes_are_listed(call):
     done = call("reproduce")
     assert done.code == 2
-    assert "name a recipe: kwls, " in done.err
+    assert "name a recipe: bat, " in done.err

@@ -10,7 +10,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from tagwright.errors import SettingsError, ShapeError
 from tagwright.metrics import METRICS, OF_TAGS, measure, metric
-from tagwright.metrics._tokens import measure_tokens, tag_ids
+from tagwright.metrics._tokens import measure_tokens, require_measured, tag_ids
 
 VECTORS = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
 IOB2 = ["B-LOC", "O", "I-LOC", "B-PER", "I-PER", "B-MISC"]
@@ -243,6 +243,20 @@ def test_what_cannot_be_measured_is_refused():
         tag_ids(np.array([[True, False], [True, True]]))
     with pytest.raises(ShapeError, match="in this order"):
         measure_tokens(made.truth, made.probabilities, made.chosen, offsets=made.offsets, tags=IOB2)
+
+
+def test_a_metric_is_required_of_data_that_have_it():
+    """What is asked for by name is what is measured by itself."""
+    there = Made(IOB2).measured().results(label_counts=[1, 10, 2, 1, 1, 1])
+    for name in set(there) & set(METRICS):
+        assert require_measured(name, tagged=True) == name
+    assert require_measured("lrap", tagged=False) == "lrap"
+    with pytest.raises(SettingsError, match="lrap is not measured where tokens are tagged"):
+        require_measured("lrap", tagged=True)
+    with pytest.raises(SettingsError, match="entity_f1 is a metric of tagged tokens"):
+        require_measured("entity_f1", tagged=False)
+    with pytest.raises(SettingsError, match="did you mean 'entity_f1'"):
+        require_measured("entity_f11", tagged=True)
 
 
 @pytest.mark.parametrize("state", OF_TAGS)

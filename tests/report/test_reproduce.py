@@ -10,9 +10,11 @@ def line(variant="new", **changes):
     )
 
 
-def page(*lines, **changes):
-    table = {"data": "trec", "encoder": "cnn", "cut": "", "parts": 1, "texts": 500, "lines": lines}
+def page(*lines, also=(), amounts=False, encoders=("cnn",), **changes):
+    table = {"data": "trec", "cut": "", "parts": 1, "texts": 500, "lines": lines}
     facts = RecipeFacts(
+        also=also,
+        amounts=amounts,
         title="A title",
         paper="A paper, Table 2",
         note="Its numbers",
@@ -26,7 +28,7 @@ def page(*lines, **changes):
         finished=3,
         settings={"fit": {"epochs": 3}},
         own_settings={"new": {"objective": "bce", "loss": {"labels": "mean"}}},
-        tables=[ResultTable(**{**table, **changes})],
+        tables=[ResultTable(**{**table, "encoder": encoder, **changes}) for encoder in encoders],
     )
     return reproduce_report(facts)
 
@@ -67,6 +69,57 @@ def test_what_failed_is_told_once_for_all_variants_it_befell():
 
 def test_what_was_not_run_yet_is_not_called_failed():
     assert "| new | not yet | 0 |" in page(line(scores=[], over_seeds=None, over_texts=None))
+
+
+def test_metrics_beside_are_columns_and_the_difference_says_of_what():
+    found = page(line(beside={"macro_f2": [0.7, 0.8]}), also=["macro_f2"]).splitlines()
+    header = "| variant | accuracy | macro_f2 | seeds | difference in accuracy | over seeds | over seeds and texts | |"
+    assert f"{header} seconds |" in found
+    assert any(row.startswith("| new | 0.5500 ± 0.0707 | 0.7500 ± 0.0707 | 2 | +0.0500 |") for row in found)
+    assert "| metric | accuracy on test; beside it macro_f2 |" in found
+
+
+def test_where_tokens_are_counted_no_interval_over_texts_is_claimed():
+    found = page(line(over_texts=(0.05, -0.01, 0.11)), tokens=1234)
+    assert "500 texts of test with 1,234 tokens." in found
+    assert "| variant | accuracy | seeds | difference | over seeds | | seconds |" in found
+    assert "| new | 0.5500 ± 0.0707 | 2 | +0.0500 | [-0.0100, +0.1100] | no difference shown | 1.3 |" in found
+    assert "| over seeds and texts" not in found
+
+
+def test_every_row_has_the_columns_of_its_table():
+    for tokens in (None, 9):
+        rows = page(line(beside={"lrap": [0.5]}), line("b", scores=[]), also=["lrap"], tokens=tokens).splitlines()
+        start = next(number for number, row in enumerate(rows) if row.startswith("| variant"))
+        assert len({row.count("|") for row in rows[start : start + 4]}) == 1
+
+
+def test_amounts_are_shown_where_asked_for_beside_the_truth():
+    lines = [line("one", amounts={"KEY": (30.0, 40.0)}), line("two", amounts={"KEY": (5000.4, 40.0)}), line("three")]
+    rows = page(*lines, amounts=True).splitlines()
+    assert rows[-5:] == [
+        "| tokens predicted | KEY |",
+        "|---|---|",
+        "| truth | 40 |",
+        "| one | 30 (75%) |",
+        "| two | 5,000 (12501%) |",
+    ]
+    assert "tokens predicted" not in page(*lines)
+
+
+def test_several_encoders_come_with_their_means_at_a_glance():
+    beside = {"macro_f2": [0.71, 0.72]}
+    lines = [line("one", beside=beside), line("two", scores=[], beside={})]
+    rows = page(*lines, also=["macro_f2"], encoders=("cnn", "bat")).splitlines()
+    start = rows.index("## At a glance")
+    assert rows[start + 2] == "Means in percent: accuracy / macro_f2."
+    assert rows[start + 4 : start + 8] == [
+        "| trec | cnn | bat |",
+        "|---|---|---|",
+        "| one | 55.0 / 71.5 | 55.0 / 71.5 |",
+        "| two |  |  |",
+    ]
+    assert "At a glance" not in page(*lines)
 
 
 def test_a_cut_is_named_with_the_number_of_its_training_sets_and_what_was_kept():

@@ -4,6 +4,7 @@ import platform
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from tagwright import metrics
@@ -13,8 +14,11 @@ from tagwright.assemble.ledger import packed
 from tagwright.assemble.planned import Planned, Source
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.score import known_rows, labelled_rows
+from tagwright.assemble.sheets import Sheet, sheet_of, tag_inputs, truth_of_tags
 from tagwright.assemble.train import Fitted
 from tagwright.batches.tokens import Tokens
+from tagwright.labels.tags import scheme_of
+from tagwright.metrics import Measures
 from tagwright.model import Scores, answers_of, inputs_of
 from tagwright.settings import Settings
 from tagwright.targets.hard import hard
@@ -26,9 +30,9 @@ class Ready(NamedTuple):
     """Data as training and scoring take them; the same for every objective and seed."""
 
     prepared: Prepared
-    test: Tokens
-    truth: Any  # (n, L) of test, sparse
-    left_out: int  # texts of test whose labels train does not have
+    test: Tokens | Sheet
+    truth: Any  # (n, L) of test, sparse; of tokens dense
+    strange: int  # texts of test whose labels train does not have, or tokens with such tags
 
 
 class Bench:
@@ -55,31 +59,62 @@ class Bench:
 
 def _ready(source: Source, settings: Settings) -> Ready:
     prepared = prepare(source.data, settings)
+    if prepared.sheets:
+        sheet, unseen = sheet_of(labelled_rows(source.data, "test", "tags")[1], prepared.tokeniser, prepared.space)
+        return Ready(prepared, sheet, truth_of_tags(sheet.tags, len(prepared.space)), sum(unseen.values()))
     table = labelled_rows(source.data, "test")[1]
     known = known_rows(prepared.space, table, source.data.source)
-    left_out = table.num_rows - len(known)
+    strange = table.num_rows - len(known)
     table = table.take(known)
-    return Ready(prepared, prepared.tokeniser.encode(table["text"]), hard(table, prepared.space), left_out)
+    return Ready(prepared, prepared.tokeniser.encode(table["text"]), hard(table, prepared.space), strange)
 
 
 def said(ready: Ready, source: Source) -> tuple[str, ...]:
     """What a person should know of the data."""
     prepared = ready.prepared
-    unseen = f"left out of test: {ready.left_out} texts, whose labels train does not have"
+    unseen = f"left out of test: {ready.strange} texts, whose labels train does not have"
+    if isinstance(ready.test, Sheet):
+        counted = "count as O" if "O" in prepared.space.index else "are wrong whatever is chosen"
+        unseen = f"{ready.strange} tokens of test have tags that train does not have; they {counted}"
     sentences = (*prepared.found[len(source.data.found) :], *prepared.warnings)
-    return (*sentences, unseen) if ready.left_out else sentences
+    return (*sentences, unseen) if ready.strange else sentences
 
 
 def scored(fitted: Fitted, ready: Ready, settings: Settings) -> dict[str, Any]:
     """Metrics on test, and on which texts all labels are right; on the run's own device."""
     model, head = fitted.model, fitted.model.heads["main"]
     network = model.network.to(device_of(settings))
+    if isinstance(ready.test, Sheet):
+        return _scored_tokens(fitted, ready.test, ready.truth)
     inputs = inputs_of(network, ready.test, limit=model.settings.fit.limit)
     scores = head.scores(answers_of(network, inputs, model.settings, head.space, head.link))
     truth = truth_of(ready.truth, model.settings)
     found = only_metrics(measured(scores, truth).results(label_counts=head.space.counts))
     right = packed((scores.chosen == truth).all(1)) if isinstance(scores, Scores) else None
     return {"test": found, "texts": truth.shape[0], "right": right}
+
+
+def _scored_tokens(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> dict[str, Any]:
+    """Metrics of tokens and spans, and how many tokens have each type. F scores are no means over texts, so which
+    texts are right is not told: the intervals are over seeds."""
+    model, head = fitted.model, fitted.model.heads["main"]
+    inputs = tag_inputs(sheet.pieces, sheet.offsets, model.tokeniser, model.settings)
+    answers = answers_of(model.network, inputs, model.settings, head.space, head.link)
+    scores = head.scores(answers, offsets=sheet.offsets)
+    measures = measured(scores, truth, offsets=sheet.offsets, tags=head.space.names)
+    found = only_metrics(measures.results(label_counts=head.space.counts))
+    counts = {"texts": len(sheet.offsets) - 1, "tokens": len(truth)}
+    return {"test": found, **counts, "right": None, "amounts": _amounts(measures)}
+
+
+def _amounts(measures: Measures) -> dict[str, tuple[int, int]]:
+    """Type -> its tokens as predicted and in truth; B-X and I-X are one type, as the paper's categories (BAT, A.2)."""
+    found = measures.states["without_o"].amounts()
+    scheme = scheme_of(found["name"].tolist())
+    amounts = [
+        [int(found[side][scheme.type == n].sum()) for side in ("predicted", "true")] for n in range(len(scheme.types))
+    ]
+    return {name: (predicted, true) for name, (predicted, true) in zip(scheme.types, amounts)}
 
 
 def only_metrics(found: Mapping[str, float]) -> dict[str, float]:

@@ -13,11 +13,13 @@ from tagwright import metrics, stats
 from tagwright.assemble.fit import can_report, read_for
 from tagwright.assemble.prepare import Prepared, prepare, table_digest
 from tagwright.assemble.score import labelled_rows, score
+from tagwright.assemble.sheets import tag_space
 from tagwright.assemble.train import check, fit, watched
 from tagwright.assemble.training import Progress, Run, silent
 from tagwright.bundle import versions
 from tagwright.errors import ModelError, SettingsError
 from tagwright.folder import require_ours
+from tagwright.metrics._tokens import require_measured, usual_of_tags
 from tagwright.plain import plain
 from tagwright.presets import PLAIN
 from tagwright.read import Data
@@ -65,12 +67,12 @@ def compare_folder(
     if out.exists() and not (resume or overwrite):
         raise ModelError(f"{out} exists; go on with --resume, or start over with --overwrite")
     data, first = read_for(source, {**given, "objective": objectives[0]})
-    primary = metric or ("accuracy" if data.task == "one" else "macro_f1")
-    metrics.metric(primary)
+    tagged = data.task == "tokens"
+    primary = require_measured(metric or _usual(data), tagged=tagged)
     choice, rows = first.split, data.first.num_rows
     data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     on = split or ("test" if "test" in data.tables else "dev")
-    scored = table_digest(labelled_rows(data, on)[1])[:8]
+    scored = table_digest(labelled_rows(data, on, "tags" if tagged else "labels")[1])[:8]
     prepared = prepare(data, first)
     chosen = {name: resolve({**given, "objective": name}, data.task, rows) for name in objectives}
     known = dict.fromkeys(sentence for settings in chosen.values() for sentence in check(prepared, settings))
@@ -90,6 +92,13 @@ def compare_folder(
     facts = replace(facts, differing=differing(chosen), warnings=prepared.warnings)
     shutil.rmtree(out / "teachers", ignore_errors=True)  # they have served
     return Comparison(facts=facts, report=_write(facts, out))
+
+
+def _usual(data: Data) -> str:
+    """The metric to compare by where none is named; of tokens the one that the best model is chosen by."""
+    if data.task == "tokens":
+        return usual_of_tags(tag_space(data.first).names)
+    return "accuracy" if data.task == "one" else "macro_f1"
 
 
 def differing(chosen: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:

@@ -12,6 +12,7 @@ from tagwright.assemble.prepare import table_digest
 from tagwright.assemble.recipes import FILES, Cut, Recipe, Variant, narrowed, over
 from tagwright.errors import DataError, SettingsError
 from tagwright.labels.space import LabelSpace
+from tagwright.metrics._tokens import require_measured
 from tagwright.read import Data
 from tagwright.read._readers import readers
 from tagwright.read.source import locate
@@ -59,17 +60,26 @@ def read_sources(recipe: Recipe, wanted: Sequence[str], folder: Path | None, mor
         data, _ = read_for(str(_located(name, folder)), {"data": given.get("data", {})})
         choice = resolve({"split": given.get("split", {})}).split
         whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
+        for metric in (recipe.metric, *recipe.also):
+            require_measured(metric, tagged=data.task == "tokens")
         if "test" not in whole.tables:
             raise DataError(f"{name} has no test; add a file, or split.test_share to the settings of the recipe")
-        space = LabelSpace.of(whole.tables["train"]["labels"])
         digest = " ".join(table_digest(table) for _, table in sorted(whole.tables.items()))
         found[name] = Source(
             data=replace(whole, source=name),
             rows=data.first.num_rows,
             digest=digest,
-            counts=dict(zip(space.names, space.counts)),
+            counts=_counts(whole),
         )
     return found
+
+
+def _counts(data: Data) -> dict[str, int]:
+    """Texts of train with each label; none where tokens are tagged, for cuts leave out whole texts of a label."""
+    if data.task == "tokens":
+        return {}
+    space = LabelSpace.of(data.tables["train"]["labels"])
+    return dict(zip(space.names, space.counts))
 
 
 def plan(

@@ -69,6 +69,8 @@ class Recipe:
     encoders: tuple[str, ...]
     baseline: str
     variants: tuple[Variant, ...]
+    also: tuple[str, ...] = ()  # metrics shown beside; the words of the tables go by `metric` alone
+    amounts: bool = False  # of tagged tokens: how many of each type are predicted
     settings: Mapping[str, Any] = field(default_factory=dict)
     settings_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     cuts: tuple[Cut, ...] = (Cut(),)
@@ -175,7 +177,7 @@ def _with_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 REQUIRED = {"title": str, "paper": str, "note": str, "metric": str, "seeds": int, "data": list, "encoders": list}
 TOP = REQUIRED | {"baseline": str, "variants": list}
-OPTIONAL = {"settings": dict, "settings_of": dict, "cuts": list}
+OPTIONAL = {"also": list, "amounts": bool, "settings": dict, "settings_of": dict, "cuts": list}
 OF_VARIANT = {"name": str, "objective": str}
 MAY_VARIANT = {"data": list, "encoders": list, "settings": dict, "grid": dict}
 MAY_CUT = {"data": list, "keep": dict, "each": int, "together": int, "labels": list}
@@ -203,16 +205,19 @@ def _wrong(what: str, given: Any, must: Mapping[str, type], may: Mapping[str, ty
     for key, value in given.items():
         if key not in known:
             faults.append(unknown(f"key of {what}", key, known))
-        elif not isinstance(value, known[key]) or isinstance(value, bool):
+        elif not isinstance(value, known[key]) or isinstance(value, bool) != (known[key] is bool):
             faults.append(f"{key} of {what} must be of type {known[key].__name__}, got {value!r}")
-        elif isinstance(value, int) and value < 1:
+        elif isinstance(value, int) and known[key] is int and value < 1:
             faults.append(f"{key} of {what} must be at least 1, got {value}")
     return faults
 
 
 def _require_whole(recipe: Recipe) -> None:
     """Every table needs its baseline, and each of its rows another name; names must be known."""
-    metrics.metric(recipe.metric)
+    for name in (recipe.metric, *recipe.also):
+        metrics.metric(name)
+    if recipe.metric in recipe.also or len(set(recipe.also)) < len(recipe.also):
+        raise SettingsError(f"{recipe.name}: each metric is shown once; got {', '.join((recipe.metric, *recipe.also))}")
     places: Iterable[Variant | Cut] = (*recipe.variants, *recipe.cuts)
     for kind, known in (("data", recipe.data), ("encoders", recipe.encoders)):
         for name in (name for place in places for name in getattr(place, kind, ())):

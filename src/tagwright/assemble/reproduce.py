@@ -169,7 +169,7 @@ def _facts(
     rows = [ledger.rows[run.key] for run in runs if run.key in ledger.rows]
     cells = dict.fromkeys(run.cell for run in runs)
     return RecipeFacts(
-        **{name: getattr(recipe, name) for name in ("title", "paper", "note", "metric")},
+        **{name: getattr(recipe, name) for name in ("title", "paper", "note", "metric", "also", "amounts")},
         settings=with_assigned(recipe.settings, _set_of(rows)),
         command=command,
         date=max((row["when"] for row in rows), default=datetime.now(UTC).isoformat())[:10],
@@ -213,7 +213,8 @@ def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTab
         cut=cut,
         parts=runs[0].cut.size,
         texts=next((row["texts"] for row in rows if "texts" in row), None),
-        lines=standings(by_variant, recipe.metric, baseline=recipe.baseline, parts=runs[0].cut.size),
+        tokens=next((row["tokens"] for row in rows if "tokens" in row), None),
+        lines=standings(by_variant, recipe.metric, baseline=recipe.baseline, parts=runs[0].cut.size, also=recipe.also),
         notes=list(dict.fromkeys(sentence for row in rows for sentence in row.get("said", ()))),
     )
 

@@ -21,12 +21,19 @@ class _Scores:
 
     of_seed: dict[int, float]
     right: dict[int, np.ndarray]
+    beside: dict[str, list[float]]
+    amounts: dict[str, tuple[float, float]]
     seconds: float
 
 
-def standings(runs: Mapping[str, Runs], metric: str, *, baseline: str, parts: int) -> list[Line]:
-    """A line a variant, the baseline first; `parts` are the training sets that a seed needs to count."""
-    found = {name: _scores(rows, metric, parts) for name, rows in runs.items()}
+def standings(
+    runs: Mapping[str, Runs], metric: str, *, baseline: str, parts: int, also: Sequence[str] = ()
+) -> list[Line]:
+    """A line a variant, the baseline first; `parts` are the training sets that a seed needs to count.
+
+    `also` are metrics to show beside: nothing is concluded from them.
+    """
+    found = {name: _scores(rows, metric, parts, also) for name, rows in runs.items()}
     base = found[baseline]
     intervals = {name: _intervals(scores, base) for name, scores in found.items() if name != baseline}
     judged = [name for name, (_, whole) in intervals.items() if whole is not None and whole.seeds_counted]
@@ -44,20 +51,28 @@ def standings(runs: Mapping[str, Runs], metric: str, *, baseline: str, parts: in
                 p_value=adjusted.get(name),
                 verdict=_verdict(name, baseline, whole, adjusted, metric),
                 seconds=scores.seconds,
+                beside=scores.beside,
+                amounts=scores.amounts,
                 failed=failed,
             )
         )
     return lines
 
 
-def _scores(runs: Runs, metric: str, parts: int) -> _Scores:
+def _scores(runs: Runs, metric: str, parts: int, also: Sequence[str]) -> _Scores:
     done = {place: row for place, row in runs.items() if "failed" not in row}
     by_seed: dict[int, list[Mapping[str, Any]]] = {}
     for (seed, _), row in sorted(done.items()):
         by_seed.setdefault(seed, []).append(row)
     whole = {seed: rows for seed, rows in by_seed.items() if len(rows) == parts}
+
+    def means(name: str) -> dict[int, float]:
+        return {seed: float(np.mean([row["test"].get(name, np.nan) for row in rows])) for seed, rows in whole.items()}
+
     return _Scores(
-        of_seed={seed: float(np.mean([row["test"][metric] for row in rows])) for seed, rows in whole.items()},
+        of_seed=means(metric),
+        beside={name: list(means(name).values()) for name in also},
+        amounts=_amounts([row["amounts"] for rows in whole.values() for row in rows if "amounts" in row]),
         right={seed: right for seed, rows in whole.items() if (right := _right(rows, metric)) is not None},
         seconds=float(np.mean([row["seconds"] for row in done.values()])) if done else float("nan"),
     )
@@ -68,6 +83,14 @@ def _right(rows: Sequence[Mapping[str, Any]], metric: str) -> np.ndarray | None:
     if metric not in PER_TEXT or any(row.get("right") is None for row in rows):
         return None
     return np.mean([unpacked(row["right"], row["texts"]) for row in rows], axis=0)
+
+
+def _amounts(found: Sequence[Mapping[str, Sequence[int]]]) -> dict[str, tuple[float, float]]:
+    """Type -> tokens predicted and true, means over the runs."""
+    return {
+        name: (float(np.mean([one[name][0] for one in found])), float(np.mean([one[name][1] for one in found])))
+        for name in (found[0] if found else ())
+    }
 
 
 def _intervals(scores: _Scores, base: _Scores) -> tuple[Interval | None, Interval | None]:

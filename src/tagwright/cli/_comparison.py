@@ -11,6 +11,7 @@ from tagwright.report.compare import differing
 
 WIDE = 100  # columns of a terminal that has room for two metrics
 BESIDE = ("micro_f1", "macro_f1", "accuracy")  # the report has them all
+BESIDE_SPANS = ("macro_f1", "macro_f2")  # micro F1 of tokens is their accuracy, high wherever most are outside
 
 
 def show_comparison(done: Comparison) -> None:
@@ -18,7 +19,8 @@ def show_comparison(done: Comparison) -> None:
     facts = done.facts
     table = Table(title=f"{facts.title} ({facts.split})", title_justify="left", title_style="bold", pad_edge=False)
     table.add_column("objective", no_wrap=True)
-    shown = [name for name in dict.fromkeys((facts.metric, *BESIDE)) if name in facts.summary[0]["metrics"]]
+    beside = BESIDE_SPANS if "entity_f1" in facts.summary[0]["metrics"] else BESIDE
+    shown = [name for name in dict.fromkeys((facts.metric, *beside)) if name in facts.summary[0]["metrics"]]
     shown = shown[: 2 if _show.results_console.width >= WIDE else 1]
     for name in shown:
         table.add_column(name, justify="right", no_wrap=True)

@@ -75,7 +75,7 @@ def reproduce(
 def _list(recipes: "list[Recipe]", *, json: bool) -> None:
     from tagwright.cli import _show
 
-    shown = ("name", "title", "paper", "note", "metric", "seeds", "data", "encoders", "runs", "baseline")
+    shown = ("name", "title", "paper", "note", "metric", "also", "seeds", "data", "encoders", "runs", "baseline")
     if json:
         _show.emit({"recipes": [{key: getattr(recipe, key) for key in shown} for recipe in recipes]})
         return

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.errors import ShapeError
+from tagwright.errors import SettingsError, ShapeError
 from tagwright.labels.tags import require_offsets, scheme_of
 from tagwright.metrics import FAMILIES, OF_TAGS, Measures, measure, metric
 from tagwright.metrics._chunk import check
@@ -57,6 +57,16 @@ def usual_of_tags(tags: Sequence[str]) -> str:
     ('entity_f1', 'macro_f1')
     """
     return "macro_f1" if scheme_of(tags).kind == "plain" else "entity_f1"
+
+
+def require_measured(name: str, *, tagged: bool) -> str:
+    """The name of a metric that tokens with tags have, or texts with labels; another is an error."""
+    metric(name)
+    if tagged and name not in METRICS_OF_TOKENS:
+        raise SettingsError(f"{name} is not measured where tokens are tagged; take one such as entity_f1 or macro_f1")
+    if not tagged and _of_tags(name):
+        raise SettingsError(f"{name} is a metric of tagged tokens; for labels of texts take one such as micro_f1")
+    return name
 
 
 def tag_ids(cells: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Results of a recipe as Markdown: what was run, then a table for every data set, encoder and cut."""
+"""Results of a recipe as Markdown: what was run, means at a glance, a table for every data set, encoder and cut."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +11,10 @@ from tagwright import toml
 Bounds = tuple[float, float, float]  # mean, low, high
 READING = (
     "`±` is the standard deviation over seeds. Intervals are 95% of the difference to the baseline, paired: over other "
-    "seeds on this test set, and over other seeds and other texts. The words go by the latter where every text's "
-    "answer is known, corrected for the number of variants in the table (Holm); the intervals are not corrected. With "
-    "two or three seeds the first may be the wider one: it knows the spread over seeds from these alone."
+    "seeds on this test set, and, where the metric is the share of texts that are right, over other seeds and other "
+    "texts. The words go by the latter where it is there, corrected for the number of variants in the table (Holm); "
+    "the intervals are not corrected. With two or three seeds the first may be the wider one: it knows the spread over "
+    "seeds from these alone."
 )
 
 
@@ -29,6 +30,8 @@ class Line:
     verdict: str
     seconds: float
     failed: Sequence[str] = ()
+    beside: Mapping[str, Sequence[float]] = field(default_factory=dict)  # metric -> a score a seed
+    amounts: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # type -> its tokens, predicted and true
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +45,7 @@ class ResultTable:
     texts: int | None  # of test
     lines: Sequence[Line]
     notes: Sequence[str] = ()  # what was said of the data
+    tokens: int | None = None  # of test, where these are what is counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,11 +66,15 @@ class RecipeFacts:
     settings: Mapping[str, Any]
     own_settings: Mapping[str, Mapping[str, Any]]  # of a variant, data set or encoder
     tables: Sequence[ResultTable] = field(default_factory=list)
+    also: Sequence[str] = ()  # metrics shown beside; the words are about `metric` alone
+    amounts: bool = False
 
 
 def reproduce_report(facts: RecipeFacts) -> str:
     """The whole page."""
-    return "\n".join([*_head(facts), *(line for table in facts.tables for line in _table(table, facts.metric))]) + "\n"
+    return (
+        "\n".join([*_head(facts), *_glance(facts), *(line for t in facts.tables for line in _table(t, facts))]) + "\n"
+    )
 
 
 def _head(facts: RecipeFacts) -> Iterator[str]:
@@ -75,7 +83,8 @@ def _head(facts: RecipeFacts) -> Iterator[str]:
     yield f"| date | {facts.date} |"
     yield f"| command | `{facts.command}` |"
     yield f"| runs | {facts.finished} of {facts.runs}; seeds: {facts.seeds} |"
-    yield f"| metric | {facts.metric} on test |"
+    beside = f"; beside it {', '.join(facts.also)}" if facts.also else ""
+    yield f"| metric | {facts.metric} on test{beside} |"
     yield f"| device | {', '.join(facts.devices) or 'none yet'} |"
     yield f"| versions | {versions} |"
     yield from ("", READING, "", "Settings beside the encoders' own:", "", "```toml")
@@ -85,14 +94,44 @@ def _head(facts: RecipeFacts) -> Iterator[str]:
         yield f"- {_cell(name)}: {_flat(settings)}"
 
 
-def _table(table: ResultTable, metric: str) -> Iterator[str]:
+def _glance(facts: RecipeFacts) -> Iterator[str]:
+    """Variants × encoders of each data set and cut, where there are several encoders: the form of a paper's table."""
+    places: dict[tuple[str, str], list[ResultTable]] = {}
+    for table in facts.tables:
+        places.setdefault((table.data, table.cut), []).append(table)
+    if all(len(tables) < 2 for tables in places.values()):
+        return
+    yield from ("", "## At a glance", "", f"Means in percent: {' / '.join((facts.metric, *facts.also))}.")
+    for place, tables in places.items():
+        title = _cell(", ".join(filter(None, place)))
+        yield from (
+            "",
+            f"| {title} | {' | '.join(table.encoder for table in tables)} |",
+            "|---" * (len(tables) + 1) + "|",
+        )
+        for variant in dict.fromkeys(line.variant for table in tables for line in table.lines):
+            found = [next((line for line in table.lines if line.variant == variant), None) for table in tables]
+            cells = [_cell(variant), *("" if line is None else _means(line, facts.also) for line in found)]
+            yield f"| {' | '.join(cells)} |"
+
+
+def _means(line: Line, also: Sequence[str]) -> str:
+    every = (line.scores, *(line.beside.get(name, ()) for name in also))
+    return " / ".join(f"{100 * mean(scores):.1f}" for scores in every) if all(every) else ""
+
+
+def _table(table: ResultTable, facts: RecipeFacts) -> Iterator[str]:
     yield from ("", f"## {', '.join(filter(None, (table.data, table.encoder, table.cut)))}", "")
     size = "" if table.texts is None else f"{table.texts:,} texts of test"
+    size += "" if table.tokens is None else f" with {table.tokens:,} tokens"
     several = f"means over {table.parts} training sets" if table.parts > 1 else ""
     yield from (sentence + "." for sentence in filter(None, (", ".join(filter(None, (size, several))), *table.notes)))
-    yield from ("", f"| variant | {metric} | seeds | difference | over seeds | over seeds and texts | | seconds |")
-    yield "|---|---|---|---|---|---|---|---|"
-    yield from (_row(line) for line in table.lines)
+    difference = f"difference in {facts.metric}" if facts.also else "difference"
+    columns = ["variant", facts.metric, *facts.also, "seeds", difference, "over seeds"]
+    columns += ["", "seconds"] if table.tokens is not None else ["over seeds and texts", "", "seconds"]
+    yield from ("", f"| {' | '.join(columns)} |".replace("|  |", "| |"), "|---" * len(columns) + "|")
+    yield from (_row(line, facts.also, texts=table.tokens is None) for line in table.lines)
+    yield from _amounts(table) if facts.amounts else ()
     failed: dict[str, dict[str, None]] = {}  # error -> variants
     for line in table.lines:
         for error in line.failed:
@@ -101,16 +140,36 @@ def _table(table: ResultTable, metric: str) -> Iterator[str]:
         yield from ("", *(f"- failed: {_cell('; '.join(where))}: {_cell(error)}" for error, where in failed.items()))
 
 
-def _row(line: Line) -> str:
-    spread = f" ± {stdev(line.scores):.4f}" if len(line.scores) > 1 else ""
-    score = f"{mean(line.scores):.4f}{spread}" if line.scores else "failed" if line.failed else "not yet"
+def _amounts(table: ResultTable) -> Iterator[str]:
+    """Tokens of each type as predicted, means over seeds, and as they are."""
+    true = next((line.amounts for line in table.lines if line.amounts), None)
+    if true is None:
+        return
+    yield from ("", f"| tokens predicted | {' | '.join(map(_cell, true))} |", "|---" * (len(true) + 1) + "|")
+    yield f"| truth | {' | '.join(f'{amount:,.0f}' for _, amount in true.values())} |"
+    for line in table.lines:
+        shown = [f"{amount:,.0f} ({amount / max(there, 1):.0%})" for amount, there in line.amounts.values()]
+        if shown:
+            yield f"| {_cell(line.variant)} | {' | '.join(shown)} |"
+
+
+def _spread(scores: Sequence[float]) -> str:
+    return f"{mean(scores):.4f}" + (f" ± {stdev(scores):.4f}" if len(scores) > 1 else "")
+
+
+def _row(line: Line, also: Sequence[str], *, texts: bool) -> str:
+    score = _spread(line.scores) if line.scores else "failed" if line.failed else "not yet"
+    beside = [_spread(line.beside[name]) if line.beside.get(name) else "" for name in also]
     difference = "" if line.over_seeds is None else f"{line.over_seeds[0]:+.4f}"
     bounds = [_bounds(line.over_seeds), _bounds(line.over_texts)]
-    if line.over_texts == line.over_seeds:
+    if not texts:
+        bounds.pop()
+    elif line.over_texts == line.over_seeds:
         bounds[1] = ""
     seconds = "" if math.isnan(line.seconds) else f"{line.seconds:.1f}"
     count = f"{len(line.scores)}" + (f", {len(line.failed)} failed" if line.failed else "")
-    return "| " + " | ".join([_cell(line.variant), score, count, difference, *bounds, line.verdict, seconds]) + " |"
+    cells = [_cell(line.variant), score, *beside, count, difference, *bounds, line.verdict, seconds]
+    return f"| {' | '.join(cells)} |"
 
 
 def _bounds(found: Bounds | None) -> str:
