@@ -11,6 +11,7 @@ from tagwright.batches.inputs import FeatureInputs, Inputs, TokenInputs
 from tagwright.batches.places import TagInputs
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
+from tagwright.errors import ModelError
 from tagwright.fit.evaluate import logits_of, shortlist_of, token_logits_of
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.labels.space import LabelSpace
@@ -81,10 +82,16 @@ class Model:
         """Whether it tags tokens, and not whole texts."""
         return self.settings.head.name == "tokens"
 
+    def require_whole_texts(self) -> None:
+        """Refuse a model that tags tokens, where labels of whole texts are asked for."""
+        if self.tags_tokens:
+            raise ModelError("this model tags tokens and has no labels of whole texts; `tagwright tag` finds keywords")
+
     def scores(
         self, texts: pa.ChunkedArray | Sequence[str], *, head: str = "main", batch: int = 256
     ) -> Scores | ShortScores:
         """What the model says of these texts; an empty text is scored like any other."""
+        self.require_whole_texts()
         inputs = inputs_of(self.network, self.tokeniser.encode(texts), limit=self.settings.fit.limit)
         made = self.heads[head]
         answers = answers_of(self.network, inputs, self.settings, made.space, made.link, head=head, batch=batch)

@@ -23,6 +23,7 @@ DECISIONS = {
     "fixed": "Every label whose probability is above one fixed value.",
     "topk": "The labels with the highest scores, always the same number.",
     "threshold": "Every label whose score is above its own threshold, fitted on dev.",
+    "spans": "One tag for each token: those of a text that are likeliest together and make whole spans.",
 }
 ONE_THRESHOLD = "Every label whose score is above one threshold, fitted on dev."
 

@@ -144,7 +144,7 @@ def _token_pair(
     tokens = named(table, origin, text, "text") or [name for name in TOKENS if name in table.column_names]
     tags = named(table, origin, labels, "label") or [name for name in TAGS if name in table.column_names]
     both = [*tokens[:1], *tags[:1]]
-    if task is None and (len(both) < 2 or not all(pa.types.is_list(table[name].type) for name in both)):
+    if task is None and (len(both) < 2 or not all(pa.types.is_list(plain(table[name]).type) for name in both)):
         return None
     if len(both) < 2:
         raise DataError(
