@@ -1,5 +1,7 @@
 """Spans and keywords: the characters they stand at, how sure they are, and what is merged."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -15,15 +17,11 @@ from tagwright.model import Scores
 NAMES = ("O", "B-X", "I-X", "B-Y", "I-Y")
 
 
-class Space:
-    names = NAMES
-
-
 class Made:
     """As much of a model as `find_spans` asks for."""
 
-    space = Space()
-    heads = {"main": type("Head", (), {"space": space})}
+    def __init__(self):
+        self.heads = {"main": SimpleNamespace(space=SimpleNamespace(names=NAMES))}
 
 
 def scores_of(tags, sure):

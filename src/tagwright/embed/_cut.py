@@ -21,7 +21,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u0f00-\u0fff"  # Thai, Lao, Burmese, Khmer, Tibetan
 )
 _LETTER = rf"[^\W_{_UNSPACED}]"
-_CHARACTER = re.compile(r"\S")
+_CHARACTER, _UNBROKEN = re.compile(r"\S"), re.compile(r"\S+")
 CHARACTERS = 0.99  # share of tokens of one character that tells a text cut into characters
 
 
@@ -114,7 +114,7 @@ def _fugashi() -> Callable[[str], Iterator[Span]]:
         for word in tagger(text):
             start = text.index(word.surface, place)
             place = start + len(word.surface)
-            if word.surface.strip():  # a full-width space is a word to it
-                yield start, place
+            for part in _UNBROKEN.finditer(word.surface):  # wide and hard spaces are letters to it
+                yield start + part.start(), start + part.end()
 
     return spans

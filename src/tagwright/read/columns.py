@@ -171,13 +171,13 @@ def _sound(
     tags: pa.ListArray, table: pa.Table, origin: Origin, *, strict: bool
 ) -> tuple[pa.ListArray, tuple[str, ...]]:
     """Tags that follow their scheme, and a sentence about those that were mended; with `strict` they are refused."""
-    if strict and (wrong := faults(tags)):
-        shown = [_token_place(table, origin, *place) for place in wrong[:SHOWN]]
-        more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+    made, count = repaired(tags)
+    if strict and count:
+        shown = [_token_place(table, origin, *place) for place in faults(tags, most=SHOWN)]
+        more = f" and {count - SHOWN} more" if count > SHOWN else ""
         raise DataError(
             f"tags that cannot stand where they are: {'; '.join(shown)}{more}; --strict refuses to mend them"
         )
-    made, count = repaired(tags)
     return made, (f"mended: {count} tags that cannot stand where they are; --strict names them",) if count else ()
 
 
