@@ -6,7 +6,16 @@ import pytest
 
 from tagwright import parts
 from tagwright.errors import SettingsError
-from tagwright.settings import DEFAULTS, PART_SECTIONS, PLAIN_SECTIONS, FitSettings, assigned, read_settings, resolve
+from tagwright.settings import (
+    DEFAULTS,
+    PART_SECTIONS,
+    PLAIN_SECTIONS,
+    FitSettings,
+    assigned,
+    check_settings,
+    read_settings,
+    resolve,
+)
 
 
 def faults_of(given):
@@ -188,3 +197,38 @@ def test_settings_are_frozen():
 def test_a_folder_as_settings_file_is_a_clear_error(tmp_path):
     with pytest.raises(SettingsError, match="cannot be read"):
         read_settings(tmp_path)
+
+
+def test_tokens_have_an_encoder_and_a_head_of_their_own():
+    made = resolve({}, "tokens")
+    assert (made.encoder.name, made.embed.name, made.head.name, made.loss.name) == (
+        *("bat", "hashes", "tokens"),
+        "cross_entropy",
+    )
+    assert resolve({"encoder": "lstm"}, "tokens").head.name == "tokens"
+
+
+def test_a_schedule_that_gives_the_rate_is_multiplied_by_one_unless_told_otherwise():
+    assert resolve({"schedule": "bat"}, "tokens").fit.learning_rate == 1.0
+    assert resolve({"schedule": "bat", "fit": {"learning_rate": 0.5}}, "tokens").fit.learning_rate == 0.5
+    assert resolve({"schedule": "linear"}, "tokens").fit.learning_rate != 1.0
+
+
+@pytest.mark.parametrize("given", [{"encoder": {"hidden": 16}}, {"encoder": {"filters": 16}}, {}])
+def test_settings_of_either_default_encoder_may_be_given_before_the_task_is_known(given):
+    check_settings(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"encoder": {"hiden": 16}}, "hiden"),
+        ({"encoder": {"hidden": 16}, "fit": {"epoch": 1}}, r"^unknown setting of \[fit\] 'epoch'"),
+        ({"encoder": {"hidden": 16}, "data": {"task": "many"}}, "unknown setting of cnn 'hidden'"),
+        ({"data": {"task": 3}}, "data.task must be"),
+        ({"data": "tokens"}, "data must be a table"),
+    ],
+)
+def test_faults_that_no_task_makes_right_are_reported_before_data_are_read(given, message):
+    with pytest.raises(SettingsError, match=message):
+        check_settings(given)

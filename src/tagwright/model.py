@@ -12,6 +12,7 @@ from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.embed._cut import Cut, cut
+from tagwright.errors import ModelError
 from tagwright.fit.evaluate import logits_of, shortlist_of, token_logits_of
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.labels.space import LabelSpace
@@ -93,6 +94,11 @@ class Model:
         heads = {"main": self.heads["tags"]}
         return replace(self, settings=self.settings.of_tags(), network=network, heads=heads)
 
+    def require_whole_texts(self) -> None:
+        """Refuse a model that tags tokens, where labels of whole texts are asked for."""
+        if self.tags_tokens:
+            raise ModelError("this model tags tokens and has no labels of whole texts; `tagwright tag` finds keywords")
+
     def scores(
         self,
         texts: pa.ChunkedArray | Sequence[str],
@@ -105,6 +111,7 @@ class Model:
 
         A model that also tags tokens takes these, if they are known, instead of cutting the texts itself.
         """
+        self.require_whole_texts()
         inputs = self._inputs(texts, tokens)
         made = self.heads[head]
         answers = answers_of(self.network, inputs, self.settings, made.space, made.link, head=head, batch=batch)

@@ -83,11 +83,11 @@ class Objective(nn.Module):
 
         `weight` (B,) are the texts' own.
         """
-        if self.loss.batchwise:  # what takes no part must not be seen at all
-            kept = tags >= 0
-            logits, tags, weight = logits[kept][None], tags[kept][None], None
         counted = (tags >= 0).to(logits.dtype)
         counted = counted if weight is None else counted * weight[:, None]
+        if self.loss.batchwise:  # what takes no part must not be seen at all
+            kept = tags >= 0
+            logits, tags, counted = logits[kept][None], tags[kept][None], counted[kept][None]
         target = (tags[..., None] == torch.arange(logits.shape[-1], device=tags.device)).to(logits.dtype)
         facts = {"example_weight": counted.flatten(), "generator": generator}
         value: Tensor = self(logits.flatten(0, 1), target.flatten(0, 1), **facts)

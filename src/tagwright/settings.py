@@ -230,6 +230,23 @@ def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = Non
     return Settings(objective=objective, **chosen)
 
 
+def check_settings(given: Mapping[str, Any]) -> None:
+    """Refuse, before any data are read, what no data could make right: the task that they bring has its own defaults.
+
+    Where the task is not set, the faults are those of the task that would have the fewest.
+    """
+    faults = []
+    data = given.get("data", {})
+    task = data.get("task") if isinstance(data, Mapping) else None
+    for one in ("many", "tokens") if task is None else (str(task),):
+        try:
+            resolve(given, one)
+            return
+        except SettingsError as error:
+            faults.append(error)
+    raise min(faults, key=lambda error: str(error).count("\n"))
+
+
 def read_settings(path: Path) -> dict[str, Any]:
     """Nested values of a TOML file."""
     try:

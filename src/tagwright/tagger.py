@@ -166,6 +166,7 @@ def load(folder: str | Path) -> Tagger:
 
 def of_model(model: Model, *, card: str) -> Tagger:
     """A tagger around a trained model."""
+    model.require_whole_texts()
     # its own settings, so that a clone trains the same kind of model; no defaults: they change with another encoder
     own, task = model.settings, "one" if model.heads["main"].space.exclusive else "many"
     usual = resolve({"encoder": own.encoder.name, "objective": own.objective}, task).as_dict()

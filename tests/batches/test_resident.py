@@ -6,6 +6,7 @@ import torch
 from scipy.sparse import csr_array
 
 from tagwright.batches.inputs import FeatureInputs, TokenInputs
+from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
 from tagwright.batches.rows import Rows
 from tagwright.batches.tokens import Tokens
@@ -110,3 +111,36 @@ def test_windows_and_features_are_not_one_row_a_text():
     assert one_row_a_text(rows())
     assert not one_row_a_text(rows(PieceInputs(tokens=tokens(), specials=(0, 0), limit=6, long="windows", overlap=1)))
     assert not one_row_a_text(rows(FeatureInputs(csr_array(np.eye(6)))))
+
+
+def tag_rows():
+    """Windows of the texts at a limit of 6, a third of their positions without a tag."""
+    inputs = TagInputs(placed(tokens(), np.arange(len(tokens().offsets)), limit=6, overlap=2), 6)
+    tags = np.where(np.random.default_rng(2).random(len(inputs.places.owner)) < 0.3, -1, 300)
+    return Rows(inputs=inputs, target=csr_array((len(inputs.lengths), 0), dtype=np.float32), tags=tags)
+
+
+@pytest.mark.parametrize("index", [[0, 1, 2], [5, 3, 3, 4], [1]])
+def test_tags_are_those_of_the_rows_with_none_behind_them(index):
+    given = tag_rows()
+    plain, found = given.batch(np.array(index), "cpu"), gathered(Resident(given, torch.device("cpu")), index, 7, 8)
+    longest, count = plain.tags.shape[1], len(index)
+    assert torch.equal(found.tags[:count, :longest], plain.tags)
+    assert (found.tags[:count, longest:] == -1).all()
+    assert found.weight.tolist() == [1.0] * count + [0.0] * (7 - count)
+
+
+def test_a_mean_divides_by_the_tags_of_its_real_rows():
+    given = tag_rows()
+    resident = Resident(given, torch.device("cpu"))
+    batch, real = torch.tensor([2, 5, 0, 0]), torch.tensor([1.0, 1.0, 0.0, 0.0])
+    assert resident.size_of(batch, real) == given.sizes[[2, 5]].sum()
+    assert resident.size_of(batch, torch.zeros(4)) == 1  # nothing is divided by, but never by nothing
+    assert Resident(rows(), torch.device("cpu")).size_of(batch, real) == 2
+
+
+def test_tags_take_two_bytes_a_position():
+    given = tag_rows()
+    without = Rows(inputs=given.inputs, target=given.target)
+    assert resident_bytes(given) - resident_bytes(without) == 2 * given.inputs.lengths.sum()
+    assert Resident(given, torch.device("cpu")).tags.element_size() == 2

@@ -116,9 +116,9 @@ def test_lines_on_a_terminal_break_between_words(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", ["fit", "compare"])
-def test_help_says_that_token_tags_are_not_trained(call, name):
+def test_help_says_that_token_tags_are_trained(call, name):
     words = " ".join(call(name, "--help").out.replace("│", " ").split())
-    assert "can be checked, not trained yet" in words
+    assert "Tokens and tags train a tagger of tokens" in words
     assert "fastText" in words
 
 

@@ -72,3 +72,21 @@ def test_a_missing_package_is_named(way, monkeypatch):
     with pytest.raises(SettingsError, match=f"pip install {way}"):
         cut(["a"], way)
     _cut._ways.cache_clear()
+
+
+def test_accents_and_vowel_signs_stay_with_their_letter():
+    words = cut(["cafe\u0301s हिन्दी \u0301x ที่"], "words").words.to_pylist()
+    assert words == ["cafe\u0301s", "हिन्दी", "\u0301", "x", "ที่"]
+
+
+@pytest.mark.parametrize("way", ["words", "characters", "jieba", "fugashi"])
+def test_odd_blanks_and_signs_move_no_token(way):
+    if way in ("jieba", "fugashi"):
+        pytest.importorskip(way)
+    texts = ["  東京都\u3000に\n\n住む😀\u00a0abc\tdef e\u0301", "\u3000", "", "\n \t"]
+    made = cut(texts, way)
+    assert made.offsets[1:].tolist() == [len(made.words)] * 4
+    for word, start in zip(made.words.to_pylist(), made.starts.tolist()):
+        assert texts[0][start : start + len(word)] == word
+        assert word.strip()
+    assert "".join(made.words.to_pylist()) == "".join(texts[0].split())

@@ -1,12 +1,14 @@
 """Logits of many rows come back in the rows' own order."""
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
 from tagwright.batches.inputs import TokenInputs
+from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.tokens import Tokens
-from tagwright.fit.evaluate import logits_of, shortlist_of
+from tagwright.fit.evaluate import logits_of, shortlist_of, token_logits_of
 
 
 class Counting(nn.Module):
@@ -77,3 +79,48 @@ def test_shortlists_are_the_highest_of_the_logits_in_the_rows_order():
         np.testing.assert_allclose(found.logits, np.take_along_axis(logits, order, axis=1), atol=1e-5)
         np.testing.assert_allclose(found.log_sum, np.log(np.exp(logits).sum(1)), rtol=1e-5)
     assert shortlist_of(network, inputs).log_sum is None
+
+
+class Echo(nn.Module):
+    """Logits of a position: its id, and how many positions stand before it in its window."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(1))
+        self.heads = {"main": type("Made", (), {"label_count": 2})}
+        self.batches = []
+
+    def of_labels(self, ids, lengths):
+        self.batches.append(tuple(ids.shape))
+        places = torch.arange(ids.shape[1]).expand_as(ids)
+        return {"main": torch.stack([ids.float(), places.float()], -1) * self.weight}
+
+
+@pytest.mark.parametrize("batch", [1, 3, 256])
+def test_every_token_gets_the_logits_of_its_first_piece_where_it_lies_deepest(batch):
+    pieces = tokens_of(np.random.default_rng(0).integers(1, 4, 60))
+    offsets = np.array([0, 0, 41, 42, 60])
+    made = placed(pieces, offsets, limit=12, overlap=6, around=((77,), (78,)))
+    network = Echo()
+    found = token_logits_of(network, TagInputs(made, 12), batch=batch)
+    assert found.shape == (60, 2)
+    np.testing.assert_array_equal(found[:, 0], pieces.ids[pieces.offsets[:-1]])
+    for token in range(60):
+        at = np.flatnonzero(made.owner == token)[0]
+        window = np.searchsorted(made.tokens.offsets, at, side="right") - 1
+        assert found[token, 1] == at - made.tokens.offsets[window]
+    assert not network.training
+
+
+def test_a_long_page_is_read_in_windows_and_no_batch_is_wider():
+    pieces, network = tokens_of([1] * 100_000), Echo()
+    found = token_logits_of(network, TagInputs(placed(pieces, np.array([0, 100_000]), limit=512), 512))
+    np.testing.assert_array_equal(found[:, 0], pieces.ids)
+    assert max(width for _, width in network.batches) == 512
+    assert max(rows * width for rows, width in network.batches) <= 4096
+    assert sum(rows * width for rows, width in network.batches) < 1.2 * 100_000
+
+
+def test_no_token_at_all_gives_no_logits():
+    inputs = TagInputs(placed(tokens_of([]), np.array([0, 0, 0]), limit=5), 5)
+    assert token_logits_of(Echo(), inputs).shape == (0, 2)

@@ -224,6 +224,52 @@ def test_tokens_without_a_tag_each_are_an_error_that_names_the_row() -> None:
         read({"tokens": [["a"], ["b", "c"]], "tags": [["x"], ["y"]]})
 
 
+def test_tokens_that_nobody_tagged_stay_without_tags() -> None:
+    rows, task, _ = read({"tokens": [["a", "b"], ["c"], None], "tags": [["x", "y"], None, None]})
+    assert task == "tokens"
+    assert [row["tags"] for row in rows] == [["x", "y"], None, None]
+    assert [row["text"] for row in rows] == ["a b", "c", ""]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "tags", "place"),
+    [
+        ([["a", None]], [["x", "y"]], "token 2"),
+        ([[], ["a", "b"]], [[], ["x", None]], "tag 2"),
+        ([["a"], None], [["x"], ["y"]], "0 tokens but 1 tags"),
+    ],
+)
+def test_a_token_or_tag_that_is_missing_is_an_error_with_its_place(tokens, tags, place) -> None:
+    with pytest.raises(DataError, match=rf"^a.csv, row {len(tokens)}[,:] {place}"):
+        read({"tokens": tokens, "tags": tags})
+
+
+BROKEN = {"tokens": [["a", "b", "c"], ["d"]], "tags": [["I-X", "I-X", "B-Y"], ["I-Y"]]}
+
+
+def test_broken_tags_are_mended_and_counted() -> None:
+    rows, _, found = read(BROKEN)
+    assert [row["tags"] for row in rows] == [["B-X", "I-X", "B-Y"], ["B-Y"]]
+    assert found[-1] == "mended: 2 tags that cannot stand where they are; --strict names them"
+    assert not any("mended" in sentence for sentence in read({**BROKEN, "tags": [["X", "X", "Y"], ["Y"]]})[2])
+
+
+def test_strict_names_row_and_token_of_every_broken_tag() -> None:
+    with pytest.raises(DataError, match=r"a.csv, row 1, token 1; a.csv, row 2, token 1; --strict refuses"):
+        read(BROKEN, strict=True)
+
+
+def test_strict_names_the_first_ten_and_says_how_many_more() -> None:
+    with pytest.raises(DataError, match=r"row 10, token 1 and 491 more; --strict"):
+        read({"tokens": [["a"]] * 501, "tags": [["I-X"]] * 500 + [["I-Y"]]}, strict=True)
+
+
+def test_large_lists_are_lists() -> None:
+    kind = pa.large_list(pa.large_string())
+    rows, task, _ = read({"tokens": pa.array([["a", "b"]], kind), "tags": pa.array([["x", "y"]], kind)})
+    assert (task, rows[0]["tokens"]) == ("tokens", ["a", "b"])
+
+
 def test_id_group_and_weight_are_kept_and_weight_is_a_number() -> None:
     columns = {
         "text": ["a", "b"],

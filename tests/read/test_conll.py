@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tagwright.errors import DataError
-from tagwright.read import conll
+from tagwright.read import conll, read_data
 
 TOKEN = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=5) | st.sampled_from(
     ["点", "卡", "中国", "#", '"', "é", "😀"]
@@ -71,3 +71,17 @@ def test_a_tab_keeps_blanks_inside_a_token(tmp_path: Path) -> None:
 def test_a_fault_is_one_error_with_its_place(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(DataError, match=message):
         conll(save(tmp_path / "a.conll", content))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_row_knows_the_line_of_its_first_token(tmp_path: Path, end: str) -> None:
+    content = end.join(["-DOCSTART- O", "", "", "a O", "b O", " ", "-DOCSTART- O", "c O", "", "d O"])
+    assert conll(save(tmp_path / "a.conll", content))["line"].to_pylist() == [4, 8, 10]
+
+
+def test_strict_names_the_line_of_a_broken_tag_in_its_file(tmp_path: Path) -> None:
+    save(tmp_path / "train.conll", "a O\nb B-X\n\n\nc O\nd I-X\n")
+    save(tmp_path / "dev.conll", "-DOCSTART- O\n\na I-X\nb I-X\nc O\n")
+    with pytest.raises(DataError, match=r": train.conll, line 6; dev.conll, line 3; --strict"):
+        read_data(tmp_path, strict=True)
+    assert read_data(tmp_path).tables["dev"]["tags"].to_pylist() == [["B-X", "I-X", "O"]]

@@ -25,7 +25,7 @@ from tagwright.presets import PLAIN
 from tagwright.read import Data
 from tagwright.read.split import split as split_data
 from tagwright.report import CompareFacts, compare_report
-from tagwright.settings import Settings, resolve
+from tagwright.settings import Settings, check_settings, resolve
 
 MARKS = ("results.json", "runs", "teachers")  # what tells a folder for a comparison
 
@@ -62,7 +62,7 @@ def compare_folder(
     if len(set(objectives)) < 2 or len(set(objectives)) < len(objectives):
         raise SettingsError(f"compare takes two or more different objectives, got {', '.join(objectives) or 'none'}")
     for name in objectives:
-        resolve({**given, "objective": name})
+        check_settings({**given, "objective": name})
     require_ours(out, MARKS, "comparison")
     if out.exists() and not (resume or overwrite):
         raise ModelError(f"{out} exists; go on with --resume, or start over with --overwrite")

@@ -66,6 +66,7 @@ def find_element_groups(
     check_out(out, ".csv", overwrite=overwrite)
     blocks = _blocks(out, resume=given.get("resume", False), overwrite=overwrite)
     model = _model(given["model"], given.get("device", "auto"))
+    model.require_whole_texts()
     data, warnings = _with_split(read_for_model(model, source, columns), model, given["split"])
     name, table = labelled_rows(data, given["split"])
     known_rows(model.heads["main"].space, table, source)  # refuses a model of other labels

@@ -22,7 +22,7 @@ from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.folder import named, require_model, require_ours
 from tagwright.read import Data, read_data
 from tagwright.report import fit_report, model_card
-from tagwright.settings import Settings, resolve
+from tagwright.settings import Settings, check_settings, resolve
 
 PHASES = ("fit", "refit", "teacher")
 RUN_MARKS = (*PHASES, "outcome.json")  # what tells a run folder for ours
@@ -72,7 +72,7 @@ def fit_folder(
     folder = run_folder(out)
     say, progress = (say, progress) if ranks.first else (nothing, silent)
     with ranks.together():  # what one refuses, all refuse, and none writes before all have looked
-        resolve(given)  # all faults of the settings, before a large file is read
+        check_settings(given)  # all faults of the settings, before a large file is read
         _refuse_model(out, may_stand=overwrite or (resume and folder.exists()))
         prepared, settings = _prepared(source, given, say, ranks)
         _refuse_run(folder, may_stand=overwrite or resume)

@@ -146,6 +146,7 @@ def _by_cooccurrence(source: str, given: Mapping[str, Any], columns: Mapping[str
 
 def _by_confusions(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]) -> GroupsFound:
     model = bundle.load(given["model"])
+    model.require_whole_texts()
     space, data = model.heads["main"].space, read_for_model(model, source, columns)
     data, warnings = _with_dev(data, model, given.get("split", "dev"))
     name, table = labelled_rows(data, given.get("split", "dev"))

@@ -72,6 +72,10 @@ def find_keywords(
     if top < 1 or texts < 0:
         raise SettingsError(f"--top must be at least 1 and --texts 0, got {top} and {texts}")
     data, settings = read_for(source, given)
+    if data.task == "tokens":
+        raise SettingsError(
+            f"{source} tags tokens; words speak for labels of whole texts (set --task, --text, --labels)"
+        )
     prepared = prepare(data, settings)
     names = prepared.space.names
     strange = [label for label in labels if label not in names]

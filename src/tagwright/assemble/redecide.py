@@ -4,14 +4,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+from scipy.sparse import csr_array
+
 from tagwright import bundle, parts
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
 from tagwright.assemble.facts import decision_of
 from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
+from tagwright.assemble.sheets import flat, one_array, tags_of, truth_of_tags
+from tagwright.assemble.spans import token_scores
 from tagwright.errors import SettingsError
 from tagwright.model import Head, Model, Scores
+from tagwright.read._tokens import offsets_of
 from tagwright.report.card import recarded
 from tagwright.settings import Choice, assigned
+from tagwright.shortlist import ShortScores
 
 
 def redecide(
@@ -19,13 +27,14 @@ def redecide(
 ) -> dict[str, Any]:
     """Write the model folder anew with this rule; what it scores on the source comes back, if there is one.
 
-    "auto" is argmax where labels exclude each other, else threshold.
+    "auto" is spans where the model tags tokens, argmax where labels exclude each other, else threshold.
     """
     model = bundle.load(folder)
     options: dict[str, Any] = {}
     for assignment in assignments:
         options |= assigned({}, f"decide.{assignment}")["decide"]
-    choice = rule_of(Choice(name=rule, options=options), exclusive=model.heads["main"].space.exclusive)
+    space = model.heads["main"].space
+    choice = rule_of(Choice(name=rule, options=options), exclusive=space.exclusive, tagged=model.tags_tokens)
     settings = replace(model.settings, decide=choice)
     model, found = _decided(replace(model, settings=settings), source, split, columns)
     card = recarded(
@@ -47,19 +56,37 @@ def _decided(
             raise SettingsError(
                 "thresholds are fitted on labelled data: give it after the model, or choose another --rule"
             )
-        decision = parts.build("decide", choice.name, choice.options)
+        decision = parts.build("decide", choice.name, choice.options, label_names=head.space.names)
         fresh = replace(head, rule=choice.name, decision=decision, metrics=_without_figures(head))
         return replace(model, heads={"main": fresh}), {}
     data = read_for_model(model, source, columns)
-    name, table = labelled_rows(data, split or ("dev" if "dev" in data.tables else None))
-    table = table.take(known_rows(head.space, table, data.source))
-    truth = truth_of(head.space.encode(table["labels"]).matrix(len(head.space)), model.settings)
-    scores = model.scores(table["text"])
+    column = "tags" if model.tags_tokens else "labels"
+    name, table = labelled_rows(data, split or ("dev" if "dev" in data.tables else None), column)
+    truth, scores, texts = (_of_tokens if model.tags_tokens else _of_texts)(model, table, data.source)
     answers = scores.logits if isinstance(scores, Scores) else scores.shortlist
-    fresh, chosen = decide_on(answers, truth, model.settings, head.space)
-    results = measured(scores._replace(chosen=chosen), truth).results(label_counts=head.space.counts)
+    fresh, chosen = decide_on(answers, truth, model.settings, head.space, **texts)
+    measures = measured(scores._replace(chosen=chosen), truth, tags=head.space.names, **texts)
+    results = measures.results(label_counts=head.space.counts)
     found = {"split": name, "convention": "sklearn", "metrics": results}
     return replace(model, heads={"main": replace(fresh, metrics=found)}), found
+
+
+Known = tuple[np.ndarray | csr_array, Scores | ShortScores, dict[str, np.ndarray]]
+
+
+def _of_texts(model: Model, table: pa.Table, source: str) -> Known:
+    """What is true of texts, and what the model says of them."""
+    space = model.heads["main"].space
+    table = table.take(known_rows(space, table, source))
+    truth = truth_of(space.encode(table["labels"]).matrix(len(space)), model.settings)
+    return truth, model.scores(table["text"]), {}
+
+
+def _of_tokens(model: Model, table: pa.Table, source: str) -> Known:
+    """The same of tokens, and where each text begins among them."""
+    space, offsets = model.heads["main"].space, offsets_of(one_array(table["tokens"]))
+    truth = truth_of_tags(tags_of(table, space)[0], len(space))
+    return truth, token_scores(model, flat(table["tokens"]), offsets), {"offsets": offsets}
 
 
 def _without_figures(head: Head) -> dict[str, Any]:

@@ -7,10 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tagwright.assemble.sheets import flat, one_array
+from tagwright.assemble.sheets import one_array
 from tagwright.embed._cut import Cut
 from tagwright.labels.tags import scheme_of, spans_of
 from tagwright.model import Model, Scores, answers_of, tag_inputs
+from tagwright.read._find import plain
 from tagwright.read._tokens import join, offsets_of
 
 SPAN = pa.struct({"start": pa.int32(), "end": pa.int32()})
@@ -47,17 +48,19 @@ def find_spans(model: Model, texts: Cut, *, head: str = "main") -> Found:
     found = spans_of(tags, texts.offsets, scheme)
     first, last = texts.offsets[found.row] + found.start, texts.offsets[found.row] + found.end - 1
     sizes = pc.utf8_length(texts.words).to_numpy(zero_copy_only=False)
-    sure = np.append(0, np.cumsum(scores.probabilities[np.arange(len(tags)), tags]))
+    # in double precision: a span's share of a sum over all texts must not depend on the others
+    sure = np.append(0, np.cumsum(scores.probabilities[np.arange(len(tags)), tags], dtype=np.float64))
     score = (sure[last + 1] - sure[first]) / (last + 1 - first)
     names = np.array(scheme.types, object)[found.type]
     return Found(found.row, texts.starts[first], texts.starts[last] + sizes[last], names, score)
 
 
 def given_tokens(column: pa.ChunkedArray) -> tuple[pa.Array, Cut]:
-    """Texts of a column of tokens, and these as they are."""
-    lists = one_array(column)
-    text, starts = join(lists)
-    return text, Cut(flat(column), offsets_of(lists), starts.flatten().to_numpy().astype(np.int64))
+    """Texts of a column of tokens, and these as they are; one that is missing is empty."""
+    lists = one_array(plain(column))
+    words, offsets = pc.fill_null(lists.flatten().cast(pa.string()), ""), offsets_of(lists)
+    text, starts = join(pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), words))
+    return text, Cut(words, offsets, starts.flatten().to_numpy().astype(np.int64))
 
 
 def keywords_of(found: Found, texts: Sequence[str]) -> list[list[dict[str, Any]]]:

@@ -23,7 +23,7 @@ from tagwright.embed._cut import cut
 from tagwright.errors import DataError, SettingsError
 from tagwright.folder import MANIFEST, sha256
 from tagwright.model import Model, Scores
-from tagwright.read._find import TOKENS
+from tagwright.read._find import TOKENS, plain
 from tagwright.read.stream import columns_of, stream, texts_of
 from tagwright.shortlist import ShortScores
 
@@ -107,6 +107,8 @@ def _check(model: Model, column: str, separator: str | None) -> None:
     for option, value in (("column", column), ("separator", separator)):
         if value == "":
             raise SettingsError(f"--{option} is empty")
+    if model.tags_tokens and separator is not None and set(separator) & set("0123456789.-"):
+        raise SettingsError(f"the separator {separator!r} stands in numbers, which go with keywords; choose another")
     space = model.heads["main"].space
     names = () if model.tags_tokens else space.names
     holding = next((name for name in names if separator is not None and separator in name), None)
@@ -190,8 +192,9 @@ def _keywords(
 ) -> tuple[dict[str, pa.Array], Tagged]:
     """The keywords of every text: as structures, or in a file without lists a column for each of their facets."""
     column, separator = options["column"], options["separator"]
-    tokens = next((n for n in TOKENS if n in table.column_names and pa.types.is_list(table[n].type)), None)
-    if tokens is not None and options["text"] in (None, tokens):
+    wanted = TOKENS if options["text"] is None else (options["text"],)
+    tokens = next((n for n in wanted if n in table.column_names and pa.types.is_list(plain(table[n]).type)), None)
+    if tokens is not None:
         texts, cuts = given_tokens(table[tokens])
     else:
         texts = texts_of(table, source, options["text"])

@@ -9,7 +9,7 @@ Data = Annotated[
     str,
     typer.Argument(
         help="A CSV, TSV, JSONL, Parquet, fastText (.txt) or CoNLL file, a folder of train/dev/test files, or `shop`. "
-        "Token tags (CoNLL) can be checked, not trained yet."
+        "Tokens and tags train a tagger of tokens."
     ),
 ]
 ModelFolder = Annotated[Path, typer.Argument(help="A model folder, as `fit` writes it.")]
@@ -25,6 +25,10 @@ Task = Annotated[
     typer.Option(help="one (label a text), many, tokens (a tag each), or both. Found if left out.", show_default=False),
 ]
 Separator = Annotated[str, typer.Option(help="What separates labels in a cell: auto, none, or the character.")]
+Strict = Annotated[
+    bool | None,
+    typer.Option("--strict", help="Refuse tags that follow no scheme; else mended.", show_default=False),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout, all else to stderr.")]
 Encoder = Annotated[
     str | None, typer.Option(help="bow, cnn, lstm, minilm, …: `tagwright parts encoders`.", show_default="cnn")

@@ -14,6 +14,7 @@ def check(
     labels: o.Labels = None,
     task: o.Task = None,
     separator: o.Separator = "auto",
+    strict: o.Strict = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page with plots here.", show_default=False)] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report.")] = False,
     json: o.Json = False,
@@ -32,7 +33,8 @@ def check(
     if report and report.exists() and not overwrite:
         raise SettingsError(f"{report} exists; choose another name or use --overwrite")
 
-    found = audit(read_data(data, text=text, labels=labels, task=task, separator=separator))  # type: ignore[arg-type]
+    columns = {"text": text, "labels": labels, "task": task, "separator": separator}
+    found = audit(read_data(data, strict=bool(strict), **columns))  # type: ignore[arg-type]
     content = found.as_dict()
     if report:
         from tagwright.report import check_report

@@ -13,7 +13,7 @@ def decide(
     rule: Annotated[
         str,
         typer.Option(
-            help="threshold (fitted on DEV), argmax, zero, fixed or topk.",
+            help="threshold (fitted on DEV), argmax, zero, fixed or topk; of tokens spans.",
             show_default="argmax for one label, else threshold",
         ),
     ] = "auto",

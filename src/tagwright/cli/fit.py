@@ -39,10 +39,7 @@ def fit(
     labels: o.Labels = None,
     task: o.Task = None,
     separator: o.Separator = "auto",
-    strict: Annotated[
-        bool | None,
-        typer.Option("--strict", help="Refuse tags that follow no scheme; else mended.", show_default=False),
-    ] = None,
+    strict: o.Strict = None,
     encoder: o.Encoder = None,
     objective: Annotated[
         str | None,

@@ -1,6 +1,7 @@
 """Texts cut into tokens, with where each begins in its text: what a tagger reads that was trained on cut tokens."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
@@ -20,16 +21,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u0f00-\u0fff"  # Thai, Lao, Burmese, Khmer, Tibetan
 )
 _LETTER = rf"[^\W_{_UNSPACED}]"
-_WORD = re.compile(
-    rf"[{_UNSPACED}]"
-    r"|\d+(?:[.,:/-]\d+)+"  # 1,000.5 and 12:30
-    rf"|(?:(?![\d]){_LETTER}\.){{2,}}"  # U.S.
-    r"|['’](?:s|re|ve|ll|d|m|t)\b"  # of "it's"
-    rf"|{_LETTER}+(?:[-&]{_LETTER}+)*"  # real-time, R&D
-    r"|[^\w\s]|_",
-    re.IGNORECASE,
-)
-_CHARACTER = re.compile(r"\S")
+_CHARACTER, _UNBROKEN = re.compile(r"\S"), re.compile(r"\S+")
 CHARACTERS = 0.99  # share of tokens of one character that tells a text cut into characters
 
 
@@ -69,7 +61,7 @@ def way_of(words: pa.Array) -> str:
 @cache
 def _ways(way: str) -> Callable[[str], Iterator[Span]]:
     known: dict[str, Callable[[], Callable[[str], Iterator[Span]]]] = {
-        "words": lambda: _matches(_WORD),
+        "words": lambda: _matches(_word()),
         "characters": lambda: _matches(_CHARACTER),
         "jieba": _jieba,
         "fugashi": _fugashi,
@@ -77,6 +69,21 @@ def _ways(way: str) -> Callable[[str], Iterator[Span]]:
     if way not in known:
         raise SettingsError(unknown("data.cut", way, known))
     return known[way]()
+
+
+def _word() -> re.Pattern[str]:
+    """Accents and vowel signs belong to the letter before them, which `re` has no name for."""
+    marks = "".join(one for one in map(chr, range(0x300, 0xFFFF)) if unicodedata.category(one)[0] == "M")
+    letters = rf"{_LETTER}+(?:[{marks}]+{_LETTER}*)*"
+    return re.compile(
+        rf"[{_UNSPACED}][{marks}]*"
+        r"|\d+(?:[.,:/-]\d+)+"  # 1,000.5 and 12:30
+        rf"|(?:(?![\d]){_LETTER}\.){{2,}}"  # U.S.
+        r"|['’](?:s|re|ve|ll|d|m|t)\b"  # of "it's"
+        rf"|{letters}(?:[-&]{letters})*"  # real-time, R&D
+        r"|[^\w\s]|_",
+        re.IGNORECASE,
+    )
 
 
 def _matches(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
@@ -107,6 +114,7 @@ def _fugashi() -> Callable[[str], Iterator[Span]]:
         for word in tagger(text):
             start = text.index(word.surface, place)
             place = start + len(word.surface)
-            yield start, place
+            for part in _UNBROKEN.finditer(word.surface):  # wide and hard spaces are letters to it
+                yield start + part.start(), start + part.end()
 
     return spans

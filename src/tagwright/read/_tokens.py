@@ -33,14 +33,28 @@ def join(tokens: pa.ListArray) -> tuple[pa.StringArray, pa.ListArray]:
 
 
 def token_columns(tokens: pa.Array, tags: pa.Array, origin: Origin) -> dict[str, pa.Array]:
-    """`tokens`, `tags`, `text` and `starts` from two columns of lists, or of strings that blanks separate."""
+    """`tokens`, `tags`, `text` and `starts` from two columns of lists, or of strings that blanks separate.
+
+    Tokens without any tags stay, for nobody judged them.
+    """
     tokens, tags = _lists(tokens), _lists(tags)
-    wrong = np.flatnonzero(np.diff(offsets_of(tokens)) != np.diff(offsets_of(tags)))
+    counts = [np.diff(offsets_of(column)) for column in (tokens, tags)]
+    wrong = np.flatnonzero((counts[0] != counts[1]) & pc.is_valid(tags).to_numpy(zero_copy_only=False))
     if len(wrong):
-        counts = [len(column[int(wrong[0])] or []) for column in (tokens, tags)]
-        raise DataError(f"{origin.at(int(wrong[0]))}: {counts[0]} tokens but {counts[1]} tags; expected a tag for each")
+        row = int(wrong[0])
+        raise DataError(f"{origin.at(row)}: {counts[0][row]} tokens but {counts[1][row]} tags; expected a tag for each")
+    for column, what in ((tokens, "token"), (tags, "tag")):
+        _refuse_missing(column, what, origin)
     text, starts = join(tokens)
     return {"tokens": tokens, "tags": tags, "text": text, "starts": starts}
+
+
+def _refuse_missing(lists: pa.ListArray, what: str, origin: Origin) -> None:
+    place = pc.index(pc.is_null(lists.flatten()), True).as_py()
+    if place >= 0:
+        offsets = offsets_of(lists)
+        row = int(np.searchsorted(offsets, place, side="right")) - 1
+        raise DataError(f"{origin.at(row)}, {what} {place - offsets[row] + 1}: nothing there (null), expected a string")
 
 
 def offsets_of(lists: pa.ListArray) -> np.ndarray:

@@ -149,7 +149,7 @@ def _token_pair(
     tokens = named(table, origin, text, "text") or [name for name in TOKENS if name in table.column_names]
     tags = named(table, origin, labels, "label") or [name for name in TAGS if name in table.column_names]
     both = [*tokens[:1], *tags[:1]]
-    if task is None and (len(both) < 2 or not all(pa.types.is_list(table[name].type) for name in both)):
+    if task is None and (len(both) < 2 or not all(pa.types.is_list(plain(table[name]).type) for name in both)):
         return None
     if len(both) < 2:
         raise DataError(
@@ -181,13 +181,13 @@ def _sound(
     tags: pa.ListArray, table: pa.Table, origin: Origin, *, strict: bool
 ) -> tuple[pa.ListArray, tuple[str, ...]]:
     """Tags that follow their scheme, and a sentence about those that were mended; with `strict` they are refused."""
-    if strict and (wrong := faults(tags)):
-        shown = [_token_place(table, origin, *place) for place in wrong[:SHOWN]]
-        more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+    made, count = repaired(tags)
+    if strict and count:
+        shown = [_token_place(table, origin, *place) for place in faults(tags, most=SHOWN)]
+        more = f" and {count - SHOWN} more" if count > SHOWN else ""
         raise DataError(
             f"tags that cannot stand where they are: {'; '.join(shown)}{more}; --strict refuses to mend them"
         )
-    made, count = repaired(tags)
     return made, (f"mended: {count} tags that cannot stand where they are; --strict names them",) if count else ()
 
 

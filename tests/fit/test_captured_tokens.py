@@ -1,0 +1,127 @@
+"""Captured steps of tagged tokens are the plain loop's, and the mean is one over tokens however a batch is cut."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array
+from torch import nn
+
+from tagwright.batches.places import TagInputs, placed
+from tagwright.batches.resident import Resident
+from tagwright.batches.rows import Rows
+from tagwright.batches.tokens import Tokens
+from tagwright.fit.captured import CapturedStep, captured_steps
+from tagwright.fit.loop import Course, steps
+from tagwright.labels.space import LabelSpace
+from tagwright.objective import build_objective
+from tagwright.settings import resolve
+
+TAGS, BATCH, LIMIT = 4, 6, 9
+SPACE = LabelSpace(names=("O", "B-X", "I-X", "B-Y"), counts=(50, 8, 5, 3), exclusive=True)
+
+
+class Places(nn.Module):
+    """A position's tag from its id alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.tags = nn.Embedding(60, 8), nn.Linear(8, TAGS)
+
+    def forward(self, ids, lengths):
+        return self.tags(self.words(ids))
+
+
+def make_rows(weighted):
+    random = np.random.default_rng(0)
+    sizes = random.integers(1, 3, 150)
+    pieces = Tokens(random.integers(1, 60, sizes.sum()).astype(np.int32), np.concatenate([[0], np.cumsum(sizes)]))
+    offsets = np.concatenate([[0], np.sort(random.integers(5, 150, 20)), [150]])  # text 0 fills up, and has tags
+    inputs = TagInputs(placed(pieces, offsets, limit=LIMIT, overlap=4), LIMIT)
+    own = random.integers(0, TAGS, 150)
+    tags = np.where(inputs.places.owner < 0, -1, own[inputs.places.owner])
+    weight = random.random(len(inputs.lengths)).astype(np.float32) if weighted else None
+    nothing = csr_array((len(inputs.lengths), 0), dtype=np.float32)
+    return Rows(inputs=inputs, target=nothing, tags=tags, weight=weight)
+
+
+class Case:
+    def __init__(self, objective="pbp", weighted=False):
+        torch.manual_seed(0)
+        self.network, self.rows = Places(), make_rows(weighted)
+        self.objective = build_objective(resolve({"objective": objective}, "tokens"), SPACE, row_count=150)
+        self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.05, fused=True)
+        self.per_epoch = -(-len(self.rows.inputs.lengths) // BATCH)
+
+    def plan(self, epoch):
+        order = np.random.default_rng(epoch).permutation(len(self.rows.inputs.lengths))
+        return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+
+    def course(self, total):
+        sizes = self.rows.sizes
+        size = lambda index: max(int(sizes[index].sum()), 1)  # noqa: E731
+        return Course(plan=self.plan, per_epoch=self.per_epoch, total=total, size=size)
+
+    def loss_of(self, batch, generator):
+        return self.objective.of_tokens(self.network(*batch.inputs), batch.tags, weight=batch.weight)
+
+    def plain(self, total, **options):
+        def of_rows(index, generator):
+            return self.loss_of(self.rows.batch(index, "cpu"), generator)
+
+        return list(steps(self.network, self.optimiser, self.course(total), of_rows, lambda step: 1.0, **options))
+
+    def captured(self, total, start=0, **options):
+        resident = Resident(self.rows, torch.device("cpu"))
+        step = CapturedStep(resident, self.network, self.optimiser, self.loss_of, batch=BATCH, **options)
+        return list(captured_steps(step, self.course(total), lambda step: 1.0, start=start))
+
+    @property
+    def weights(self):
+        return {name: value.clone() for name, value in self.network.state_dict().items()}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("options", [{}, {"clip": 0.3}, {"accumulate": 3}], ids=str)
+@pytest.mark.parametrize("objective", ["cross_entropy", "pbp", "cecl-ee"])
+def test_steps_are_those_of_the_plain_loop(objective, options, weighted):
+    one, other = Case(objective, weighted), Case(objective, weighted)
+    total = one.per_epoch + 3  # past the short batches, which the captured step fills up
+    assert any(len(index) < BATCH for index in one.plan(0))
+    plain, found = one.plain(total, **options), other.captured(total, **options)
+    assert [s.loss for s in found] == pytest.approx([s.loss for s in plain], rel=1e-5)
+    torch.testing.assert_close(other.weights, one.weights, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("accumulate", [2, 3, 5])
+def test_the_parts_that_a_batch_is_cut_into_change_nothing(accumulate):
+    whole, cut = Case(), Case()
+    expected, found = whole.plain(6), cut.plain(6, accumulate=accumulate)
+    assert [s.loss for s in found] == pytest.approx([s.loss for s in expected], rel=1e-5)
+    torch.testing.assert_close(cut.weights, whole.weights, rtol=1e-4, atol=1e-5)
+
+
+def test_the_first_loss_is_the_mean_over_the_tokens_of_the_batch():
+    case = Case("cross_entropy")
+    tokens = case.rows.batch(case.plan(0)[0], "cpu")
+    with torch.no_grad():
+        chances = case.network(*tokens.inputs).double().log_softmax(-1)
+    counted = [
+        -chances[row, place, tag].item()
+        for row, tags in enumerate(tokens.tags.tolist())
+        for place, tag in enumerate(tags)
+        if tag >= 0
+    ]
+    assert case.plain(1)[0].loss == pytest.approx(sum(counted) / len(counted), rel=1e-5)
+
+
+@pytest.mark.parametrize("cut", [1, 4])
+def test_going_on_from_any_step_gives_the_same_bits(cut):
+    whole, second, fresh = Case(), Case(), Case()
+    whole.captured(9)
+    second.captured(cut)
+    fresh.network.load_state_dict(second.weights)
+    fresh.optimiser.load_state_dict(copy.deepcopy(second.optimiser.state_dict()))
+    fresh.captured(9, start=cut)
+    assert all(torch.equal(value, fresh.weights[name]) for name, value in whole.weights.items())
