@@ -14,12 +14,12 @@ from tagwright.assemble.ledger import packed
 from tagwright.assemble.planned import Planned, Source
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.score import known_rows, labelled_rows
-from tagwright.assemble.sheets import Sheet, sheet_of, tag_inputs, truth_of_tags
+from tagwright.assemble.sheets import Sheet, sheet_of, truth_of_tags
 from tagwright.assemble.train import Fitted
 from tagwright.batches.tokens import Tokens
 from tagwright.labels.tags import scheme_of
 from tagwright.metrics import Measures
-from tagwright.model import Scores, answers_of, inputs_of
+from tagwright.model import Scores, answers_of, inputs_of, tag_inputs
 from tagwright.settings import Settings
 from tagwright.targets.hard import hard
 
@@ -59,7 +59,7 @@ class Bench:
 
 def _ready(source: Source, settings: Settings) -> Ready:
     prepared = prepare(source.data, settings)
-    if prepared.sheets:
+    if prepared.tagged:
         sheet, unseen = sheet_of(labelled_rows(source.data, "test", "tags")[1], prepared.tokeniser, prepared.space)
         return Ready(prepared, sheet, truth_of_tags(sheet.tags, len(prepared.space)), sum(unseen.values()))
     table = labelled_rows(source.data, "test")[1]

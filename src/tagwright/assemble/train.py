@@ -59,8 +59,8 @@ class Fitted:
 
 def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     """Refuse what cannot be trained, before anything is written; what a person should know of the rest comes back."""
-    if bool(prepared.sheets) != (settings.head.name == "tokens"):
-        wanted = "tokens, for these are tagged" if prepared.sheets else "document, for whole texts are labelled"
+    if prepared.tagged != (settings.head.name == "tokens"):
+        wanted = "tokens, for these are tagged" if prepared.tagged else "document, for whole texts are labelled"
         raise SettingsError(f"head.name is {settings.head.name}; take {wanted}")
     objective = build_objective(settings, prepared.space, row_count=prepared.example_count)
     check_head(settings)
