@@ -75,7 +75,7 @@ def test_windows_bear_every_tag_once_at_its_first_piece(kind, limit, overlap):
     table = pa.table({"tokens": [row[0] for row in rows], "tags": [row[1] for row in rows]})
     tokeniser = Char().train(["a"]) if kind == "char" else Hashes().train([])
     sheet, _ = sheet_of(table, tokeniser, tag_space(table))
-    made = tag_rows(sheet, tokeniser, settings_of(limit, overlap), None)
+    made = tag_rows(sheet, tokeniser, settings_of(limit, overlap), weight=None)
     owner = made.inputs.places.owner
     assert sorted(owner[owner >= 0].tolist()) == list(range(len(sheet.tags)))
     assert (made.tags[owner >= 0] == sheet.tags[owner[owner >= 0]]).all()
@@ -87,7 +87,7 @@ def test_windows_bear_every_tag_once_at_its_first_piece(kind, limit, overlap):
 def test_windows_weigh_as_their_text():
     sheet, _ = sheet_of(TABLE, Hashes().train([]), tag_space(TABLE))
     weight = np.arange(1, 6, dtype=np.float32)
-    made = tag_rows(sheet, Hashes().train([]), settings_of(2, 0), weight)
+    made = tag_rows(sheet, Hashes().train([]), settings_of(2, 0), weight=weight)
     assert made.weight.tolist() == weight[made.inputs.places.text].tolist()
     assert made.inputs.places.text.tolist() == [0, 0, 1, 2, 3, 4]
 
@@ -97,7 +97,7 @@ def test_texts_without_any_token_are_windows_without_tags():
         {"tokens": pa.array([[], []], pa.list_(pa.string())), "tags": pa.array([[], []], pa.list_(pa.string()))}
     )
     sheet, _ = sheet_of(empty, Hashes().train([]), tag_space(TABLE))
-    made = tag_rows(sheet, Hashes().train([]), settings_of(8), None)
+    made = tag_rows(sheet, Hashes().train([]), settings_of(8), weight=None)
     assert made.inputs.lengths.tolist() == [0, 0]
     assert made.sizes.tolist() == [0, 0]
 
