@@ -62,7 +62,9 @@ def test_keep_cuts_a_label_for_all_and_says_so(call, texts, quick, tmp_path):
 
 
 def test_taggers_are_shown_by_spans_and_by_tags(call, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
+    from tagwright.cli import _show
+
+    monkeypatch.setattr(_show.results_console, "width", 120)
     rows = [f"new\tB-CITY\nyork\tI-CITY\nn{n}\tO\n\n" for n in range(40)]
     (tmp_path / "places.conll").write_text("".join(rows))
     sizes = {"width": 8, "hidden": 8, "layers": 1, "heads": 2, "feed": 8}
