@@ -24,7 +24,8 @@ from tagwright.fit.loop import Step
 from tagwright.folder import MANIFEST, sha256
 from tagwright.labels.space import LabelSpace
 from tagwright.model import Model, answers_of, inputs_of
-from tagwright.settings import Choice, Settings, SoftSettings
+from tagwright.sections import SoftSettings
+from tagwright.settings import Choice, Settings
 from tagwright.shortlist import Shortlist
 from tagwright.targets.distil import TeacherScores
 

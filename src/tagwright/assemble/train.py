@@ -39,7 +39,8 @@ from tagwright.metrics._tokens import usual_of_tags
 from tagwright.model import Head, Model, Scores, answers_of
 from tagwright.network import Network
 from tagwright.objective import Objective, build_objective
-from tagwright.settings import Choice, FitSettings, Settings
+from tagwright.sections import FitSettings
+from tagwright.settings import Choice, Settings
 from tagwright.shortlist import ShortScores, left_out, shortlisted
 
 BESIDE = ("macro_f1", "macro_f2", "entity_f1")  # shown beside the score where tokens are tagged
