@@ -11,7 +11,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "tagwright needs Python 3.11 or newer; set PYTHON="; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev,huggingface,pretrained,lora]'
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev,huggingface,pretrained,lora,cjk]'
 	@touch $@
 
 demo: $(VENV)/.installed
