@@ -7,11 +7,12 @@ import pytest
 from tagwright import bundle
 from tagwright.assemble.fit import fit_folder, read_for
 from tagwright.assemble.prepare import prepare
-from tagwright.assemble.score import score_folder
+from tagwright.assemble.score import score, score_folder
 from tagwright.assemble.spans import find_spans, token_scores
 from tagwright.assemble.train import Run, check, fit
 from tagwright.embed._cut import cut
 from tagwright.errors import DataError, SettingsError
+from tagwright.read import read_data
 
 from ..tagged_pages import quick, tagged_rows, write_conll, write_jsonl
 from .kills import Killed, Watching, same_bits
@@ -159,3 +160,18 @@ def test_a_text_alone_and_among_others_gets_the_same_spans(tagger):
         assert alone.start.tolist() == together.start[inside].tolist()
         assert alone.end.tolist() == together.end[inside].tolist()
         assert alone.score == pytest.approx(together.score[inside], abs=1e-5)
+
+
+def test_tags_that_the_model_does_not_know_are_misses_where_asked(tagger, tmp_path):
+    write_conll(tmp_path / "a.conll", [*tagged_rows(20, seed=3), (["zinc", "ore"], ["B-METAL", "I-METAL"])])
+    write_conll(tmp_path / "b.conll", [*tagged_rows(20, seed=3), (["zinc", "ore"], ["FOO", "O"])])
+    scores = {
+        (name, unseen): score(tagger, read_data(tmp_path / name), unseen_labels=unseen).as_dict()
+        for name in ("a.conll", "b.conll")
+        for unseen in ("drop", "miss")
+    }
+    recall = {key: found["metrics"]["entity_recall"] for key, found in scores.items()}
+    assert recall["a.conll", "miss"] < recall["a.conll", "drop"]
+    # no span could be called FOO where tags are B- and I-: it counts as outside, and the others keep their meaning
+    assert recall["b.conll", "miss"] == recall["b.conll", "drop"]
+    assert scores["b.conll", "miss"]["unseen"] == {"FOO": 1}

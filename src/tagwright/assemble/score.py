@@ -1,6 +1,6 @@
 """Scoring a model on labelled data, in chunks, so that no set is too large."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from tagwright.assemble.sheets import flat, one_array, tags_of, truth_of_tags
 from tagwright.assemble.spans import given_tokens, token_scores
 from tagwright.errors import DataError, SettingsError, unknown
 from tagwright.labels.space import LabelSpace
+from tagwright.labels.tags import scheme_of
 from tagwright.metrics import Measures
 from tagwright.model import Model, Scores
 from tagwright.read import Data, read_data
@@ -72,7 +73,8 @@ def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: 
     space = model.heads["main"].space
     strange = _unseen_tags(space, labelled) if tagged else space.encode(labelled["labels"]).unseen
     known = np.arange(labelled.num_rows) if tagged else known_rows(space, labelled, data.source)
-    extra = tuple(sorted(strange)) if unseen_labels == "miss" else ()
+    missed = _of_scheme(space, strange) if tagged else strange
+    extra = tuple(sorted(missed)) if unseen_labels == "miss" else ()
     rows = np.arange(labelled.num_rows) if extra else known
     parts = list((_measured_tokens if tagged else _measured)(model, labelled, rows, extra))
     return Scored(
@@ -142,6 +144,12 @@ def own_columns(model: Model, source: str | Path, given: Mapping[str, Any]) -> I
         wanted, there = getattr(model.settings.data, option).replace(",", ", "), ", ".join(error.columns)
         name = Path(source).name
         raise DataError(f"the model reads columns {wanted}; {name} has {there}; name them with --{option}") from None
+
+
+def _of_scheme(space: LabelSpace, tags: Iterable[str]) -> list[str]:
+    """Those tags beside which the model's own still mean what they did; the others count as outside."""
+    kind = scheme_of(space.names).kind
+    return [tag for tag in tags if scheme_of((*space.names, tag)).kind == kind]
 
 
 def _unseen_tags(space: LabelSpace, table: pa.Table) -> dict[str, int]:

@@ -39,17 +39,32 @@ class Spans:
         if offsets is None or not self.legal or self._allowed.follows.all():
             return chosen
         require_offsets(offsets, len(logits))
-        likely = np.log(np.maximum(probabilities, _TINY, dtype=np.float64))
-        for texts in _blocks(np.asarray(offsets), logits.shape[1]):
+        offsets = np.asarray(offsets)
+        broken = _broken(chosen.argmax(1), offsets, self._allowed)  # elsewhere the highest tags are the best legal ones
+        likely = np.log(np.maximum(probabilities, _TINY, dtype=np.float64)) if broken.any() else probabilities
+        for texts in _blocks(offsets, logits.shape[1], broken):
             tokens, tags = _best_path(likely, offsets[texts], offsets[texts + 1] - offsets[texts], self._allowed)
             chosen[tokens] = False
             chosen[tokens, tags] = True
         return chosen
 
 
-def _blocks(offsets: np.ndarray, labels: int) -> Iterator[np.ndarray]:
-    """Texts with tokens, longest first, so many at a time that their cells, padded to the longest, are few."""
-    lengths = np.diff(offsets)
+def _broken(tags: np.ndarray, offsets: np.ndarray, allowed: Transitions) -> np.ndarray:
+    """Which texts (n,) have tags, ids (N,), that cannot stand where they are."""
+    wrong = np.zeros(len(tags) + 1, bool)
+    wrong[1:-1] = ~allowed.follows[tags[:-1], tags[1:]]
+    filled = offsets[:-1] < offsets[1:]
+    first, last = offsets[:-1][filled], offsets[1:][filled] - 1
+    wrong[first] = ~allowed.first[tags[first]]  # what stands before a text is another text
+    wrong[last] |= ~allowed.last[tags[last]]
+    found = np.zeros(len(filled), bool)
+    found[filled] = np.logical_or.reduceat(wrong[:-1], first) if len(first) else False
+    return found
+
+
+def _blocks(offsets: np.ndarray, labels: int, wanted: np.ndarray) -> Iterator[np.ndarray]:
+    """The wanted texts (n,), longest first, so many at a time that their cells, padded to the longest, are few."""
+    lengths = np.diff(offsets) * wanted
     order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
     while len(order):
         count = max(1, _CELLS // int(lengths[order[0]] * labels))
