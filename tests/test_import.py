@@ -81,6 +81,6 @@ def test_transformers_waits_until_a_pretrained_encoder_is_made():
 
 def test_public_names_are_there():
     assert tagwright.__version__
-    assert set(tagwright.__all__) == {"Tagger", "load", "__version__"}
+    assert set(tagwright.__all__) == {"Tagger", "TokenTagger", "load", "__version__"}
     with pytest.raises(AttributeError, match="nonsense"):
         tagwright.nonsense  # noqa: B018

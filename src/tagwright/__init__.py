@@ -4,14 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tagwright.tagger import Tagger, load
+    from tagwright.token_tagger import TokenTagger
 
 __version__ = "0.1.0"
-__all__ = ["Tagger", "__version__", "load"]
+__all__ = ["Tagger", "TokenTagger", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:
     """Torch is loaded with the first name that needs it, not with the package."""
-    if name in ("Tagger", "load"):
+    if name in ("Tagger", "TokenTagger", "load"):
         from tagwright import tagger
 
         return getattr(tagger, name)

@@ -17,10 +17,12 @@ from tagwright.assemble.prepare import prepare
 from tagwright.assemble.train import check, fit
 from tagwright.errors import DataError, SettingsError
 from tagwright.model import Model, Scores
+from tagwright.parameters import given_settings, text_list
 from tagwright.read import Data
 from tagwright.report.card import model_card
 from tagwright.settings import resolve
 from tagwright.shortlist import ShortScores
+from tagwright.token_tagger import TokenTagger, token_tagger_of
 
 
 class Tagger(ClassifierMixin, BaseEstimator):
@@ -61,7 +63,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
     def fit(self, texts: Sequence[str], labels: Any, sample_weight: Sequence[float] | None = None) -> "Tagger":
         """Learn from texts (n,) and labels; a share of them is held out to choose the best step and the decision."""
         form, lists, names = _label_lists(labels)
-        texts = _texts(texts)
+        texts = text_list(texts)
         if len(texts) != len(lists):
             raise DataError(f"texts and labels must be of one length, got {len(texts)} and {len(lists)}")
         columns = {"text": pa.array(texts, pa.string()), "labels": pa.array(lists, pa.list_(pa.string()))}
@@ -69,7 +71,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
             columns["weight"] = pa.array(_weights(sample_weight, len(texts)))
         task = "one" if form == "single" else "many"
         data = Data(tables={"all": pa.table(columns)}, task=task, source="texts given in Python")  # type: ignore[arg-type]
-        settings = resolve(self._given(), task, data.first.num_rows)
+        settings = resolve(given_settings(self), task, data.first.num_rows)
         prepared = prepare(data, settings)
         check(prepared, settings)
         fitted = fit(prepared, settings)
@@ -126,23 +128,9 @@ class Tagger(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label, tags.target_tags.multi_output = True, True
         return tags
 
-    def _given(self) -> dict[str, Any]:
-        """The settings, the parameters that are not None over them."""
-        given = dict(self.settings or {})
-        names = {"fit": ("epochs", "batch", "learning_rate", "seed", "device"), "split": ("dev_share",)}
-        for section, keys in names.items():
-            chosen = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
-            given[section] = {**given.get(section, {}), **chosen}
-        for part in ("encoder", "decide"):
-            if getattr(self, part) is not None:
-                given[part] = _named(given.get(part, {}), getattr(self, part))
-        if self.objective is not None:
-            given["objective"] = self.objective
-        return given
-
     def _scores(self, texts: Sequence[str]) -> Scores | ShortScores:
         check_is_fitted(self)
-        return self.model_.scores(_texts(texts))
+        return self.model_.scores(text_list(texts))
 
     def _set_classes(self, names: Sequence[Any]) -> None:
         """`classes_`: the labels as given, in scikit-learn's order; `columns_`: where each logit stands there."""
@@ -158,10 +146,11 @@ class Tagger(ClassifierMixin, BaseEstimator):
         return result
 
 
-def load(folder: str | Path) -> Tagger:
-    """A tagger from a model folder; it predicts strings or lists of strings."""
+def load(folder: str | Path) -> Tagger | TokenTagger:
+    """A tagger from a model folder; it predicts strings or lists of strings, or tags of tokens."""
     model = bundle.load(Path(folder))
-    return of_model(model, card=(Path(folder) / "README.md").read_text(encoding="utf-8"))
+    card = (Path(folder) / "README.md").read_text(encoding="utf-8")
+    return token_tagger_of(model, card=card) if model.tags_tokens else of_model(model, card=card)
 
 
 def of_model(model: Model, *, card: str) -> Tagger:
@@ -187,12 +176,6 @@ def _beyond(own: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
         if values != usual[section] and values:
             result[section] = values
     return result
-
-
-def _named(table: Any, name: str) -> dict[str, Any]:
-    """A part of this name, with the settings of the table unless they belong to another part."""
-    table = {"name": table} if isinstance(table, str) else table
-    return {**(table if table.get("name", name) == name else {}), "name": name}
 
 
 def _label_lists(labels: Any) -> tuple[str, list[list[str]], list[Any]]:
@@ -235,19 +218,3 @@ def _weights(weights: Sequence[float], count: int) -> np.ndarray:
     if values.shape != (count,) or not np.isfinite(values).all() or (values < 0).any() or not values.any():
         raise DataError(f"sample_weight must be {count} numbers, none negative and not all 0, got {values.shape}")
     return values
-
-
-def _texts(texts: Any) -> list[str]:
-    if isinstance(texts, str):
-        raise DataError("texts must be a list of strings, got one string; put it in a list")
-    rows = texts.tolist() if hasattr(texts, "tolist") else list(texts)
-    wrong = next((place for place, row in enumerate(rows) if not isinstance(row, str)), None)
-    if wrong is None:
-        return rows
-    row = rows[wrong]
-    if row is None or (isinstance(row, float) and np.isnan(row)):
-        raise DataError(f"text {wrong} (counted from 0) is missing: None or NaN; leave it out, or give an empty string")
-    kind = type(row).__name__
-    raise DataError(
-        f"texts must be strings, got {kind} at place {wrong} (counted from 0); are texts and labels swapped?"
-    )

@@ -111,9 +111,9 @@ def test_what_is_for_whole_texts_is_refused(call, pages, tagger, texts, argument
     assert "Traceback" not in done.err
 
 
-def test_the_tagger_of_whole_texts_takes_no_model_of_tokens(tagger):
-    from tagwright import load
-    from tagwright.errors import ModelError
+def test_a_model_of_the_commands_is_a_tagger_of_tokens_in_python(tagger):
+    from tagwright import TokenTagger, load
 
-    with pytest.raises(ModelError, match="tags tokens and has no labels of whole texts"):
-        load(tagger)
+    loaded = load(tagger)
+    assert isinstance(loaded, TokenTagger)
+    assert loaded.predict([["a", "b"]])[0][0] in loaded.model_.heads["main"].space.names
