@@ -1,8 +1,10 @@
 """What holds on a CPU holds on a GPU: every loss and encoder, and a run that was stopped and resumed."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,6 +13,7 @@ from tagwright.assemble.network import build_network
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.train import Run, fit
 from tagwright.embed._source import NAMED
+from tagwright.encoders import _unpadded
 from tagwright.fit.evaluate import logits_of
 from tagwright.fit.pipes import Interrupted
 from tagwright.model import inputs_of
@@ -157,3 +160,46 @@ def test_every_family_is_captured_or_says_why_not(family, tmp_path: Path):
     said = []
     fit(prepare(shop(pages=200), settings), settings, Run(say=said.append))
     assert len(said) == (family in WAITING), said
+
+
+# those that draw no state from the host: the shell's, and not `lstm`
+TAGGERS = ["admin", "bat", "informer", "muse", "performer", "switch", "transformer"]
+
+
+@pytest.mark.parametrize("task", ["tokens", "both"])
+@pytest.mark.parametrize("name", TAGGERS)
+def test_taggers_are_captured_and_learn_what_the_plain_loop_does(name, task):
+    data = replace(shop(pages=420), task=task)
+    losses, said = {}, []
+    for capture in (True, False):
+        choice = {"epochs": 1.5, "device": "cuda", "limit": 40, "capture": capture, "batch": 16}
+        settings = resolve({"encoder": {"name": name, "dropout": 0.0}, "fit": choice}, task)
+        seen = []
+        watching = Run(progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream), say=said.append)
+        fit(prepare(data, settings), settings, watching)
+        losses[capture] = [step.loss for step in seen if step.loss]
+        assert {step.settled for step in seen} == ({True, False} if capture else {True})
+    assert said == []
+    assert losses[True] == pytest.approx(losses[False], rel=2e-2)
+
+
+@pytest.mark.parametrize("family", sorted(_unpadded.FAMILIES & set(FAMILIES)))
+def test_attention_without_padding_says_what_a_mask_says(family, tmp_path: Path, monkeypatch):
+    """The kernel wants heads of 8 numbers at least, and half precision; both ways round alike then."""
+    path = str(write_encoder(tmp_path, family, hidden_size=32, num_attention_heads=2, intermediate_size=64))
+    settings = resolve({"encoder": {"name": "pretrained", "path": path}, "fit": {"limit": 40, "precision": "bfloat16"}})
+    prepared = prepare(shop(pages=200), settings)
+    facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
+    network = build_network(settings, {"main": prepared.space}, **facts).cuda().eval()
+    inputs = inputs_of(network, prepared.tokens["dev"], limit=40)
+    tensors = [tensor.cuda() for tensor in inputs.batch(np.arange(16))]
+    found, gradients = [], []
+    for narrowest in (1, 10**6):
+        monkeypatch.setattr(_unpadded, "NARROWEST", narrowest)
+        network.zero_grad()
+        pooled = network.encoder(*tensors).pooled
+        pooled.float().square().sum().backward()
+        found.append(pooled.detach().float())
+        gradients.append(network.encoder.model.get_input_embeddings().weight.grad.clone())
+    torch.testing.assert_close(*found, rtol=0.05, atol=0.05)
+    torch.testing.assert_close(*gradients, rtol=0.1, atol=0.1 * float(gradients[1].abs().max()))
