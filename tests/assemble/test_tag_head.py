@@ -99,3 +99,12 @@ def test_a_table_without_labels_is_refused(tmp_path):
     path.write_text('{"tokens": ["a", "b"], "tags": ["O", "B-X"]}\n' * 4, encoding="utf-8")
     with pytest.raises(DataError, match="no column of labels"):
         read_data(path, task="both")
+
+
+def test_the_tags_have_a_report_of_their_own(tmp_path):
+    pytest.importorskip("altair")
+    fit_folder("shop", {**GIVEN, "fit": {**GIVEN["fit"], "epochs": 0.2}}, out=tmp_path / "model")
+    labels, tags = ((tmp_path / "model.run" / name).read_text("utf-8") for name in ("report.html", "report-tags.html"))
+    assert "outdoor/tent" in labels
+    assert "B-BRAND" in tags
+    assert "outdoor/tent" not in tags

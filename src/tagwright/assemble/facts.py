@@ -1,6 +1,7 @@
 """What a report and a model card are told of a run."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from tagwright.assemble.train import Fitted
 from tagwright.bundle import versions
 from tagwright.links import probabilities
 from tagwright.metrics import Measures, metric
+from tagwright.metrics._tokens import usual_of_tags
 from tagwright.metrics.bands import band_masks
 from tagwright.model import Head, Model
 from tagwright.report.facts import Band, Calibration, CardFacts, Confused, FitFacts, PerLabel, TagFacts, ThresholdCurve
@@ -98,6 +100,22 @@ def _tags(prepared: Prepared, fitted: Fitted) -> TagFacts | None:
         return None
     tokens = {name: len(sheet.tags) for name, sheet in prepared.sheets.items()}
     return tag_facts(fitted.measures, prepared.space, tokens, fitted.model.settings.data.cut)
+
+
+def tags_alone(prepared: Prepared, fitted: Fitted) -> tuple[Prepared, Fitted]:
+    """The tags of a run that learnt labels and tags, as if they had been learnt alone; the course was that of both."""
+    assert prepared.tag_space is not None
+    assert fitted.tags is not None
+    alone = replace(
+        fitted,
+        model=fitted.model.of_tags(),
+        measures=fitted.tags.measures,
+        dev=fitted.tags.scores,
+        metric=usual_of_tags(prepared.tag_space.names),
+        history=[],
+        tags=None,
+    )
+    return replace(prepared, space=prepared.tag_space, tag_space=None), alone
 
 
 def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tagwright import bundle
-from tagwright.assemble.facts import card_facts, fit_facts, refitted_on
+from tagwright.assemble.facts import card_facts, fit_facts, refitted_on, tags_alone
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
 from tagwright.assemble.sheets import flat
@@ -25,6 +25,7 @@ from tagwright.report import fit_report, model_card
 from tagwright.settings import Settings, check_settings, resolve
 
 PHASES = ("fit", "refit", "teacher")
+TAGS_REPORT = "report-tags.html"  # where labels of texts are learnt, too
 RUN_MARKS = (*PHASES, "outcome.json")  # what tells a run folder for ours
 
 
@@ -82,7 +83,7 @@ def fit_folder(
             return replace(done, label_names=prepared.space.names, tag_names=_tag_names(prepared))
     with ranks.together():
         if overwrite and not resume and ranks.first:
-            _clear(folder, (*RUN_MARKS, "report.html", "elements.csv"))
+            _clear(folder, (*RUN_MARKS, "report.html", TAGS_REPORT, "elements.csv"))
     with _kept_if_filled(folder) if ranks.first else nullcontext():
         fitted = fit(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
     with ranks.together():
@@ -155,11 +156,14 @@ def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
 
 
 def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
-    """The HTML report of a run; None where the plotting libraries are not installed."""
+    """The HTML report of a run, and one of the tags beside labels; None where the plotting libraries are missing."""
     if not can_report():
         return None
     path = folder / "report.html"
     path.write_text(fit_report(fit_facts(prepared, fitted)), encoding="utf-8")
+    if fitted.tags is not None:
+        tags = fit_report(fit_facts(*tags_alone(prepared, fitted)))
+        (folder / TAGS_REPORT).write_text(tags, encoding="utf-8")
     return path
 
 

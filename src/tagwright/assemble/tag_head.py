@@ -1,12 +1,16 @@
 """The head for tokens that is learnt beside one for whole texts: its objective, and its decision and figures on dev."""
 
 from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
 
 from tagwright.assemble.decision import decide_on, measured
 from tagwright.assemble.network import link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.sheets import truth_of_tags
 from tagwright.fit.ranks import Ranks
+from tagwright.metrics import Measures
 from tagwright.model import Head, Scores, answers_of, tag_inputs
 from tagwright.network import Network
 from tagwright.objective import Tagging, build_objective
@@ -22,7 +26,15 @@ def tagging_of(prepared: Prepared, settings: Settings) -> Tagging | None:
     return Tagging(objective, weight=settings.tags.weight * prepared.tables["train"].num_rows / max(tokens, 1))
 
 
-def tag_head(prepared: Prepared, network: Network, settings: Settings, ranks: Ranks) -> Head:
+class TagHead(NamedTuple):
+    """The head with its decision, and what it comes to on dev, every token a row."""
+
+    head: Head
+    measures: Measures
+    scores: Scores
+
+
+def tag_head(prepared: Prepared, network: Network, settings: Settings, ranks: Ranks) -> TagHead:
     """The head with its decision, measured on dev."""
     space, sheet, own = prepared.tag_space, prepared.sheets["dev"], settings.of_tags()
     assert space is not None
@@ -32,6 +44,7 @@ def tag_head(prepared: Prepared, network: Network, settings: Settings, ranks: Ra
     head, chosen = decide_on(answers, truth, own, space, sheet.offsets)
     scores = head.scores(answers, offsets=sheet.offsets)
     assert isinstance(scores, Scores)
-    found = measured(scores._replace(chosen=chosen), truth, offsets=sheet.offsets, tags=space.names)
+    scores = scores._replace(chosen=chosen)
+    found = measured(scores, truth, offsets=sheet.offsets, tags=space.names, rows=np.arange(len(chosen)))
     results = found.results(label_counts=space.counts)
-    return replace(head, metrics={"split": "dev", "convention": "sklearn", "metrics": results})
+    return TagHead(replace(head, metrics={"split": "dev", "convention": "sklearn", "metrics": results}), found, scores)

@@ -20,7 +20,7 @@ from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
 from tagwright.assemble.sheets import truth_of_tags
 from tagwright.assemble.steps import steps_of
-from tagwright.assemble.tag_head import tag_head, tagging_of
+from tagwright.assemble.tag_head import TagHead, tag_head, tagging_of
 from tagwright.assemble.teacher import Teaching
 from tagwright.assemble.training import Run, Training
 from tagwright.batches.bucket import plan
@@ -56,6 +56,7 @@ class Fitted:
     measures: Measures  # of dev, every text decided by thresholds fitted without it
     dev: Scores | ShortScores
     seconds: float
+    tags: TagHead | None = None  # of the head for tokens, beside that for texts
 
 
 def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
@@ -96,7 +97,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
     answers = answers_of(network, dev.inputs, settings, space, link_of(settings), ranks=run.ranks)
     head, chosen = decide_on(answers, truth, settings, space, **texts)
-    beside = {} if prepared.tag_space is None else {"tags": tag_head(prepared, network, settings, run.ranks)}
+    beside = None if prepared.tag_space is None else tag_head(prepared, network, settings, run.ranks)
     if settings.fit.refit and history.best:
         again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
         network = _network(prepared, settings)
@@ -109,11 +110,19 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
         settings=settings,
         tokeniser=prepared.tokeniser,
         network=network.cpu(),
-        heads={"main": replace(head, metrics=found), **beside},
+        heads={"main": replace(head, metrics=found)} | ({} if beside is None else {"tags": beside.head}),
         learned=prepared.learned,
     )
     seconds = time.monotonic() - started
-    return Fitted(model=model, history=history.rows, metric=metric, measures=measures, dev=scores, seconds=seconds)
+    return Fitted(
+        model=model,
+        history=history.rows,
+        metric=metric,
+        measures=measures,
+        dev=scores,
+        seconds=seconds,
+        tags=beside,
+    )
 
 
 def train_network(
