@@ -87,10 +87,10 @@ def test_a_text_longer_than_the_encoder_reads_is_tagged_in_windows(trained):
     assert np.abs(found.logits).sum(1).all()
 
 
-@pytest.mark.skipif("TAGWRIGHT_ENCODERS" not in os.environ, reason="no folder of encoders is given")
+@pytest.mark.skipif("TAGWRIGHT_ENCODERS" not in os.environ, reason="real encoders are not here; set TAGWRIGHT_ENCODERS")
 def test_minilm_tags_after_a_few_steps(pages, tmp_path):
     if not (Path(os.environ["TAGWRIGHT_ENCODERS"]) / "minilm").is_dir():
-        pytest.skip("no minilm among the encoders")
+        pytest.skip("no minilm in TAGWRIGHT_ENCODERS")
     settings = {"encoder": "minilm", "fit": {"epochs": 3, "batch": 8, "limit": 32, "device": "cpu"}}
     outcome = fit_folder(str(pages), settings, out=tmp_path / "model")
     assert outcome.metrics["entity_f1"] > 0.5
