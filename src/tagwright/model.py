@@ -64,6 +64,10 @@ class Head:
         if isinstance(logits, Shortlist):
             values = some_probabilities(logits.logits, logits.log_sum, self.link)
             return ShortScores(logits, values, self.decision.choose(logits.logits, values))
+        return self.dense_scores(logits, offsets=offsets)
+
+    def dense_scores(self, logits: np.ndarray, *, offsets: np.ndarray | None = None) -> Scores:
+        """The same where every label has its logit."""
         values = self.probabilities(logits)
         return Scores(logits, values, self.decision.choose(logits, values, **of_texts(offsets)))
 
@@ -150,8 +154,7 @@ def answers_of(
     ranks: Ranks = ALONE,
 ) -> np.ndarray | Shortlist:
     """Logits (n, L) of every row, or of every token; shortlists where the labels are very many."""
-    if getattr(network.heads[head], "tags_tokens", False):
-        assert isinstance(inputs, TagInputs)
+    if isinstance(inputs, TagInputs) and getattr(network.heads[head], "tags_tokens", False):
         return token_logits_of(network, inputs, head=head, batch=batch, ranks=ranks)
     if shortlisted(settings, len(space)):
         terms = log_terms(link, exclusive=space.exclusive)

@@ -1,7 +1,6 @@
 """Tagging tokens from Python: tokens and tags as lists, `fit`, `predict`, and `keywords` of texts."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,18 @@ from tagwright import bundle
 from tagwright.assemble.facts import card_facts
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.score import score
+from tagwright.assemble.sheets import with_cut
 from tagwright.assemble.spans import find_spans, keywords_of, token_scores
 from tagwright.assemble.train import check, fit
-from tagwright.embed._cut import cut, way_of
+from tagwright.embed._cut import cut
 from tagwright.errors import DataError
 from tagwright.labels.tags import repaired
+from tagwright.lists import offsets_of
 from tagwright.metrics._tokens import usual_of_tags
 from tagwright.model import Model
 from tagwright.parameters import given_settings, text_list
 from tagwright.read import Data
-from tagwright.read._tokens import join, offsets_of
+from tagwright.read._tokens import join
 from tagwright.report.card import model_card
 from tagwright.settings import resolve
 
@@ -65,10 +66,7 @@ class TokenTagger(BaseEstimator):
     def fit(self, tokens: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> "TokenTagger":
         """Learn from texts cut into tokens, and a tag for each; a share is held out to choose the best step."""
         data = _data(tokens, tags)
-        settings = resolve(given_settings(self), "tokens", data.first.num_rows)
-        way = settings.data.cut
-        way = way_of(data.first["tokens"].combine_chunks().flatten()) if way == "auto" else way
-        settings = replace(settings, data=replace(settings.data, task="tokens", cut=way))
+        settings = with_cut(resolve(given_settings(self), "tokens", data.first.num_rows), data)
         prepared = prepare(data, settings)
         check(prepared, settings)
         fitted = fit(prepared, settings)

@@ -32,7 +32,7 @@ def scores_of(tags, sure):
 
 def found_in(monkeypatch, texts, tags, sure, way="words"):
     cuts = cut(texts, way)
-    monkeypatch.setattr(module, "token_scores", lambda model, words, offsets, head: scores_of(tags, sure))
+    monkeypatch.setattr(module, "token_scores", lambda model, words, offsets: scores_of(tags, sure))
     return find_spans(Made(), cuts)
 
 

@@ -41,7 +41,7 @@ def optimiser_of(network: Network, settings: Settings) -> Optimiser:
         batch=choice.batch,
         sparse=getattr(network.encoder, "sparse", False),
         labels=main.linear if asked == "row_adagrad" or (asked == "auto" and large) else None,
-        label_rate=settings.as_dict()["head"].get("learning_rate", 0.3),
+        label_rate=settings.as_dict()["head"].get("learning_rate", 0.0),  # a head for tokens has no such matrix
         seed=choice.seed,
         layer_decay=choice.layer_decay,
         depths=getattr(network.encoder, "depths", lambda: None)(),

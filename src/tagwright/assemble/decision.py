@@ -27,7 +27,7 @@ def rule_of(choice: Choice, *, exclusive: bool, tagged: bool = False) -> Choice:
     """
     if choice.name == "auto":
         choice = Choice(name="spans" if tagged else "argmax" if exclusive else "threshold", options=choice.options)
-    if tagged != (choice.name == "spans") and (tagged or choice.name == "spans"):
+    if tagged != (choice.name == "spans"):
         raise SettingsError("spans is the decision about tokens, and the only one" + ("" if tagged else "; take auto"))
     if tagged:
         return choice

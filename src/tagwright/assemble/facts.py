@@ -10,6 +10,7 @@ import pyarrow as pa
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.score import Scored
 from tagwright.assemble.tag_facts import confused_tokens, examples, examples_of, tag_facts
+from tagwright.assemble.tag_head import TagHead
 from tagwright.assemble.train import Fitted
 from tagwright.bundle import versions
 from tagwright.links import probabilities
@@ -102,20 +103,18 @@ def _tags(prepared: Prepared, fitted: Fitted) -> TagFacts | None:
     return tag_facts(fitted.measures, prepared.space, tokens, fitted.model.settings.data.cut)
 
 
-def tags_alone(prepared: Prepared, fitted: Fitted) -> tuple[Prepared, Fitted]:
-    """The tags of a run that learnt labels and tags, as if they had been learnt alone; the course was that of both."""
-    assert prepared.tag_space is not None
-    assert fitted.tags is not None
+def tags_alone(prepared: Prepared, fitted: Fitted, tags: TagHead) -> tuple[Prepared, Fitted]:
+    """The `tags` of a run that learnt labels and tags, as if learnt alone; its course was that of both."""
     alone = replace(
         fitted,
         model=fitted.model.of_tags(),
-        measures=fitted.tags.measures,
-        dev=fitted.tags.scores,
-        metric=usual_of_tags(prepared.tag_space.names),
+        measures=tags.measures,
+        dev=tags.scores,
+        metric=usual_of_tags(tags.head.space.names),
         history=[],
         tags=None,
     )
-    return replace(prepared, space=prepared.tag_space, tag_space=None), alone
+    return replace(prepared, space=tags.head.space, tag_space=None), alone
 
 
 def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:

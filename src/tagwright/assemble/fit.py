@@ -13,10 +13,9 @@ from tagwright import bundle
 from tagwright.assemble.facts import card_facts, fit_facts, refitted_on, tags_alone
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
-from tagwright.assemble.sheets import flat
+from tagwright.assemble.sheets import with_cut
 from tagwright.assemble.train import Fitted, check, fit, watched
 from tagwright.assemble.training import Progress, Run, nothing, silent
-from tagwright.embed._cut import cut, way_of
 from tagwright.errors import ModelError
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.folder import named, require_model, require_ours
@@ -148,11 +147,7 @@ def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
     # what was found is kept with the model, so that `tag` and `score` look into the same columns
     columns = ",".join(data.text_columns) or settings.data.text
     kept = replace(settings.data, text=columns, separator=data.separator)
-    if data.task in ("tokens", "both"):
-        way = way_of(flat(data.first["tokens"])) if kept.cut == "auto" else kept.cut
-        cut([], way)  # a way that is not there is refused now
-        kept = replace(kept, task=data.task, cut=way)
-    return data, replace(settings, data=kept)
+    return data, with_cut(replace(settings, data=kept), data)
 
 
 def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
@@ -162,7 +157,7 @@ def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | Non
     path = folder / "report.html"
     path.write_text(fit_report(fit_facts(prepared, fitted)), encoding="utf-8")
     if fitted.tags is not None:
-        tags = fit_report(fit_facts(*tags_alone(prepared, fitted)))
+        tags = fit_report(fit_facts(*tags_alone(prepared, fitted, fitted.tags)))
         (folder / TAGS_REPORT).write_text(tags, encoding="utf-8")
     return path
 

@@ -155,8 +155,8 @@ def prepare(data: Data, settings: Settings) -> Prepared:
         known = _tags(tables, settings, labelled=not tagged)
     else:
         known = _labels(tables, settings, exclusive=data.task == "one")
-    space, tokeniser, tokens, sheets, unseen, beside = known
-    warnings = (*_unseen("dev", unseen, space, tagged=tagged), *_few("dev", tables["dev"].num_rows))
+    space, tokeniser, tokens, sheets, warnings, beside = known
+    warnings += _few("dev", tables["dev"].num_rows)
     _require_rows(tables, data.source)
     vectors, found = None, whole.found + cut
     if settings.fit.vectors:
@@ -174,7 +174,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
         tokens=tokens,
         learned=learned,
         vectors=vectors,
-        found=found + (() if tagged else _too_long(tokens["train"], learned, settings)),
+        found=found + (() if sheets else _too_long(tokens["train"], learned, settings)),
         dropped=dropped,
         warnings=warnings,
         source=data.source,
@@ -190,7 +190,7 @@ class _Known(NamedTuple):
     tokeniser: Tokeniser
     tokens: dict[str, Tokens]
     sheets: dict[str, Sheet]
-    unseen: dict[str, int]  # labels of dev that train does not have
+    warnings: tuple[str, ...]  # of labels and tags of dev that train does not have
     beside: LabelSpace | None = None  # the tags, where the space are labels
 
 
@@ -202,7 +202,7 @@ def _labels(tables: dict[str, pa.Table], settings: Settings, *, exclusive: bool)
     if exclusive:
         tables["dev"] = tables["dev"].filter(pa.array(np.diff(seen.offsets) > 0))
     tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
-    return _Known(space, tokeniser, tokens, {}, seen.unseen)
+    return _Known(space, tokeniser, tokens, {}, _unseen("dev", "labels", seen.unseen, "they are left out"))
 
 
 def _tags(tables: dict[str, pa.Table], settings: Settings, *, labelled: bool) -> _Known:
@@ -212,12 +212,15 @@ def _tags(tables: dict[str, pa.Table], settings: Settings, *, labelled: bool) ->
     tokeniser: Tokeniser = learns(flat(tables["train"]["tokens"]), seed=settings.split.seed)
     made = {name: sheet_of(table, tokeniser, space) for name, table in tables.items()}
     sheets = {name: sheet for name, (sheet, _) in made.items()}
-    tokens, unseen = {name: sheet.tokens for name, sheet in sheets.items()}, made["dev"][1]
+    tokens = {name: sheet.tokens for name, sheet in sheets.items()}
+    outside = "they count as O" if "O" in space.index else "no answer is right there"
+    warnings = _unseen("dev", "tags", made["dev"][1], outside)
     if not labelled:
-        return _Known(space, tokeniser, tokens, sheets, unseen)
+        return _Known(space, tokeniser, tokens, sheets, warnings)
     labels = LabelSpace.of(tables["train"]["labels"])
-    unseen = unseen | labels.encode(tables["dev"]["labels"]).unseen
-    return _Known(labels, tokeniser, tokens, sheets, unseen, space)
+    strange = labels.encode(tables["dev"]["labels"]).unseen
+    warnings += _unseen("dev", "labels", strange, "they are left out")
+    return _Known(labels, tokeniser, tokens, sheets, warnings, space)
 
 
 def _embed(settings: Settings) -> Any:
@@ -266,12 +269,8 @@ def _require_rows(tables: dict[str, pa.Table], source: str) -> None:
             raise DataError(f"{source} has no labelled text to {purpose}")
 
 
-def _unseen(name: str, unseen: dict[str, int], space: LabelSpace, *, tagged: bool) -> tuple[str, ...]:
-    if not unseen:
-        return ()
-    outside = "they count as O" if "O" in space.index else "no answer is right there"
-    what, done = ("tags", outside) if tagged else ("labels", "they are left out")
-    return (f"{name} has {what} that train has never seen; {done}: {listed(unseen)}",)
+def _unseen(name: str, what: str, unseen: dict[str, int], done: str) -> tuple[str, ...]:
+    return (f"{name} has {what} that train has never seen; {done}: {listed(unseen)}",) if unseen else ()
 
 
 def _few(name: str, rows: int) -> tuple[str, ...]:

@@ -12,11 +12,12 @@ from tagwright import bundle, parts
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
 from tagwright.assemble.facts import decision_of
 from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
-from tagwright.assemble.sheets import flat, one_array, tags_of, truth_of_tags
+from tagwright.assemble.sheets import flat, tags_of, truth_of_tags
 from tagwright.assemble.spans import token_scores
 from tagwright.errors import SettingsError
+from tagwright.lists import offsets_of
 from tagwright.model import Head, Model, Scores
-from tagwright.read._tokens import offsets_of
+from tagwright.read._find import whole
 from tagwright.report.card import recarded
 from tagwright.settings import Choice, assigned
 from tagwright.shortlist import ShortScores
@@ -84,7 +85,7 @@ def _of_texts(model: Model, table: pa.Table, source: str) -> Known:
 
 def _of_tokens(model: Model, table: pa.Table, source: str) -> Known:
     """The same of tokens, and where each text begins among them."""
-    space, offsets = model.heads["main"].space, offsets_of(one_array(table["tokens"]))
+    space, offsets = model.heads["main"].space, offsets_of(whole(table["tokens"]))
     truth = truth_of_tags(tags_of(table, space)[0], len(space))
     return truth, token_scores(model, flat(table["tokens"]), offsets), {"offsets": offsets}
 

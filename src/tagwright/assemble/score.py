@@ -12,16 +12,17 @@ import pyarrow.compute as pc
 
 from tagwright import bundle
 from tagwright.assemble.decision import measured
-from tagwright.assemble.sheets import flat, one_array, tags_of, truth_of_tags
+from tagwright.assemble.sheets import flat, tags_of, truth_of_tags
 from tagwright.assemble.spans import given_tokens, token_scores
 from tagwright.errors import DataError, SettingsError, unknown
 from tagwright.labels.space import LabelSpace
 from tagwright.labels.tags import scheme_of
+from tagwright.lists import offsets_of
 from tagwright.metrics import Measures
 from tagwright.model import Model, Scores
 from tagwright.read import Data, read_data
 from tagwright.read._find import MissingColumn
-from tagwright.read._tokens import offsets_of
+from tagwright.read._find import whole as one_piece
 from tagwright.read.source import EMBEDDED
 
 CHUNK = 8192
@@ -163,7 +164,7 @@ def _measured_tokens(model: Model, table: pa.Table, rows: np.ndarray, extra: tup
     first = 0  # token, counted over all texts
     for start in range(0, len(rows), CHUNK):
         part = table.take(rows[start : start + CHUNK])
-        tags, offsets = tags_of(part, whole)[0], offsets_of(one_array(part["tokens"]))
+        tags, offsets = tags_of(part, whole)[0], offsets_of(one_piece(part["tokens"]))
         scores = token_scores(model, flat(part["tokens"]), offsets)
         scores = Scores(*(np.pad(values, ((0, 0), (0, len(extra)))) for values in scores))
         truth, numbers = truth_of_tags(tags, len(whole)), np.arange(first, first + len(tags))

@@ -1,5 +1,6 @@
 """Texts with a tag for each token, ready to be laid out: pieces of the tokens, and the tags' ids."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +11,12 @@ from scipy.sparse import csr_array
 from tagwright.batches.rows import Rows
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
+from tagwright.embed._cut import cut, way_of
 from tagwright.labels.space import LabelSpace
+from tagwright.lists import offsets_of
 from tagwright.model import tag_inputs
-from tagwright.read._tokens import offsets_of
+from tagwright.read import Data
+from tagwright.read._find import whole
 from tagwright.settings import Settings
 
 
@@ -36,7 +40,7 @@ def sheet_of(table: pa.Table, tokeniser: Tokeniser, space: LabelSpace) -> tuple[
     """
     known, unseen = tags_of(table, space)
     pieces = tokeniser.encode_tokens(flat(table["tokens"]))
-    return Sheet(pieces, offsets_of(one_array(table["tokens"])), known), unseen
+    return Sheet(pieces, offsets_of(whole(table["tokens"])), known), unseen
 
 
 def tags_of(table: pa.Table, space: LabelSpace) -> tuple[np.ndarray, dict[str, int]]:
@@ -82,10 +86,13 @@ def truth_of_tags(tags: np.ndarray, count: int) -> np.ndarray:
 
 def flat(column: pa.ChunkedArray) -> pa.Array:
     """All values of a column of lists, one after the other."""
-    return one_array(column).flatten()
+    return whole(column).flatten()
 
 
-def one_array(column: pa.ChunkedArray) -> pa.ListArray:
-    """A column as one array."""
-    lists: pa.ListArray = column.combine_chunks()
-    return pa.concat_arrays(lists.chunks) if isinstance(lists, pa.ChunkedArray) else lists
+def with_cut(settings: Settings, data: Data) -> Settings:
+    """Settings that know how texts are cut into the tokens of the data, where these are tagged."""
+    if data.task not in ("tokens", "both"):
+        return settings
+    way = way_of(flat(data.first["tokens"])) if settings.data.cut == "auto" else settings.data.cut
+    cut([], way)  # one that is not there is refused now
+    return replace(settings, data=replace(settings.data, task=data.task, cut=way))

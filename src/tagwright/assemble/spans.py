@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tagwright.assemble.sheets import one_array
 from tagwright.embed._cut import Cut
+from tagwright.fit.evaluate import token_logits_of
 from tagwright.labels.tags import scheme_of, spans_of
-from tagwright.model import Model, Scores, answers_of, tag_inputs
-from tagwright.read._find import plain
-from tagwright.read._tokens import join, offsets_of
+from tagwright.lists import offsets_of
+from tagwright.model import Model, Scores, tag_inputs
+from tagwright.read._find import whole
+from tagwright.read._tokens import join
 
 SPAN = pa.struct({"start": pa.int32(), "end": pa.int32()})
 KEYWORD = pa.struct({"text": pa.string(), "type": pa.string(), "score": pa.float64(), "spans": pa.list_(SPAN)})
@@ -30,21 +31,16 @@ class Found(NamedTuple):
     score: np.ndarray  # the mean probability of its tags
 
 
-def token_scores(model: Model, words: pa.Array, offsets: np.ndarray, *, head: str = "main") -> Scores:
-    """What the model says of every token of texts that are cut already."""
-    made = model.heads[head]
+def token_scores(model: Model, words: pa.Array, offsets: np.ndarray) -> Scores:
+    """What a tagger says of every token of texts that are cut already."""
     inputs = tag_inputs(model.tokeniser.encode_tokens(words), offsets, model.tokeniser, model.settings)
-    answers = answers_of(model.network, inputs, model.settings, made.space, made.link, head=head)
-    scores = made.scores(answers, offsets=offsets)
-    assert isinstance(scores, Scores)
-    return scores
+    return model.heads["main"].dense_scores(token_logits_of(model.network, inputs), offsets=offsets)
 
 
-def find_spans(model: Model, texts: Cut, *, head: str = "main") -> Found:
-    """The spans of texts."""
-    scores, space = token_scores(model, texts.words, texts.offsets, head=head), model.heads[head].space
-    tags = scores.chosen.argmax(1)
-    scheme = scheme_of(space.names)
+def find_spans(model: Model, texts: Cut) -> Found:
+    """The spans that a tagger finds in texts."""
+    scores = token_scores(model, texts.words, texts.offsets)
+    tags, scheme = scores.chosen.argmax(1), scheme_of(model.heads["main"].space.names)
     found = spans_of(tags, texts.offsets, scheme)
     first, last = texts.offsets[found.row] + found.start, texts.offsets[found.row] + found.end - 1
     sizes = pc.utf8_length(texts.words).to_numpy(zero_copy_only=False)
@@ -57,7 +53,7 @@ def find_spans(model: Model, texts: Cut, *, head: str = "main") -> Found:
 
 def given_tokens(column: pa.ChunkedArray) -> tuple[pa.Array, Cut]:
     """Texts of a column of tokens, and these as they are; one that is missing is empty."""
-    lists = one_array(plain(column))
+    lists = whole(column)
     words, offsets = pc.fill_null(lists.flatten().cast(pa.string()), ""), offsets_of(lists)
     text, starts = join(pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), words))
     return text, Cut(words, offsets, starts.flatten().to_numpy().astype(np.int64))

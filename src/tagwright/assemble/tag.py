@@ -19,7 +19,7 @@ from tagwright.assemble import write
 from tagwright.assemble.device import device_of
 from tagwright.assemble.score import own_columns
 from tagwright.assemble.spans import FACETS, KEYWORD, facets, find_spans, given_tokens, keywords_of
-from tagwright.embed._cut import cut
+from tagwright.embed._cut import Cut, cut
 from tagwright.errors import DataError, SettingsError
 from tagwright.folder import MANIFEST, sha256
 from tagwright.model import Model, Scores
@@ -158,11 +158,25 @@ def _grouped(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.R
         yield group
 
 
+class _Texts(NamedTuple):
+    """Texts of a batch, and their tokens where the model tags these."""
+
+    texts: pa.ChunkedArray | pa.Array
+    tokens: Cut | None
+
+    @property
+    def empty(self) -> np.ndarray:
+        """Which texts have nothing but white space, (n,)."""
+        bare = pc.utf8_trim_whitespace(pc.fill_null(self.texts, ""))
+        return np.asarray(pc.equal(pc.utf8_length(bare), 0).to_numpy(zero_copy_only=False))
+
+
 def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[str, Any]) -> tuple[pa.Table, Tagged]:
     table, separator = pa.Table.from_batches([batch]), options["separator"]
-    columns, tally = (_keywords if model.tags_tokens else _labels)(model, table, source, options)
+    texts = _texts(model, table, source, options["text"])
+    columns, tally = (_keywords if model.tags_tokens else _labels)(model, texts, options)
     if model.tags_both:
-        columns |= _keywords(model.of_tags(), table, source, {**options, "column": "keywords"})[0]
+        columns |= _keywords(model.of_tags(), texts, {**options, "column": "keywords"})[0]
     taken = set(columns) & set(table.column_names)
     if taken:
         raise SettingsError(f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column")
@@ -172,13 +186,22 @@ def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[
     return write.inert(table) if options["inert"] else table, tally
 
 
-def _labels(
-    model: Model, table: pa.Table, source: Path, options: Mapping[str, Any]
-) -> tuple[dict[str, pa.Array], Tagged]:
+def _texts(model: Model, table: pa.Table, source: Path, text: str | None) -> _Texts:
+    """The texts; a tagger's come with their tokens, from a column of these or cut as it has learnt."""
+    if not (model.tags_tokens or model.tags_both):
+        return _Texts(texts_of(table, source, text), None)
+    wanted = TOKENS if text is None else (text,)
+    tokens = next((n for n in wanted if n in table.column_names and pa.types.is_list(plain(table[n]).type)), None)
+    if tokens is not None:
+        return _Texts(*given_tokens(table[tokens]))
+    texts = texts_of(table, source, text)
+    return _Texts(texts, cut(texts, model.settings.data.cut))
+
+
+def _labels(model: Model, given: _Texts, options: Mapping[str, Any]) -> tuple[dict[str, pa.Array], Tagged]:
     """The labels of every text and their scores, as lists, or joined for a file without lists."""
     column, separator = options["column"], options["separator"]
-    texts = texts_of(table, source, options["text"])
-    scores, empty = model.scores(texts), _empty(texts)
+    scores, empty = model.scores(given.texts, tokens=given.tokens), given.empty
     names, values = _lists(model.heads["main"].space.names, scores, ~empty)
     if separator is not None:
         names = pc.binary_join(names, separator)
@@ -187,32 +210,17 @@ def _labels(
     return {column: names, f"{column}_scores": values}, tally
 
 
-def _keywords(
-    model: Model, table: pa.Table, source: Path, options: Mapping[str, Any]
-) -> tuple[dict[str, pa.Array], Tagged]:
+def _keywords(model: Model, given: _Texts, options: Mapping[str, Any]) -> tuple[dict[str, pa.Array], Tagged]:
     """The keywords of every text: as structures, or in a file without lists a column for each of their facets."""
     column, separator = options["column"], options["separator"]
-    wanted = TOKENS if options["text"] is None else (options["text"],)
-    tokens = next((n for n in wanted if n in table.column_names and pa.types.is_list(plain(table[n]).type)), None)
-    if tokens is not None:
-        texts, cuts = given_tokens(table[tokens])
-    else:
-        texts = texts_of(table, source, options["text"])
-        cuts = cut(texts, model.settings.data.cut)
-    found = keywords_of(find_spans(model, cuts), [text or "" for text in texts.to_pylist()])
-    tally = Tagged(len(found), sum(not row for row in found), int(_empty(texts).sum()))
+    tokens = given.tokens if given.tokens is not None else cut(given.texts, model.settings.data.cut)
+    found = keywords_of(find_spans(model, tokens), [text or "" for text in given.texts.to_pylist()])
+    tally = Tagged(len(found), sum(not row for row in found), int(given.empty.sum()))
     if separator is None:
         return {column: pa.array(found, pa.list_(KEYWORD))}, tally
     cells = [facets(row, separator) for row in found]
     names = {"text": column, **{name: f"{column}_{name}" for name in FACETS}}
     return {made: pa.array([one[name] for one in cells], pa.string()) for name, made in names.items()}, tally
-
-
-def _empty(texts: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    found: np.ndarray = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(texts, ""))), 0).to_numpy(
-        zero_copy_only=False
-    )
-    return found
 
 
 def _lists(names: Sequence[str], scores: Scores | ShortScores, kept: np.ndarray) -> tuple[pa.Array, pa.Array]:

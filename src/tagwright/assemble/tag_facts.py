@@ -6,13 +6,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from tagwright.assemble.sheets import flat, one_array, tags_of
+from tagwright.assemble.sheets import flat, tags_of
 from tagwright.assemble.spans import token_scores
 from tagwright.labels.space import LabelSpace
 from tagwright.labels.tags import BEGIN, SINGLE, Scheme, Spans, scheme_of, spans_of, tells_spans
+from tagwright.lists import offsets_of
 from tagwright.metrics import Measures
 from tagwright.model import Model
-from tagwright.read._tokens import offsets_of
+from tagwright.read._find import whole
 from tagwright.report.draw import thin
 from tagwright.report.facts import Confused, Example, Piece, TagFacts
 
@@ -57,7 +58,7 @@ def span_counts(scheme: Scheme, tag_counts: Sequence[int]) -> np.ndarray:
 
 def confused_tokens(measures: Measures, names: Sequence[str], table: pa.Table) -> list[Confused]:
     """The most confused pairs of tags, each with tokens in their texts."""
-    offsets = offsets_of(one_array(table["tokens"]))
+    offsets = offsets_of(whole(table["tokens"]))
     return [
         Confused(
             true=names[pair.missed],
@@ -71,7 +72,7 @@ def confused_tokens(measures: Measures, names: Sequence[str], table: pa.Table) -
 
 def examples(table: pa.Table, space: LabelSpace, chosen: np.ndarray) -> list[Example]:
     """Some texts with their true spans and the `chosen` ones, by the ids of the tags (tokens,): with faults first."""
-    offsets, scheme = offsets_of(one_array(table["tokens"])), scheme_of(space.names)
+    offsets, scheme = offsets_of(whole(table["tokens"])), scheme_of(space.names)
     if not tells_spans(scheme):
         return []
     true = _by_text(spans_of(tags_of(table, space)[0], offsets, scheme))
@@ -86,7 +87,7 @@ def examples(table: pa.Table, space: LabelSpace, chosen: np.ndarray) -> list[Exa
 def examples_of(model: Model, table: pa.Table) -> list[Example]:
     """The same of a trained model, sought among texts from all over the table."""
     some = table.take(pa.array(thin(table.num_rows, SOUGHT)))
-    scores = token_scores(model, flat(some["tokens"]), offsets_of(one_array(some["tokens"])))
+    scores = token_scores(model, flat(some["tokens"]), offsets_of(whole(some["tokens"])))
     return examples(some, model.heads["main"].space, scores.chosen.argmax(1))
 
 

@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright.assemble.decision import decide_on, measured
-from tagwright.assemble.network import link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.sheets import truth_of_tags
+from tagwright.fit.evaluate import token_logits_of
 from tagwright.fit.ranks import Ranks
+from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures
-from tagwright.model import Head, Scores, answers_of, tag_inputs
+from tagwright.model import Head, Scores, tag_inputs
 from tagwright.network import Network
 from tagwright.objective import Tagging, build_objective
 from tagwright.settings import Settings
@@ -34,17 +35,14 @@ class TagHead(NamedTuple):
     scores: Scores
 
 
-def tag_head(prepared: Prepared, network: Network, settings: Settings, ranks: Ranks) -> TagHead:
-    """The head with its decision, measured on dev."""
-    space, sheet, own = prepared.tag_space, prepared.sheets["dev"], settings.of_tags()
-    assert space is not None
+def tag_head(prepared: Prepared, space: LabelSpace, network: Network, settings: Settings, ranks: Ranks) -> TagHead:
+    """The head with its decision, measured on dev; `space` are the tags."""
+    sheet, own = prepared.sheets["dev"], settings.of_tags()
     inputs = tag_inputs(sheet.pieces, sheet.offsets, prepared.tokeniser, own)
-    answers = answers_of(network, inputs, own, space, link_of(own), head="tags", ranks=ranks)
+    answers = token_logits_of(network, inputs, head="tags", ranks=ranks)
     truth = truth_of_tags(sheet.tags, len(space))
     head, chosen = decide_on(answers, truth, own, space, sheet.offsets)
-    scores = head.scores(answers, offsets=sheet.offsets)
-    assert isinstance(scores, Scores)
-    scores = scores._replace(chosen=chosen)
+    scores = head.dense_scores(answers, offsets=sheet.offsets)._replace(chosen=chosen)
     found = measured(scores, truth, offsets=sheet.offsets, tags=space.names, rows=np.arange(len(chosen)))
     results = found.results(label_counts=space.counts)
     return TagHead(replace(head, metrics={"split": "dev", "convention": "sklearn", "metrics": results}), found, scores)

@@ -97,7 +97,8 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
     answers = answers_of(network, dev.inputs, settings, space, link_of(settings), ranks=run.ranks)
     head, chosen = decide_on(answers, truth, settings, space, **texts)
-    beside = None if prepared.tag_space is None else tag_head(prepared, network, settings, run.ranks)
+    tags = prepared.tag_space
+    beside = None if tags is None else tag_head(prepared, tags, network, settings, run.ranks)
     if settings.fit.refit and history.best:
         again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
         network = _network(prepared, settings)

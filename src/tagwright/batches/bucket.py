@@ -2,6 +2,9 @@
 
 import numpy as np
 
+# tokens of a batch in prediction, padding included, by kind of device: a CPU gains nothing by more, and pads less; a
+# GPU waits for the host between small ones, and with more an evaluation would want more memory than training does
+ROOMS = {"cpu": 1024, "cuda": 32_768, "other": 8192}
 POOL = 64  # batches that are sorted by length together; more pad less but mix less
 
 

@@ -1,16 +1,17 @@
 """Texts for tagging: windows of positions, and for which token of a text each position speaks."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
 
+from tagwright.batches.bucket import ROOMS
 from tagwright.batches.collate import collate
 from tagwright.batches.tokens import Tokens
 from tagwright.errors import SettingsError
 
 Around = tuple[tuple[int, ...], tuple[int, ...]]  # ids that stand before and behind every window
-ROOMS = {"cuda": 32_768, "other": 1024}  # positions of a batch in prediction; what fits a CPU's cache is fastest
 
 
 class Places(NamedTuple):
@@ -55,7 +56,7 @@ def placed(
     owner = np.full(len(pieces.ids), -1, np.int64)
     owner[pieces.offsets[:-1]] = np.arange(len(pieces))
     low, high = _own(begin, size, number, counts[text])
-    within = inside - (starts[text])[window]
+    within = inside - starts[text][window]
     speaks = np.where((within >= low[window]) & (within < high[window]), owner[inside], -1)
     tokens, owner = _with_specials(pieces.ids[inside], speaks, size, around)
     return Places(tokens, owner, text, len(pieces))
@@ -104,7 +105,7 @@ class TagInputs(NamedTuple):
         return self.places.tokens
 
     @property
-    def rooms(self) -> dict[str, int]:
+    def rooms(self) -> Mapping[str, int]:
         """Positions that a batch may hold in prediction, by kind of device."""
         return ROOMS
 
@@ -142,4 +143,4 @@ def laid_out(values: np.ndarray, offsets: np.ndarray, index: np.ndarray) -> np.n
     array([[ 5, -1],
            [ 6,  7]])
     """
-    return collate(Tokens(values + 1, offsets), index, limit=int(np.diff(offsets).max(initial=1))).ids.numpy() - 1
+    return collate(Tokens(values + 1, offsets), index, limit=len(values) + 1).ids.numpy() - 1

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.batches.bucket import ROOMS
 from tagwright.batches.tokens import Tokens
 from tagwright.errors import SettingsError, unknown
 
@@ -29,9 +30,7 @@ class PieceInputs:
     long: str = "head"
     overlap: int = 32
     most: int = 16  # windows of a text
-    # tokens of a batch in prediction, padding included: a CPU gains nothing by more, and pads less; a GPU waits for the
-    # host between small ones, and with more an evaluation would want more memory than training does
-    rooms: ClassVar[Mapping[str, int]] = {"cpu": 1024, "cuda": 32_768, "other": 8192}
+    rooms: ClassVar[Mapping[str, int]] = ROOMS
 
     def __post_init__(self) -> None:
         """Refuse windows that could not move on."""

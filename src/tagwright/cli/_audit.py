@@ -6,13 +6,7 @@ from typing import Any
 from rich.table import Table
 
 from tagwright.cli._show import many, result, show
-
-TASKS = {
-    "one": "one label a text",
-    "many": "several labels a text",
-    "tokens": "a tag for each token",
-    "both": "labels of texts, tags of tokens",
-}
+from tagwright.read.columns import TASKS
 
 
 def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) -> None:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright.errors import ShapeError
+from tagwright.lists import offsets_of
 
 OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)  # prefix codes
 _CODES = {"O": OUTSIDE, "B": BEGIN, "I": INSIDE, "E": END, "L": END, "S": SINGLE, "U": SINGLE}
@@ -136,14 +137,14 @@ def repaired(tags: pa.ListArray) -> tuple[pa.ListArray, int]:
     if not changed:
         return tags, 0
     values = pa.array(names, pa.string()).take(pa.array(mended, mask=mended < 0))
-    offsets = pa.array(_offsets(tags).astype(np.int32))
+    offsets = pa.array(offsets_of(tags).astype(np.int32))
     return pa.ListArray.from_arrays(offsets, values, mask=tags.is_null()).cast(tags.type), changed
 
 
 def faults(tags: pa.ListArray, *, most: int = 300) -> list[tuple[int, int]]:
     """(row, token) of the first tags that `repaired` would change."""
     _, ids, mended = _mended(tags)
-    offsets = _offsets(tags)
+    offsets = offsets_of(tags)
     tokens = np.flatnonzero(ids != mended)[:most]
     rows = np.searchsorted(offsets, tokens, side="right") - 1
     return list(zip(rows.tolist(), (tokens - offsets[rows]).tolist()))
@@ -172,7 +173,7 @@ def _mended(tags: pa.ListArray) -> tuple[list[str], np.ndarray, np.ndarray]:
     scheme = scheme_of(names)
     if scheme.kind == "plain":
         return names, ids, ids
-    first, after, types = _bounds(ids, _offsets(tags), scheme)
+    first, after, types = _bounds(ids, offsets_of(tags), scheme)
     codes = np.full(len(ids), INSIDE)
     codes[first] = BEGIN
     if scheme.kind == "iobes":
@@ -198,9 +199,3 @@ def _table(names: list[str], scheme: Scheme) -> np.ndarray:
             table[row, code] = place.setdefault(name, len(place))
     names[:] = place
     return table
-
-
-def _offsets(lists: pa.ListArray) -> np.ndarray:
-    """As `read._tokens.offsets_of`, which cannot be imported: reading asks for repairs, and would import itself."""
-    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

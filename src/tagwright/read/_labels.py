@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright.errors import DataError
+from tagwright.lists import offsets_of
 from tagwright.read._faults import Origin
-from tagwright.read._tokens import offsets_of
 
 SEPARATORS = (";", "|", ",")
 SAMPLE = 200_000  # rows that are looked at to find a separator

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright.errors import DataError
+from tagwright.lists import offsets_of
 from tagwright.read._faults import Origin
 
 CJK = r"^[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]$"
@@ -55,12 +56,6 @@ def _refuse_missing(lists: pa.ListArray, what: str, origin: Origin) -> None:
         offsets = offsets_of(lists)
         row = int(np.searchsorted(offsets, place, side="right")) - 1
         raise DataError(f"{origin.at(row)}, {what} {place - offsets[row] + 1}: nothing there (null), expected a string")
-
-
-def offsets_of(lists: pa.ListArray) -> np.ndarray:
-    """Where each row's values begin in `flatten()`, (n + 1,); null rows are empty."""
-    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def _lists(column: pa.Array) -> pa.ListArray:
