@@ -31,7 +31,8 @@ Strict = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout, all else to stderr.")]
 Encoder = Annotated[
-    str | None, typer.Option(help="bow, cnn, lstm, minilm, …: `tagwright parts encoders`.", show_default="cnn")
+    str | None,
+    typer.Option(help="bow, cnn, lstm, minilm, …: `tagwright parts encoders`.", show_default="cnn; of tokens bat"),
 ]
 Epochs = Annotated[float | None, typer.Option(help="Passes over train.", show_default="the encoder's")]
 Batch = Annotated[int | None, typer.Option(help="Texts a step.", show_default="the encoder's")]
