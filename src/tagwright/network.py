@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from tagwright.encoders.hidden import over_windows
+from tagwright.encoders.hidden import Hidden, over_windows
 
 
 class Network(nn.Module):
@@ -16,10 +16,20 @@ class Network(nn.Module):
 
     def forward(self, *inputs: Tensor) -> dict[str, Tensor]:
         """What `Inputs.batch` gives -> {head: logits (B, L)}."""
-        hidden = self.encoder(*inputs)
-        logits = {name: head(hidden) for name, head in self.heads.items()}
-        windows = getattr(hidden, "windows", None)
-        return logits if windows is None else {name: over_windows(found, windows) for name, found in logits.items()}
+        return self.run(*inputs)[1]
+
+    def run(self, *inputs: Tensor, shown: Tensor | None = None) -> tuple[Hidden, dict[str, Tensor]]:
+        """The encoder's answer, and the logits of every head that takes it as it is.
+
+        `shown` (B, L) is for a head whose labels stand before the text, as slots: what each of them shows.
+        """
+        slots_of = getattr(self.heads["main"], "slots_of", None)
+        slots = {} if slots_of is None else {"slots": slots_of(inputs, shown)}
+        hidden = self.encoder(*inputs, **slots)
+        logits = {name: head(hidden) for name, head in self.heads.items() if not getattr(head, "beside", False)}
+        if hidden.windows is None:
+            return hidden, logits
+        return hidden, {name: over_windows(found, hidden.windows) for name, found in logits.items()}
 
     def hidden(self, *inputs: Tensor) -> Tensor:
         """The texts' vectors (B, D), for a head that takes its labels in chunks."""

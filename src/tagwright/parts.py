@@ -12,7 +12,7 @@ from tagwright.errors import SettingsError, unknown
 
 # keyword arguments that the program sets itself
 RESERVED = {"reduction", "vectors"}
-KINDS = ("losses", "targets", "masks", "weights", "embed", "encoders", "heads", "schedules", "decide")
+KINDS = ("losses", "targets", "masks", "weights", "embed", "encoders", "heads", "regularise", "schedules", "decide")
 
 
 class Part(NamedTuple):

@@ -50,6 +50,7 @@ PART_SECTIONS = {
     "decide": "decide",
 }
 OPTIONAL = {"mask", "weights"}
+REGULARISE = "regularise"  # kind of part of which a run takes any number: each is a section of its own, if it is there
 DEFAULTS = {"embed": "word", "encoder": "cnn", "head": "document", "schedule": "linear", "decide": "auto"}
 # where tokens are tagged, alone or beside labels of whole texts
 TAGGING = {
@@ -77,6 +78,7 @@ class Settings:
     weights: Choice
     schedule: Choice
     decide: Choice
+    regularise: tuple[Choice, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Nested plain values, every default written out."""
@@ -88,6 +90,10 @@ class Settings:
             known = {} if choice.name in ("none", "auto") else parts.options(parts.find(kind, choice.name).factory)
             values = {k: v for k, v in {**known, **choice.options}.items() if v is not None}
             result[section] = {"name": choice.name, **values}
+        # one that the objective brings and the user left out must be left out again
+        result |= {name: "none" for name in parts.names(REGULARISE) if name in preset(self.objective)}
+        for choice in self.regularise:
+            result[choice.name] = {**parts.options(parts.find(REGULARISE, choice.name).factory), **choice.options}
         return result
 
     def of_tags(self) -> "Settings":
@@ -123,6 +129,7 @@ def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = Non
     for section, kind in PART_SECTIONS.items():
         default = _merged(base.get(section, "none"), own.get(section, {}))
         chosen[section] = _choice(section, kind, given.get(section, {}), default, faults)
+    chosen["regularise"] = _regularisers(base, given, faults)
     paced = _schedule_defaults(chosen["schedule"].name)
     for section, maker in PLAIN_SECTIONS.items():
         values = {**base.get(section, {}), **own.get(section, {}), **paced.get(section, {}), **given.get(section, {})}
@@ -206,17 +213,21 @@ def _section_kind(name: str, value: Any) -> bool:
     """Whether the section exists and its value is of the right kind: a table, or for a part also its name."""
     if name in PLAIN_SECTIONS:
         return isinstance(value, Mapping)
+    if name in parts.names(REGULARISE):
+        return isinstance(value, Mapping) or value == "none"
     return isinstance(value, str | Mapping) if name in PART_SECTIONS else name == "objective" and isinstance(value, str)
 
 
 def _misplaced(given: Mapping[str, Any]) -> list[str]:
-    sections = [*PLAIN_SECTIONS, *PART_SECTIONS, "objective"]
+    sections = [*PLAIN_SECTIONS, *PART_SECTIONS, "objective", *parts.names(REGULARISE)]
     faults = [unknown("section", name, sections) for name in given if name not in sections]
     for name, value in given.items():
         if name in sections and not _section_kind(name, value):
             kind = (
                 "a table of settings"
                 if name in PLAIN_SECTIONS
+                else 'a table of settings or "none"'
+                if name in parts.names(REGULARISE)
                 else "a name"
                 if name == "objective"
                 else "a name or a table"
@@ -245,6 +256,18 @@ def _own_defaults(encoder: Mapping[str, Any], task: str, objective: str | None, 
     asked = signature(made).parameters
     found: Mapping[str, Any] = made(task, objective, **{name: fact for name, fact in known.items() if name in asked})
     return found
+
+
+def _regularisers(base: Mapping[str, Any], given: Mapping[str, Any], faults: list[str]) -> tuple[Choice, ...]:
+    """Those that the objective brings or the user names, but for the ones that are "none"."""
+    found = []
+    for name in parts.names(REGULARISE):
+        values = given.get(name, base.get(name, "none"))
+        if values != "none":
+            options = {**base.get(name, {}), **values}
+            faults += parts.check(REGULARISE, name, options)
+            found.append(Choice(name=name, options=options))
+    return tuple(found)
 
 
 def _merged(*choices: Any) -> dict[str, Any]:

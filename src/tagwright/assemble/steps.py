@@ -11,10 +11,12 @@ from tagwright import parts
 from tagwright.assemble.chunked import chunked_loss
 from tagwright.assemble.device import device_of
 from tagwright.assemble.memory import crowded, free_bytes
+from tagwright.assemble.network import link_of
 from tagwright.assemble.training import Run, Training
 from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
 from tagwright.batches.rows import Batch, Rows
 from tagwright.fit.captured import CapturedStep, NotCaptured, captured_steps
+from tagwright.fit.learner import Learn, learner_of
 from tagwright.fit.loop import Course, Dial, Step, steps
 from tagwright.losses import SparseTarget
 from tagwright.network import Network
@@ -39,7 +41,8 @@ def steps_of(
     facts = {"step_count": course.total, "width": getattr(training.network.encoder, "width_out", None)}
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, **facts)
     done, dials = training.step, _dials(objective, rows, settings)
-    loss_of = partial(batch_loss, training.network, objective)
+    learn = learner_of(training.network, objective, settings, {"link": link_of(settings)})
+    loss_of = partial(batch_loss, training.network, objective, learn)
 
     def loss_of_rows(index: np.ndarray, generator: torch.Generator) -> Tensor:
         return loss_of(rows.batch(index, device), generator)
@@ -97,18 +100,13 @@ def _dials(objective: Objective, rows: Rows, settings: Settings) -> list[Dial]:
     return found
 
 
-def batch_loss(network: Network, objective: Objective, batch: Batch, generator: torch.Generator) -> Tensor:
+def batch_loss(
+    network: Network, objective: Objective, learn: Learn, batch: Batch, generator: torch.Generator
+) -> Tensor:
     """The objective of a batch, summed over its examples."""
     if isinstance(batch.target, SparseTarget):
         return chunked_loss(network, objective, batch)
-    logits = network(*batch.inputs)
-    if batch.tags is not None and objective.tagging is None:
-        return objective.of_tokens(logits["main"], batch.tags, weight=batch.weight, generator=generator)
-    facts = {"known": batch.known, "example_weight": batch.weight, "generator": generator, "excused": batch.excused}
-    value: Tensor = objective(logits["main"], batch.target, soft=batch.soft, soft_logits=logits.get("soft"), **facts)
-    if objective.tagging is None:
-        return value
-    return value + objective.tagging(logits["tags"], batch.tags, weight=batch.weight, generator=generator)
+    return learn(batch, generator).value
 
 
 def against_capture(training: Training, objective: Objective, rows: Rows, settings: Settings, run: Run) -> str | None:

@@ -25,6 +25,7 @@ class Batch(NamedTuple):
     soft: Tensor | None = None  # (B, L)
     excused: Tensor | None = None  # bool (B, L)
     tags: Tensor | None = None  # int64 (B, T): a tag's id for every position, -1 where none is asked for
+    shown: Tensor | None = None  # (B, L): what the slots of labels show, for a head that has such
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,6 +53,13 @@ SettingsFile = Annotated[
 ]
 
 
+Regularise = Annotated[
+    str | None,
+    typer.Option(help="rdrop, vat, mlm, with commas: `tagwright parts regularise`.", show_default="the objective's"),
+]
+Head = Annotated[str | None, typer.Option(help="document or cloze.", show_default="the objective's, else document")]
+
+
 def given(settings: Path | None, assignments: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:
     """Nested settings: the file, then the options that were given ("fit.epochs": 3), then --set."""
     from tagwright.settings import assigned, read_settings
@@ -67,8 +74,24 @@ def given(settings: Path | None, assignments: list[str] | None, options: dict[st
                 table = result.get(section, {})
                 both = isinstance(value, dict) and isinstance(table.get(name), dict)  # labels of --keep and the file's
                 result[section] = {**table, name: {**table[name], **value} if both else value}
+            elif isinstance(value, dict):  # a regulariser that is named; the file may have its settings
+                table = result.get(section)
+                result[section] = {**table, **value} if isinstance(table, dict) else value
             else:
                 result[section] = value
     for assignment in assignments or []:
         result = assigned(result, assignment)
     return result
+
+
+def regularisers(names: str | None) -> dict[str, dict[str, Any]]:
+    """Each that is named, with commas, as a section of the settings."""
+    from tagwright import parts
+    from tagwright.errors import SettingsError, unknown
+    from tagwright.settings import REGULARISE
+
+    wanted = [name.strip() for name in (names or "").split(",") if name.strip()]
+    for name in wanted:
+        if name not in parts.names(REGULARISE):
+            raise SettingsError(unknown("regulariser", name, parts.names(REGULARISE)))
+    return {name: {} for name in wanted}

@@ -41,6 +41,7 @@ def fit(
     separator: o.Separator = "auto",
     strict: o.Strict = None,
     encoder: o.Encoder = None,
+    head: o.Head = None,
     objective: Annotated[
         str | None,
         typer.Option(
@@ -62,6 +63,7 @@ def fit(
         str | None,
         typer.Option(help="none, inverse, ee, …: `tagwright parts weights`.", show_default="the objective's"),
     ] = None,
+    regularise: o.Regularise = None,
     decide: Annotated[
         str | None,
         typer.Option(
@@ -127,12 +129,14 @@ def fit(
         "data.separator": None if separator == "auto" else separator,
         "data.strict": strict,
         "encoder.name": encoder,
+        "head.name": head,
         "objective": objective,
         "loss.name": loss,
         "targets.name": targets,
         "soft.from_step": soft_from_step,
         "mask.name": mask,
         "weights.name": label_weights,
+        **o.regularisers(regularise),
         "decide.name": decide,
         "fit.metric": metric,
         "schedule.name": schedule,

@@ -1,0 +1,58 @@
+"""What a step learns from: a pass over a batch, and the objective of what came out. Regularisers stand around it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from tagwright import parts
+from tagwright.batches.rows import Batch
+from tagwright.encoders.hidden import Hidden
+from tagwright.network import Network
+from tagwright.objective import Objective
+from tagwright.settings import REGULARISE, Settings
+
+
+class Outcome(NamedTuple):
+    """The objective of a batch, summed over its examples, and what it was made of: one row a row of the batch."""
+
+    value: Tensor  # ()
+    logits: dict[str, Tensor]  # of every head
+    hidden: Hidden
+
+
+Learn = Callable[[Batch, torch.Generator], Outcome]
+
+
+class Learner:
+    """One pass, and its objective."""
+
+    def __init__(self, network: Network, objective: Objective) -> None:
+        self.network, self.objective = network, objective
+
+    def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
+        """Slots of labels that the batch shows take no part in the objective: their answer stands there."""
+        hidden, logits = self.network.run(*batch.inputs, shown=batch.shown)
+        return Outcome(self._value(logits, batch, generator), logits, hidden)
+
+    def _value(self, logits: Mapping[str, Tensor], batch: Batch, generator: torch.Generator) -> Tensor:
+        objective, weight = self.objective, batch.weight
+        if batch.tags is not None and objective.tagging is None:
+            return objective.of_tokens(logits["main"], batch.tags, weight=weight, generator=generator)
+        facts: dict[str, Any] = {"known": batch.known, "excused": batch.excused, "soft": batch.soft}
+        facts |= {"example_weight": weight, "generator": generator, "soft_logits": logits.get("soft")}
+        value: Tensor = objective(logits["main"], batch.target, **facts)
+        if objective.tagging is None:
+            return value
+        return value + objective.tagging(logits["tags"], batch.tags, weight=weight, generator=generator)
+
+
+def learner_of(network: Network, objective: Objective, settings: Settings, facts: Mapping[str, Any]) -> Learn:
+    """The learner with the regularisers of the settings around it; those that change what is read stand outermost."""
+    learn: Learn = Learner(network, objective)
+    made = [(parts.find(REGULARISE, choice.name).factory.depth, choice) for choice in settings.regularise]  # type: ignore[attr-defined]
+    for _, choice in sorted(made, key=lambda pair: pair[0]):
+        known = {"learn": learn, "network": network, "objective": objective, **facts}
+        learn = parts.build(REGULARISE, choice.name, choice.options, **known)
+    return learn
