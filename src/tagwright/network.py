@@ -1,6 +1,7 @@
 """The network: one encoder and its named heads."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -38,4 +39,9 @@ class Network(nn.Module):
 
     def of_labels(self, *inputs: Tensor) -> dict[str, Tensor]:
         """The same with the logits of labels alone, above a threshold class where a head has one."""
-        return {name: self.heads[name].of_labels(logits) for name, logits in self(*inputs).items()}  # type: ignore[operator]
+        main: Any = self.heads["main"]
+        if getattr(main, "rounds", 1) > 1:
+            logits = {"main": main.filled(lambda shown: self.run(*inputs, shown=shown)[1]["main"])}
+        else:
+            logits = self(*inputs)
+        return {name: self.heads[name].of_labels(found) for name, found in logits.items()}  # type: ignore[operator]

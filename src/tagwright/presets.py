@@ -20,6 +20,8 @@ PRESETS: dict[str, dict[str, object]] = {
     "pbp-ee": {"loss": "pbp", "weights": "ee"},  # BAT eq. 9
     "pbp-standard": {"loss": "pbp", "weights": "standard"},
     "pbp-array": {"loss": "pbp", "weights": "array"},  # the paper's PBPA
+    "cloze": {"loss": {"name": "bce", "labels": "mean"}, "head": "cloze"},  # LM-MTC eq. 4, without its eq. 5
+    "lm-mtc": {"loss": {"name": "bce", "labels": "mean"}, "head": "cloze", "mlm": {}},
 }
 
 

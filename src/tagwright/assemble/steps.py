@@ -16,7 +16,7 @@ from tagwright.assemble.training import Run, Training
 from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
 from tagwright.batches.rows import Batch, Rows
 from tagwright.fit.captured import CapturedStep, NotCaptured, captured_steps
-from tagwright.fit.learner import Learn, learner_of
+from tagwright.fit.learner import Learn, learner_of, slots_drawn
 from tagwright.fit.loop import Course, Dial, Step, steps
 from tagwright.losses import SparseTarget
 from tagwright.network import Network
@@ -106,7 +106,7 @@ def batch_loss(
     """The objective of a batch, summed over its examples."""
     if isinstance(batch.target, SparseTarget):
         return chunked_loss(network, objective, batch)
-    return learn(batch, generator).value
+    return learn(slots_drawn(network, batch, generator), generator).value
 
 
 def against_capture(training: Training, objective: Objective, rows: Rows, settings: Settings, run: Run) -> str | None:

@@ -62,7 +62,9 @@ class Fitted:
 def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     """Refuse what cannot be trained, before anything is written; what a person should know of the rest comes back."""
     if prepared.tagged != (settings.head.name == "tokens"):
-        wanted = "tokens, for these are tagged" if prepared.tagged else "document, for whole texts are labelled"
+        wanted = (
+            "tokens, for these are tagged" if prepared.tagged else "document or cloze, for whole texts are labelled"
+        )
         raise SettingsError(f"head.name is {settings.head.name}; take {wanted}")
     objective = build_objective(settings, prepared.space, row_count=prepared.example_count)
     check_head(settings)
@@ -187,6 +189,7 @@ def _network(prepared: Prepared, settings: Settings) -> Network:
         row_count=prepared.example_count,
         token_count=prepared.token_count,
         fresh=True,
+        tokeniser=prepared.tokeniser,
     )
     return network.to(device_of(settings))
 

@@ -16,4 +16,5 @@ def named(source: str) -> Callable[..., Pretrained]:
     made = partial(Pretrained, path=source)
     learn = partial(Pretrained.learn, path=source)
     vars(made).update(defaults=defaults, learn=learn, inputs=Pretrained.inputs, embed=Pretrained.embed)
+    vars(made)["reads_slots"] = Pretrained.reads_slots
     return made

@@ -13,12 +13,28 @@ class Windows(NamedTuple):
     pooling: str  # of their logits: mean or max
 
 
+class Slots(NamedTuple):
+    """Vectors that an encoder reads between a text's first special tokens and its words.
+
+    Where the text is read in several `passes`, each has slots of its own: rows 0 to passes - 1 are the first text's.
+    Where the text does not look at slots (`one_way`), one pass has `groups` of them, which do not see each other.
+    """
+
+    vectors: Tensor  # (B * passes, S, E)
+    places: Tensor  # (S,), positions counted from the first slot's
+    room: int  # positions that they take: the text goes on behind
+    passes: int = 1
+    groups: int = 1
+    one_way: bool = False
+
+
 class Hidden(NamedTuple):
     """One vector a text, and one a token where the encoder has them; with `windows` one a window of a text."""
 
     states: Tensor | None  # (B, T, D)
     pooled: Tensor  # (B, D)
     windows: Windows | None = None
+    slots: Tensor | None = None  # (B * passes, S, D)
 
 
 def over_windows(logits: Tensor, windows: Windows) -> Tensor:

@@ -18,10 +18,10 @@ from tagwright.batches.tokens import Tokens
 from tagwright.batches.windows import PieceInputs
 from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._source import find_local, find_source
-from tagwright.encoders import _half_linear, _layers, _lora, _positions, _unpadded
+from tagwright.encoders import _half_linear, _layers, _lora, _positions, _slots, _unpadded
 from tagwright.encoders._checkpoint import from_config, read_config, width_in, with_attention_dropout, with_weights
 from tagwright.encoders._pooling import Pooling
-from tagwright.encoders.hidden import Hidden, Windows
+from tagwright.encoders.hidden import Hidden, Slots, Windows
 from tagwright.errors import ModelError, SettingsError, unknown
 from tagwright.fit.precision import in_bfloat16
 
@@ -44,6 +44,7 @@ class Pretrained(nn.Module):
     """
 
     embed = "pieces"
+    reads_slots = True
 
     @staticmethod
     def defaults(task: str, objective: str | None, options: Mapping[str, Any], rows: int | None) -> Mapping[str, Any]:
@@ -124,12 +125,16 @@ class Pretrained(nn.Module):
         if attention_dropout is not None:
             config = with_attention_dropout(config, attention_dropout)
         self.model: Any = with_weights(find_source(path), config) if fresh else from_config(config)
-        self.pad = self.model.get_input_embeddings().padding_idx or config.get("pad_token_id") or 0
-        self.ready_mask = config["model_type"] in READY_MASK
+        self.pad = self.words.padding_idx or config.get("pad_token_id") or 0
+        self.before = int(learned["specials"][0])
+        self.family = config["model_type"]
+        self.ready_mask = self.family in READY_MASK
+        self.first_position = self.pad + 1 if self.family in _slots.BEHIND_PADDING else 0
         self.width_out = int(self.model.config.hidden_size)
         longest = _layers.longest_text(self.model, config)
         if longest is not None and limit > longest:
             raise SettingsError(f"fit.limit is {limit}, but this encoder reads at most {longest} tokens of a text")
+        self.slot_room = None if longest is None else longest - limit
         self.pooling, self.dropout = Pooling(self.width_out, pooling), nn.Dropout(dropout)
         self.adapted = fresh and lora > 0  # the adapters of a finished model are in its weights
         if self.adapted and freeze == "all":
@@ -139,25 +144,62 @@ class Pretrained(nn.Module):
         self.frozen = _layers.freeze_layers(self.model, freeze)
         _half_linear.take_over(self.model)
         _unpadded.register()
-        if config["model_type"] == "mpnet":
+        if self.family == "mpnet":
             _positions.placed(self.model.encoder)
 
-    def forward(self, ids: Tensor, lengths: Tensor, counts: Tensor | None = None) -> Hidden:
+    def forward(self, ids: Tensor, lengths: Tensor, counts: Tensor | None = None, slots: Slots | None = None) -> Hidden:
         """An empty row counts as one token of padding."""
-        inside = torch.arange(ids.shape[1], device=ids.device) < lengths.clamp(min=1)[:, None]
+        lengths = lengths.clamp(min=1)
+        inside = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
         ids = ids.masked_fill(~inside, self.pad)  # RoBERTa's kind gives no position to it
-        half = in_bfloat16(self.precision, ids.device)
-        packed = _unpadded.serves(self.model, ids.shape[1], ids.device, half=half)
-        mask = _unpadded.ends_of(lengths.clamp(min=1), ids.shape[1]) if packed else self._mask(inside)
+        if slots is None:
+            states, of_slots = self._states({"input_ids": ids}, lengths, ids.shape[1]), None
+        else:
+            states, of_slots = self._beside(ids, lengths, slots)
+        windows = None if counts is None else Windows(counts, self.window_pooling)
+        return Hidden(states, self.dropout(self.pooling(states, inside)), windows, of_slots)
+
+    def _beside(self, ids: Tensor, lengths: Tensor, slots: Slots) -> tuple[Tensor, Tensor]:
+        """States of texts (B, T, D) and of the slots (B * passes, S, D) that stand before them."""
+        width, before = ids.shape[1], min(self.before, ids.shape[1])
+        given = {"inputs_embeds": _slots.vectors_with(slots, ids, self.words, before=before)}
+        places = _slots.places_of(slots, width, before=before)
+        given["position_ids"] = (places + self.first_position)[None]
+        lengths = (lengths + slots.vectors.shape[1]).repeat_interleave(slots.passes, output_size=len(slots.vectors))
         with ExitStack() as stack:
-            stack.enter_context(self._computing(ids.device, half=half))
-            stack.enter_context(torch.autocast(ids.device.type, torch.bfloat16, enabled=half))
+            if hasattr(getattr(self.model, "encoder", None), "places"):
+                stack.enter_context(_positions.at(self.model.encoder, places))
+            allowed = None
+            if slots.one_way:
+                inside = torch.arange(len(places), device=ids.device) < lengths[:, None]
+                allowed = _slots.one_way(slots, inside, before=before)
+            states = self._states(given, lengths, len(places), allowed)
+        return _slots.apart(states, slots, before=before)
+
+    def _states(
+        self, given: Mapping[str, Tensor], lengths: Tensor, width: int, allowed: Tensor | None = None
+    ) -> Tensor:
+        """The model's last states (B, N, D) of rows whose first `lengths` tokens count; `allowed` (B, 1, N, N) says
+        more, where not all of them look at each other."""
+        device = lengths.device
+        half = in_bfloat16(self.precision, device)
+        packed = allowed is None and _unpadded.serves(self.model, width, device, half=half)
+        if packed:
+            mask = _unpadded.ends_of(lengths, width)
+        else:
+            mask = self._mask(torch.arange(width, device=device) < lengths[:, None], allowed)
+        with ExitStack() as stack:
+            stack.enter_context(self._computing(device, half=half))
+            stack.enter_context(torch.autocast(device.type, torch.bfloat16, enabled=half))
             if packed:
                 stack.enter_context(_unpadded.unpadded(self.model))
-            states = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
-        states = states.to(next(self.model.parameters()).dtype)
-        windows = None if counts is None else Windows(counts, self.window_pooling)
-        return Hidden(states, self.dropout(self.pooling(states, inside)), windows)
+            states: Tensor = self.model(**given, attention_mask=mask).last_hidden_state
+        return states.to(next(self.model.parameters()).dtype)
+
+    @property
+    def words(self) -> Any:
+        """The vectors of word pieces, an embedding (V, E)."""
+        return self.model.get_input_embeddings()
 
     @contextmanager
     def _computing(self, device: torch.device, *, half: bool) -> Iterator[None]:
@@ -170,10 +212,10 @@ class Pretrained(nn.Module):
                 stack.enter_context(_half_linear.halved(self.model))
             yield
 
-    def _mask(self, inside: Tensor) -> Tensor:
+    def _mask(self, inside: Tensor, allowed: Tensor | None) -> Tensor:
         if not self.ready_mask:
             return inside.long()
-        mask = inside[:, None, None]
+        mask = inside[:, None, None] if allowed is None else allowed
         if self.model.config._attn_implementation == "sdpa":
             return mask
         dtype = next(self.model.parameters()).dtype  # added to the scores

@@ -29,7 +29,7 @@ def logits_of(
     network.eval()
     device = next(network.parameters()).device
     result: np.ndarray | None = None
-    for index in _batches(inputs, batch, device)[ranks.rank :: ranks.world]:
+    for index in _batches(inputs, batch, device, network.heads["main"])[ranks.rank :: ranks.world]:
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
         logits = network.of_labels(*tensors)[head].float().cpu().numpy()
         if result is None:
@@ -87,9 +87,13 @@ def shortlist_of(
     return Shortlist(ranks.merged(ids), ranks.merged(logits), log_sum, part.label_count)
 
 
-def _batches(inputs: Inputs, batch: int, device: torch.device) -> list[np.ndarray]:
-    """Row numbers of each batch, texts of like length together; where texts differ much, of so many tokens at most."""
+def _batches(inputs: Inputs, batch: int, device: torch.device, head: Any = None) -> list[np.ndarray]:
+    """Row numbers of each batch, texts of like length together; where texts differ much, of so many tokens at most.
+
+    A head with slots says what these add to the tokens.
+    """
+    cost: Any = getattr(head, "tokens_of", np.asarray)
     rooms = getattr(inputs, "rooms", {})
     room = rooms.get(device.type, rooms.get("other"))
     batch = batch if room is None else max(batch, room // SHORT)
-    return plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False, room=room)
+    return plan(cost(inputs.lengths), batch=batch, seed=0, epoch=0, shuffle=False, room=room)

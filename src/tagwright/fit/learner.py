@@ -9,6 +9,7 @@ from torch import Tensor
 from tagwright import parts
 from tagwright.batches.rows import Batch
 from tagwright.encoders.hidden import Hidden
+from tagwright.heads._cloze import MASK
 from tagwright.network import Network
 from tagwright.objective import Objective
 from tagwright.settings import REGULARISE, Settings
@@ -40,12 +41,31 @@ class Learner:
         objective, weight = self.objective, batch.weight
         if batch.tags is not None and objective.tagging is None:
             return objective.of_tokens(logits["main"], batch.tags, weight=weight, generator=generator)
-        facts: dict[str, Any] = {"known": batch.known, "excused": batch.excused, "soft": batch.soft}
-        facts |= {"example_weight": weight, "generator": generator, "soft_logits": logits.get("soft")}
+        facts: dict[str, Any] = {"excused": batch.excused, "soft": batch.soft, "soft_logits": logits.get("soft")}
+        facts |= {"known": batch.known, "example_weight": weight, "generator": generator}
+        if batch.shown is not None:
+            facts |= _of_masked(batch, averaged=getattr(objective.loss, "labels", None) == "mean")
         value: Tensor = objective(logits["main"], batch.target, **facts)
         if objective.tagging is None:
             return value
         return value + objective.tagging(logits["tags"], batch.tags, weight=weight, generator=generator)
+
+
+def _of_masked(batch: Batch, *, averaged: bool) -> dict[str, Any]:
+    """Slots that show their answer take no part, nor do they in the mean over a text's labels."""
+    shown: Any = batch.shown
+    masked, weight = shown == MASK, batch.weight
+    known = masked if batch.known is None else masked & batch.known
+    if averaged:
+        share = masked.shape[1] / masked.sum(1).clamp(min=1)
+        weight = share if weight is None else share * weight
+    return {"known": known, "example_weight": weight}
+
+
+def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> Batch:
+    """The batch with what its slots show in this step, where the head has slots."""
+    draw = getattr(network.heads["main"], "draw", None)
+    return batch if draw is None else batch._replace(shown=draw(batch.target, batch.known, generator))
 
 
 def learner_of(network: Network, objective: Objective, settings: Settings, facts: Mapping[str, Any]) -> Learn:

@@ -1,0 +1,42 @@
+"""What a head with label slots learns of its encoder before it is made: room, families, and where slots start."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from tagwright.embed import Tokeniser
+from tagwright.errors import SettingsError
+from tagwright.labels.space import LabelSpace
+from tagwright.settings import Settings
+
+
+def slot_facts(encoder: Any, settings: Settings, space: LabelSpace, tokeniser: Tokeniser | None) -> dict[str, Any]:
+    """What a head with slots wants to know of its encoder: nothing where this reads none."""
+    if settings.head.name != "cloze" or not getattr(encoder, "reads_slots", False):
+        return {}
+    facts = {"reads_slots": True, "slot_room": encoder.slot_room, "family": encoder.family}
+    facts["word_width"] = encoder.words.embedding_dim
+    if tokeniser is not None and settings.head.options.get("names"):
+        facts["name_vectors"] = name_vectors(encoder.words.weight, space.names, tokeniser)
+    return facts
+
+
+def name_vectors(words: Tensor, names: Sequence[str], tokeniser: Tokeniser) -> Tensor:
+    """The mean vector (L, E) of the pieces of each label's name, of vectors (V, E) of all pieces."""
+    said = [" ".join(re.findall(r"[^\W_]+", name)) for name in names]
+    tokens = tokeniser.encode_tokens(pa.array(said))
+    empty = [name for name, text in zip(names, said) if not text]
+    if empty:
+        raise SettingsError(
+            f"{len(empty)} of the labels have no word in their name, such as {empty[0]!r}, so head.names has nothing "
+            "to start their slots from; leave it out or rename them"
+        )
+    owners = torch.from_numpy(np.repeat(np.arange(len(names)), tokens.lengths))
+    ids = torch.from_numpy(tokens.ids.astype(np.int64))
+    sums = words.detach().new_zeros(len(names), words.shape[1]).index_add(0, owners, words.detach()[ids])
+    return sums / torch.from_numpy(tokens.lengths)[:, None]

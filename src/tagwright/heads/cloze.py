@@ -1,0 +1,156 @@
+"""Labels as cloze slots before the text, which a masked-language model fills in (LM-MTC). For pretrained encoders."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tagwright.encoders import _slots
+from tagwright.encoders.hidden import Hidden, Slots
+from tagwright.errors import SettingsError, unknown
+from tagwright.heads import _cloze
+from tagwright.heads._cloze import MASK
+
+SPREAD = 0.02  # of new vectors, as of a BERT's own at its start
+CHOICES = {
+    "template": ("diff", "same", "short"),
+    "masking": _cloze.MASKINGS,
+    "score": ("shared", "own"),
+    "slot_positions": ("sequential", "shared"),
+}
+
+
+class Cloze(nn.Module):
+    """One slot a label; the state at its YES, NO or MASK becomes the label's logit.
+
+    `template` (eq. 2): "diff" is [LS-i] [YES-i | NO-i | MASK-i] [LE-i], "same" has one such triple for all labels,
+    "short" only the middle one. `masking` says which slots hide their answer in training: all ("full"), a random
+    number ("part"), or each with probability `share` ("p"); of those that show it, `wrong` show the other one. In
+    prediction all are masked; in `rounds` > 1 the surest are filled in first. `score` "own" has a map for each label,
+    the paper's column i of W_l. Labels that do not fit are spread over `chunks`; where `text_sees_slots` is false these
+    share one reading of the text. `names` lets slots start at the mean vector of their label's word pieces.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        label_count: int,
+        bias: Tensor,
+        extra_logits: int,
+        zero: float,
+        reads_slots: bool = False,
+        word_width: int | None = None,
+        slot_room: int | None = None,
+        family: str = "bert",
+        name_vectors: Tensor | None = None,
+        *,
+        template: Literal["diff", "same", "short"] = "diff",
+        masking: Literal["full", "part", "p"] = "full",
+        share: float = 0.5,
+        wrong: float = 0.01,
+        score: Literal["shared", "own"] = "shared",
+        slot_positions: Literal["sequential", "shared"] = "sequential",
+        names: bool = False,
+        chunks: int = 1,
+        text_sees_slots: bool = True,
+        rounds: int = 1,
+    ) -> None:
+        super().__init__()
+        _check(locals())
+        _slots.check(family, shared=slot_positions == "shared", one_way=not text_sees_slots)
+        self.label_count, self.zero, self.rounds, self.one_way = label_count, zero, rounds, not text_sees_slots
+        self.masking, self.share, self.wrong = masking, share, wrong
+        self.size = 1 if template == "short" else 3  # tokens of a slot
+        self.chunks = chunks
+        order, kept = _cloze.spread(label_count, chunks)
+        places = torch.arange(order.shape[1] * self.size)
+        self.room = self.size if slot_positions == "shared" else len(places)
+        if slot_room is not None and self.room > slot_room:
+            raise SettingsError(_cloze.too_many(label_count, self.size, slot_room))
+        for name, made in {"order": order, "kept": kept, "places": places % self.room}.items():
+            self.register_buffer(name, made, persistent=False)
+        kinds = 1 if template == "same" else label_count
+        start = torch.zeros(kinds, word_width or width) if name_vectors is None or not names else name_vectors
+        self.middle = nn.Parameter(start[:, None] + SPREAD * torch.randn(kinds, 3, start.shape[1]))
+        edges = None if self.size == 1 else start[:, None] + SPREAD * torch.randn(kinds, 2, start.shape[1])
+        self.edges = None if edges is None else nn.Parameter(edges)
+        self.weight = nn.Parameter(torch.empty(label_count if score == "own" else 1, width))
+        nn.init.uniform_(self.weight, -1 / math.sqrt(width), 1 / math.sqrt(width))
+        self.bias = nn.Parameter(bias.float())
+
+    order: Tensor  # (chunks, n): labels of each chunk
+    kept: Tensor  # (L,): the place of each label among those of all chunks
+    places: Tensor  # (n * size,)
+
+    def draw(self, target: Tensor, known: Tensor | None, generator: torch.Generator | None) -> Tensor | None:
+        """What the slots show in a step of training, (B, L) of NO, YES and MASK; None where all are masked."""
+        if self.masking == "full":
+            return None
+        return _cloze.drawn(target, known, generator, masking=self.masking, share=self.share, wrong=self.wrong)
+
+    def slots_of(self, inputs: tuple[Tensor, ...], shown: Tensor | None) -> Slots:
+        """The slots before rows of ids (R, T); `shown` (B, L) is of texts, whose windows show the same."""
+        rows = inputs[0].shape[0]
+        if shown is not None and len(inputs) > 2:
+            shown = shown.repeat_interleave(inputs[2], 0, output_size=rows)
+        kinds, _, width = self.middle.shape
+        of_label = self.order if kinds > 1 else torch.zeros_like(self.order)
+        if shown is None:
+            middle = self.middle[:, MASK][of_label].expand(rows, -1, -1, -1)
+        else:
+            middle = self.middle.flatten(0, 1)[3 * of_label + shown.long()[:, self.order]]  # (R, chunks, n, E)
+        if self.edges is not None:
+            first, last = (self.edges[:, side][of_label].expand_as(middle) for side in (0, 1))
+            middle = torch.stack([first, middle, last], 3)
+        vectors = middle.reshape(rows, self.chunks, -1, width)
+        if self.one_way:
+            places = self.places.repeat(self.chunks)
+            return Slots(vectors.flatten(1, 2), places, self.room, groups=self.chunks, one_way=True)
+        return Slots(vectors.flatten(0, 1), self.places, self.room, passes=self.chunks)
+
+    def tokens_of(self, lengths: np.ndarray) -> np.ndarray:
+        """Tokens that texts of these lengths (n,) come to, with their slots and in all passes."""
+        count = len(self.places)
+        return lengths + self.chunks * count if self.one_way else self.chunks * (lengths + count)
+
+    def forward(self, hidden: Hidden) -> Tensor:
+        """Hidden -> logits (B, L)."""
+        found: Any = hidden.slots
+        states = found.reshape(len(hidden.pooled), -1, self.size, found.shape[-1])
+        states = states[:, :, self.size // 2][:, self.kept]
+        if len(self.weight) == 1:
+            return states @ self.weight[0] + self.bias
+        return (states * self.weight).sum(-1) + self.bias
+
+    def of_labels(self, logits: Tensor) -> Tensor:
+        """The logits of labels (B, L), measured from the loss's threshold."""
+        return logits - self.zero
+
+    def filled(self, run: Callable[[Tensor | None], Tensor]) -> Tensor:
+        """Logits (B, L) as the slots are filled in, the surest first; `run(shown)` gives the logits of a pass."""
+        return _cloze.filled(run, self.rounds, self.of_labels)
+
+
+def _check(given: dict[str, Any]) -> None:
+    """Refuse what does not go together."""
+    if not given["reads_slots"]:
+        raise SettingsError("head cloze is for pretrained encoders, which read slots before a text; take minilm, …")
+    for name, choices in CHOICES.items():
+        if given[name] not in choices:
+            raise SettingsError(unknown(f"head.{name}", given[name], choices))
+    if given["extra_logits"]:
+        raise SettingsError("a loss with a threshold class has a logit that is no label's; with head cloze take zlpr")
+    if given["template"] == "same" and given["slot_positions"] == "shared":
+        raise SettingsError("head.template=same tells labels apart by their positions; take slot_positions=sequential")
+    if not 0 < given["share"] <= 1 or not 0 <= given["wrong"] <= 1:
+        raise SettingsError(
+            f"head.share must be above 0 and at most 1, head.wrong from 0 to 1; got {given['share']}, {given['wrong']}"
+        )
+    if given["rounds"] < 1 or given["chunks"] < 1:
+        raise SettingsError(f"head.rounds and head.chunks must be at least 1, got {given['rounds']}, {given['chunks']}")
+
+
+PART = Cloze
