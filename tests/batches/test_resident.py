@@ -144,3 +144,10 @@ def test_tags_take_two_bytes_a_position():
     without = Rows(inputs=given.inputs, target=given.target)
     assert resident_bytes(given) - resident_bytes(without) == 2 * given.inputs.lengths.sum()
     assert Resident(given, torch.device("cpu")).tags.element_size() == 2
+
+
+def test_no_row_is_longer_than_the_shape_it_is_laid_out_in():
+    """A shape is tried with whatever rows come first, which may be wider."""
+    narrow = gathered(Resident(rows(), torch.device("cpu")), [2, 0], 3, 8)
+    assert narrow.inputs[0].shape == (3, 8)
+    assert narrow.inputs[1].tolist() == [8, 3, 3]

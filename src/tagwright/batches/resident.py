@@ -52,7 +52,8 @@ class Resident:
         The host learns nothing of the device here, and the device nothing of the host: it can be captured.
         """
         positions = torch.arange(width, device=rows.device)
-        lengths = self.lengths[rows]
+        # a trial of a narrow shape may be made of long rows, and an encoder may rely on lengths
+        lengths = self.lengths[rows].clamp_max(width)
         inside = positions < lengths[:, None]
         places = (self.starts[rows][:, None] + positions).clamp_max(len(self.ids) - 1)
         ids = self.ids[places].long() * (inside if self.ids.ndim == 1 else inside[..., None])
