@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tagwright.assemble.ledger import packed
+from tagwright.assemble.ledger import packed, packed_values
 from tagwright.assemble.standings import standings
+from tagwright.metrics._influence import influence
 
 
 def row(score, *, right=None, seconds=2.0):
@@ -75,6 +76,22 @@ def test_a_gain_on_a_few_texts_alone_is_no_difference():
         "new": {(seed, ""): row(new.mean(), right=new) for seed in range(3)},
     }
     assert lines_of(runs)["new"].verdict == "no difference shown"
+
+
+def test_f1_is_compared_text_by_text_where_the_runs_tell_what_each_adds():
+    random = np.random.default_rng(3)
+    truth = random.random((500, 4)) < 0.3
+    runs = {"plain": {}, "new": {}}
+    for seed in range(3):
+        for name, wrong in (("plain", 0.2), ("new", 0.1)):
+            chosen = truth ^ (random.random(truth.shape) < wrong)
+            values = influence("micro_f1", truth, chosen)
+            of_texts = {"micro_f1": packed_values(values)}
+            runs[name][seed, ""] = {**row(0.0), "test": {"micro_f1": values.mean()}, "of_texts": of_texts}
+    found = lines_of(runs, "micro_f1")["new"]
+    assert found.over_texts != found.over_seeds
+    assert found.over_texts[0] == pytest.approx(found.over_seeds[0])
+    assert found.verdict == "better"
 
 
 def test_metrics_beside_come_by_seed_and_change_no_word():

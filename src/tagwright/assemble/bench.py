@@ -10,7 +10,7 @@ import torch
 from tagwright import metrics
 from tagwright.assemble.decision import measured, truth_of
 from tagwright.assemble.device import device_of
-from tagwright.assemble.ledger import packed
+from tagwright.assemble.ledger import packed, packed_values
 from tagwright.assemble.planned import Planned, Source
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.score import known_rows, labelled_rows
@@ -19,6 +19,8 @@ from tagwright.assemble.train import Fitted
 from tagwright.batches.tokens import Tokens
 from tagwright.labels.tags import scheme_of
 from tagwright.metrics import Measures
+from tagwright.metrics._influence import METRICS as F1
+from tagwright.metrics._influence import influence
 from tagwright.model import Scores, answers_of, inputs_of, tag_inputs
 from tagwright.settings import Settings
 from tagwright.targets.hard import hard
@@ -81,7 +83,7 @@ def said(ready: Ready, source: Source) -> tuple[str, ...]:
 
 
 def scored(fitted: Fitted, ready: Ready, settings: Settings) -> dict[str, Any]:
-    """Metrics on test, and on which texts all labels are right; on the run's own device."""
+    """Metrics on test, on which texts all labels are right, and what each adds to F1; on the run's own device."""
     model, head = fitted.model, fitted.model.heads["main"]
     network = model.network.to(device_of(settings))
     if isinstance(ready.test, Sheet):
@@ -90,8 +92,10 @@ def scored(fitted: Fitted, ready: Ready, settings: Settings) -> dict[str, Any]:
     scores = head.scores(answers_of(network, inputs, model.settings, head.space, head.link))
     truth = truth_of(ready.truth, model.settings)
     found = only_metrics(measured(scores, truth).results(label_counts=head.space.counts))
-    right = packed((scores.chosen == truth).all(1)) if isinstance(scores, Scores) else None
-    return {"test": found, "texts": truth.shape[0], "right": right}
+    if not isinstance(scores, Scores):
+        return {"test": found, "texts": truth.shape[0], "right": None}
+    values = {metric: packed_values(influence(metric, truth, scores.chosen)) for metric in F1}
+    return {"test": found, "texts": len(truth), "right": packed((scores.chosen == truth).all(1)), "of_texts": values}
 
 
 def _scored_tokens(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> dict[str, Any]:

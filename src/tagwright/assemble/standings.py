@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from tagwright import metrics, stats
-from tagwright.assemble.ledger import unpacked
+from tagwright.assemble.ledger import unpacked, unpacked_values
 from tagwright.report.reproduce import Line
 from tagwright.stats import Interval
 
-PER_TEXT = ("accuracy", "subset_accuracy")  # the mean of what is known of every text
+PER_TEXT = ("accuracy", "subset_accuracy")  # the mean of whether a text is right
 Runs = Mapping[tuple[int, str], Mapping[str, Any]]  # (seed, part) -> row of the ledger
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Scores:
-    """Of one variant: a score a seed, the mean over the cut's parts; right answers a seed and text, where known."""
+    """Of one variant: a score a seed, the mean over the cut's parts; what a text adds, a seed and text, where known."""
 
     of_seed: dict[int, float]
-    right: dict[int, np.ndarray]
+    of_texts: dict[int, np.ndarray]
     beside: dict[str, list[float]]
     amounts: dict[str, tuple[float, float]]
     seconds: float
@@ -73,16 +73,18 @@ def _scores(runs: Runs, metric: str, parts: int, also: Sequence[str]) -> _Scores
         of_seed=means(metric),
         beside={name: list(means(name).values()) for name in also},
         amounts=_amounts([row["amounts"] for rows in whole.values() for row in rows if "amounts" in row]),
-        right={seed: right for seed, rows in whole.items() if (right := _right(rows, metric)) is not None},
+        of_texts={seed: found for seed, rows in whole.items() if (found := _of_texts(rows, metric)) is not None},
         seconds=float(np.mean([row["seconds"] for row in done.values()])) if done else float("nan"),
     )
 
 
-def _right(rows: Sequence[Mapping[str, Any]], metric: str) -> np.ndarray | None:
-    """What share of the parts' models is right on each text, (n,)."""
-    if metric not in PER_TEXT or any(row.get("right") is None for row in rows):
-        return None
-    return np.mean([unpacked(row["right"], row["texts"]) for row in rows], axis=0)
+def _of_texts(rows: Sequence[Mapping[str, Any]], metric: str) -> np.ndarray | None:
+    """What each text adds to the metric, (n,), the mean over the parts' models; None where a row does not tell."""
+    if metric in PER_TEXT and all(row.get("right") is not None for row in rows):
+        return np.mean([unpacked(row["right"], row["texts"]) for row in rows], axis=0)
+    if all(metric in row.get("of_texts", ()) for row in rows):
+        return np.mean([unpacked_values(row["of_texts"][metric]) for row in rows], axis=0)
+    return None
 
 
 def _amounts(found: Sequence[Mapping[str, Sequence[int]]]) -> dict[str, tuple[float, float]]:
@@ -100,10 +102,10 @@ def _intervals(scores: _Scores, base: _Scores) -> tuple[Interval | None, Interva
         return None, None
     pairs = [np.array([one.of_seed[seed] for seed in seeds]) for one in (scores, base)]
     over_seeds = stats.paired_interval(*pairs)
-    if not all(seed in one.right for seed in seeds for one in (scores, base)):
+    if not all(seed in one.of_texts for seed in seeds for one in (scores, base)):
         return over_seeds, over_seeds
-    right = [np.stack([one.right[seed] for seed in seeds]) for one in (scores, base)]
-    return over_seeds, stats.crossed_interval(*right)
+    values = [np.stack([one.of_texts[seed] for seed in seeds]) for one in (scores, base)]
+    return over_seeds, stats.crossed_interval(*values)
 
 
 def _verdict(name: str, baseline: str, found: Interval | None, adjusted: Mapping[str, float], metric: str) -> str:
