@@ -34,7 +34,7 @@ def weights_of(model: nn.Module) -> int:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("pooling", ["mean", "max"])
 def test_padding_is_zero_and_an_empty_text_pools_to_zero(name: str, pooling: str) -> None:
-    states, pooled, _ = encoder_of(name, pooling=pooling)(ids_of(), LENGTHS)
+    states, pooled, *_ = encoder_of(name, pooling=pooling)(ids_of(), LENGTHS)
     assert states.shape == (4, 7, 8)
     assert states[torch.arange(7) >= LENGTHS[:, None]].abs().sum() == 0
     assert pooled[2].tolist() == [0] * 8
@@ -83,7 +83,7 @@ def test_dropout_acts_in_training_only(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_no_value_is_asked_of_a_device(name: str) -> None:
     model = encoder_of(name).to("meta")  # has shapes and no values, so a question for one is an error
-    states, pooled, _ = model(ids_of().to("meta"), LENGTHS.to("meta"))
+    states, pooled, *_ = model(ids_of().to("meta"), LENGTHS.to("meta"))
     (states.sum() + pooled.sum()).backward()
     assert states.shape == (4, 7, 8)
     assert all(weight.grad is not None for weight in model.parameters())

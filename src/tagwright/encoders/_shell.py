@@ -19,6 +19,7 @@ from tagwright.errors import SettingsError, unknown
 
 NORMS = ("post", "pre")
 POOLINGS = ("mean", "max")
+FEW = 2000  # texts
 
 
 class Shell(nn.Module):
@@ -123,8 +124,10 @@ def _waves(hidden: int) -> tuple[Tensor, Tensor]:
     return angles.float(), (columns % 2).float() * (math.pi / 2)
 
 
-def tagging_defaults(task: str, objective: str | None) -> Mapping[str, Any]:
-    """What suits these encoders where tokens are tagged: small batches, for a text has many tokens; some dropout."""
+def tagging_defaults(task: str, objective: str | None, rows: int | None) -> Mapping[str, Any]:
+    """What suits these encoders where tokens are tagged: small batches, for a text has many tokens; dropout, much of it
+    where texts are so few that they are soon known by heart (docs/tagging.md has the evidence)."""
     if task not in ("tokens", "both"):
         return {}
-    return {"encoder": {"dropout": 0.1}, "fit": {"batch": 16}}
+    few = rows is not None and rows < FEW
+    return {"encoder": {"dropout": 0.4 if few else 0.1}, "fit": {"batch": 16}}
