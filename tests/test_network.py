@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from tagwright.encoders.hidden import Hidden
 from tagwright.network import Network
 
 
@@ -10,11 +11,22 @@ class Doubling(nn.Module):
     """Twice the input."""
 
     def forward(self, values, lengths):
-        return values * 2 + lengths[:, None]
+        return Hidden(None, values * 2 + lengths[:, None])
+
+
+class Pooled(nn.Module):
+    """The texts' vectors, as a made module gives them."""
+
+    def __init__(self, made):
+        super().__init__()
+        self.made = made
+
+    def forward(self, hidden):
+        return self.made(hidden.pooled)
 
 
 def test_every_head_sees_what_the_encoder_made_of_all_inputs():
-    network = Network(Doubling(), {"main": nn.Identity(), "other": nn.Flatten(0)})
+    network = Network(Doubling(), {"main": Pooled(nn.Identity()), "other": Pooled(nn.Flatten(0))})
     found = network(torch.ones(2, 3), torch.tensor([1.0, 5.0]))
     assert found["main"].tolist() == [[3.0] * 3, [7.0] * 3]
     assert found["other"].tolist() == [3.0] * 3 + [7.0] * 3

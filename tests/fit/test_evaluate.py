@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import nn
 
+from tagwright.batches.bucket import ROOMS
 from tagwright.batches.inputs import TokenInputs
 from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.tokens import Tokens
@@ -18,11 +19,18 @@ class Counting(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(1))
         self.dropout = nn.Dropout(0.9)
+        self.heads = {"main": None}
         self.batches = []
 
     def of_labels(self, ids, lengths):
         self.batches.append(tuple(ids.shape))
         return {"main": self.dropout(torch.stack([ids.sum(1).float(), lengths.float()], 1) * self.weight)}
+
+
+class Roomy(TokenInputs):
+    """Inputs that say how many tokens a batch may have."""
+
+    rooms = ROOMS
 
 
 def tokens_of(lengths):
@@ -50,6 +58,20 @@ def test_rows_of_like_length_share_a_batch_so_that_little_is_padded():
     network = Counting()
     logits_of(network, TokenInputs(tokens_of([50, 1, 50, 1, 1, 50])), batch=3)
     assert sorted(network.batches) == [(3, 1), (3, 50)]
+
+
+def test_a_head_with_slots_makes_batches_smaller_by_what_they_cost():
+    lengths = np.random.default_rng(0).integers(1, 30, 200)
+    network = Counting()
+    network.heads = {
+        "main": type("Slotted", (), {"tokens_of": staticmethod(lambda lengths, windows: 2 * lengths + 50)})
+    }
+    inputs = Roomy(tokens_of(lengths), 64)
+    found = logits_of(network, inputs)
+    assert found[:, 1].tolist() == lengths.tolist()
+    assert sum(rows for rows, _ in network.batches) == 200
+    assert max(rows * (2 * width + 50) for rows, width in network.batches) <= 1024
+    assert len(network.batches) <= 1.3 * (2 * lengths + 50).sum() / 1024 + 1  # and not smaller than that
 
 
 def test_a_long_text_is_cut_at_the_limit():

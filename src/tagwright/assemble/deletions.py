@@ -19,6 +19,7 @@ from tagwright.batches.copies import Gaps, copies, first_alike
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.tokens import Tokens
 from tagwright.encoders._without import Cuts
+from tagwright.fit.evaluate import cost_of
 from tagwright.fit.precision import exactly
 from tagwright.model import Model, inputs_of
 
@@ -120,7 +121,7 @@ class Deletions:
         network = self.model.network
         device = next(network.parameters()).device
         order, parts = [np.empty(0, np.int64)], []
-        for index in _batches(inputs, device):
+        for index in _batches(inputs, device, network.heads[self.head]):
             tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
             parts.append(network.of_labels(*tensors)[self.head].float())
             order.append(index)
@@ -196,9 +197,9 @@ def _distinct(tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None) -> tuple
     return which, copies(tokens, gaps.take(kept), ends)
 
 
-def _batches(inputs: Inputs, device: torch.device) -> list[np.ndarray]:
+def _batches(inputs: Inputs, device: torch.device, head: Any) -> list[np.ndarray]:
     """Rows of like length: on a GPU as many tokens as keep it busy, else as in prediction."""
     rooms = getattr(inputs, "rooms", {})
     room = ROOMS.get(device.type, rooms.get(device.type, rooms.get("other")))
     batch = 256 if room is None else ROWS
-    return plan(inputs.lengths, batch=batch, seed=0, epoch=0, shuffle=False, room=room)
+    return plan(cost_of(inputs, head), batch=batch, seed=0, epoch=0, shuffle=False, room=room)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tagwright import parts
 from tagwright.assemble.device import forked_random
-from tagwright.assemble.slots import slot_facts
+from tagwright.assemble.slots import NO_SLOTS, slot_facts
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.errors import SettingsError
@@ -59,6 +59,7 @@ def build_network(
             known["whole_texts"] = getattr(encoder, "whole_texts", False)
             known["extra_logits"] = parts.find("losses", own.loss.name).factory.extra_logits  # type: ignore[attr-defined]
             known["zero"] = float(own.loss.options.get("threshold", 0.0))
+            known["link"] = link_of(own)
             known |= slot_facts(encoder, own, space, tokeniser)
             heads[name] = parts.build("heads", own.head.name, own.head.options, **known)
         return Network(encoder, heads)
@@ -67,7 +68,8 @@ def build_network(
 def check_head(settings: Settings) -> None:
     """Refuse settings of the head that do not go together: it is made once, of two labels."""
     factory = parts.find("encoders", settings.encoder.name).factory
-    facts: dict[str, Any] = {"width": 1, "label_count": 2, "bias": torch.zeros(2), "zero": 0.0}
+    facts: dict[str, Any] = {"width": 1, "label_count": 2, "bias": torch.zeros(2), "zero": 0.0, **NO_SLOTS}
+    facts["link"] = link_of(settings)
     facts |= {name: getattr(factory, name, False) for name in ("sparse", "whole_texts", "reads_slots")}
     facts["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
     parts.build("heads", settings.head.name, settings.head.options, **facts)

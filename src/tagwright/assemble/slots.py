@@ -14,12 +14,21 @@ from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.settings import Settings
 
+# facts of an encoder that is not there yet, or that reads no slots
+NO_SLOTS: dict[str, Any] = {
+    "reads_slots": False,
+    "slot_room": None,
+    "family": "bert",
+    "word_width": None,
+    "name_vectors": None,
+}
+
 
 def slot_facts(encoder: Any, settings: Settings, space: LabelSpace, tokeniser: Tokeniser | None) -> dict[str, Any]:
     """What a head with slots wants to know of its encoder: nothing where this reads none."""
     if settings.head.name != "cloze" or not getattr(encoder, "reads_slots", False):
-        return {}
-    facts = {"reads_slots": True, "slot_room": encoder.slot_room, "family": encoder.family}
+        return NO_SLOTS
+    facts = {**NO_SLOTS, "reads_slots": True, "slot_room": encoder.slot_room, "family": encoder.family}
     facts["word_width"] = encoder.words.embedding_dim
     if tokeniser is not None and settings.head.options.get("names"):
         facts["name_vectors"] = name_vectors(encoder.words.weight, space.names, tokeniser)
@@ -29,13 +38,13 @@ def slot_facts(encoder: Any, settings: Settings, space: LabelSpace, tokeniser: T
 def name_vectors(words: Tensor, names: Sequence[str], tokeniser: Tokeniser) -> Tensor:
     """The mean vector (L, E) of the pieces of each label's name, of vectors (V, E) of all pieces."""
     said = [" ".join(re.findall(r"[^\W_]+", name)) for name in names]
-    tokens = tokeniser.encode_tokens(pa.array(said))
     empty = [name for name, text in zip(names, said) if not text]
     if empty:
         raise SettingsError(
             f"{len(empty)} of the labels have no word in their name, such as {empty[0]!r}, so head.names has nothing "
             "to start their slots from; leave it out or rename them"
         )
+    tokens = tokeniser.encode_tokens(pa.array(said))
     owners = torch.from_numpy(np.repeat(np.arange(len(names)), tokens.lengths))
     ids = torch.from_numpy(tokens.ids.astype(np.int64))
     sums = words.detach().new_zeros(len(names), words.shape[1]).index_add(0, owners, words.detach()[ids])

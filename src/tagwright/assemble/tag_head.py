@@ -8,6 +8,7 @@ import numpy as np
 from tagwright.assemble.decision import decide_on, measured
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.sheets import truth_of_tags
+from tagwright.errors import SettingsError
 from tagwright.fit.evaluate import token_logits_of
 from tagwright.fit.ranks import Ranks
 from tagwright.labels.space import LabelSpace
@@ -22,6 +23,11 @@ def tagging_of(prepared: Prepared, settings: Settings) -> Tagging | None:
     """Its objective; None where there is no such head. A text's tags weigh as much as its labels, times the setting."""
     if prepared.tag_space is None:
         return None
+    if settings.head.name == "cloze":
+        raise SettingsError(
+            "head cloze puts slots before a text, and tags of its tokens are read without them; for both take "
+            "head document"
+        )
     tokens = prepared.token_count
     objective = build_objective(settings.of_tags(), prepared.tag_space, row_count=tokens)
     return Tagging(objective, weight=settings.tags.weight * prepared.tables["train"].num_rows / max(tokens, 1))

@@ -53,10 +53,21 @@ def freeze_layers(model: nn.Module, wanted: int | str | None) -> list[nn.Module]
 
 def longest_text(model: nn.Module, config: Mapping[str, object]) -> int | None:
     """Tokens that the model has positions for; None where positions are relative and no table ends."""
-    for name, part in model.named_modules():
-        if name.endswith("position_embeddings") and isinstance(part, nn.Embedding):
-            # RoBERTa's kind counts positions from behind the padding's own
-            return part.num_embeddings - (0 if part.padding_idx is None else part.padding_idx + 1)
+    table = _positions(model)
+    if table is not None:
+        return table.num_embeddings - first_position(model)
     stated = config.get("max_position_embeddings")
     relative = config.get("relative_attention") or not isinstance(stated, int)
     return None if relative else int(stated)  # type: ignore[call-overload]
+
+
+def first_position(model: nn.Module) -> int:
+    """The position of a text's first token: RoBERTa's kind counts from behind the padding's own."""
+    table = _positions(model)
+    return 0 if table is None or table.padding_idx is None else table.padding_idx + 1
+
+
+def _positions(model: nn.Module) -> nn.Embedding | None:
+    """The table of absolute positions, if there is one."""
+    named = (part for name, part in model.named_modules() if name.endswith("position_embeddings"))
+    return next((part for part in named if isinstance(part, nn.Embedding)), None)

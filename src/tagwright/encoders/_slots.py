@@ -6,8 +6,6 @@ from torch import Tensor, nn
 from tagwright.encoders.hidden import Slots
 from tagwright.errors import SettingsError
 
-# families that count positions from behind the padding's own
-BEHIND_PADDING = {"roberta", "xlm-roberta", "camembert", "mpnet"}
 # families that know where a token stands by its position alone, not by its neighbours in the row
 BY_POSITION = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "albert", "mpnet"}
 

@@ -129,7 +129,7 @@ class Pretrained(nn.Module):
         self.before = int(learned["specials"][0])
         self.family = config["model_type"]
         self.ready_mask = self.family in READY_MASK
-        self.first_position = self.pad + 1 if self.family in _slots.BEHIND_PADDING else 0
+        self.first_position = _layers.first_position(self.model)
         self.width_out = int(self.model.config.hidden_size)
         longest = _layers.longest_text(self.model, config)
         if longest is not None and limit > longest:

@@ -88,12 +88,14 @@ def shortlist_of(
 
 
 def _batches(inputs: Inputs, batch: int, device: torch.device, head: Any = None) -> list[np.ndarray]:
-    """Row numbers of each batch, texts of like length together; where texts differ much, of so many tokens at most.
-
-    A head with slots says what these add to the tokens.
-    """
-    cost: Any = getattr(head, "tokens_of", np.asarray)
+    """Row numbers of each batch, texts of like length together; where texts differ much, of so many tokens at most."""
     rooms = getattr(inputs, "rooms", {})
     room = rooms.get(device.type, rooms.get("other"))
     batch = batch if room is None else max(batch, room // SHORT)
-    return plan(cost(inputs.lengths), batch=batch, seed=0, epoch=0, shuffle=False, room=room)
+    return plan(cost_of(inputs, head), batch=batch, seed=0, epoch=0, shuffle=False, room=room)
+
+
+def cost_of(inputs: Inputs, head: Any) -> np.ndarray:
+    """Tokens that the network reads for each text (n,); a head with slots says what these add."""
+    tokens_of = getattr(head, "tokens_of", None)
+    return inputs.lengths if tokens_of is None else tokens_of(inputs.lengths, getattr(inputs, "counts", 1))

@@ -44,20 +44,21 @@ class Learner:
         facts: dict[str, Any] = {"excused": batch.excused, "soft": batch.soft, "soft_logits": logits.get("soft")}
         facts |= {"known": batch.known, "example_weight": weight, "generator": generator}
         if batch.shown is not None:
-            facts |= _of_masked(batch, averaged=getattr(objective.loss, "labels", None) == "mean")
+            averaged = getattr(objective.loss, "labels", None) == "mean"
+            facts |= _of_masked(batch, logits["main"].dtype, averaged=averaged)
         value: Tensor = objective(logits["main"], batch.target, **facts)
         if objective.tagging is None:
             return value
         return value + objective.tagging(logits["tags"], batch.tags, weight=weight, generator=generator)
 
 
-def _of_masked(batch: Batch, *, averaged: bool) -> dict[str, Any]:
+def _of_masked(batch: Batch, dtype: torch.dtype, *, averaged: bool) -> dict[str, Any]:
     """Slots that show their answer take no part, nor do they in the mean over a text's labels."""
     shown: Any = batch.shown
     masked, weight = shown == MASK, batch.weight
     known = masked if batch.known is None else masked & batch.known
     if averaged:
-        share = masked.shape[1] / masked.sum(1).clamp(min=1)
+        share = masked.shape[1] / masked.sum(1).clamp(min=1).to(torch.promote_types(dtype, torch.float32))
         weight = share if weight is None else share * weight
     return {"known": known, "example_weight": weight}
 

@@ -18,10 +18,11 @@ def drawn(
     has no answer to show.
     """
     rows, labels = target.shape
-    keys, flips = torch.rand((2, rows, labels), device=target.device, generator=generator)
+    # row by row, so that rows which only fill up a batch change nothing for those before them
+    draws = torch.rand((rows, 2 * labels + 1), device=target.device, generator=generator)
+    keys, flips, amount = draws.split([labels, labels, 1], -1)
     if masking == "part":
-        count = 1 + (torch.rand((rows, 1), device=target.device, generator=generator) * labels).floor()
-        hidden = keys.argsort(-1).argsort(-1) < count
+        hidden = keys.argsort(-1).argsort(-1) < 1 + (amount * labels).floor()
     else:
         hidden = keys < share
     answer = (target > 0.5) ^ (flips < wrong)
@@ -31,24 +32,27 @@ def drawn(
 
 
 def spread(labels: int, chunks: int) -> tuple[Tensor, Tensor]:
-    """Labels of each chunk (C, n), all of one size, the last ones repeating some; and each label's place (L,) in them.
+    """Labels of each chunk (C, n), all of one size, the last repeating some; and each label's place (L,) in them.
+
+    No more chunks are made than labels of that size fill.
 
     >>> spread(5, 2)[0].tolist()
     [[0, 1, 2], [2, 3, 4]]
     """
     size = -(-labels // chunks)
+    chunks = -(-labels // size)
     starts = torch.arange(chunks).mul(size).clamp(max=labels - size)
     order = starts[:, None] + torch.arange(size)
     first = torch.arange(labels)
-    chunk = torch.clamp(first // size, max=chunks - 1)
+    chunk = first // size
     return order, chunk * size + first - starts[chunk]
 
 
-def too_many(labels: int, size: int, room: int) -> str:
-    """What to do about labels that do not fit before the text."""
-    fit = max(room, 0) // size
-    said = f"{labels} labels take {labels * size} positions before a text, and this encoder has {max(room, 0)} left: "
-    ways = [f"head.chunks={-(-labels // fit)}"] if fit else []
+def too_many(labels: int, size: int, room: int, *, way: str, chunked: bool) -> str:
+    """What to do about labels that do not fit before the text; not `chunked`, they must stand in one pass."""
+    fit, taken = max(room, 0) // size, size if way == "shared" else labels * size
+    said = f"{labels} labels take {taken} positions before a text, and this encoder has {max(room, 0)} left: "
+    ways = [f"head.chunks={-(-labels // fit)}"] if fit and chunked else []
     ways += ["head.template=short (one position a label)"] if size > 1 else []
     return f"{said}room for {fit} labels; set {', '.join([*ways, 'a smaller fit.limit'])}"
 

@@ -41,11 +41,12 @@ class Cloze(nn.Module):
         bias: Tensor,
         extra_logits: int,
         zero: float,
-        reads_slots: bool = False,
-        word_width: int | None = None,
-        slot_room: int | None = None,
-        family: str = "bert",
-        name_vectors: Tensor | None = None,
+        link: str,
+        reads_slots: bool,
+        word_width: int | None,
+        slot_room: int | None,
+        family: str,
+        name_vectors: Tensor | None,
         *,
         template: Literal["diff", "same", "short"] = "diff",
         masking: Literal["full", "part", "p"] = "full",
@@ -64,12 +65,14 @@ class Cloze(nn.Module):
         self.label_count, self.zero, self.rounds, self.one_way = label_count, zero, rounds, not text_sees_slots
         self.masking, self.share, self.wrong = masking, share, wrong
         self.size = 1 if template == "short" else 3  # tokens of a slot
-        self.chunks = chunks
         order, kept = _cloze.spread(label_count, chunks)
+        self.chunks = len(order)
         places = torch.arange(order.shape[1] * self.size)
         self.room = self.size if slot_positions == "shared" else len(places)
         if slot_room is not None and self.room > slot_room:
-            raise SettingsError(_cloze.too_many(label_count, self.size, slot_room))
+            raise SettingsError(
+                _cloze.too_many(label_count, self.size, slot_room, way=slot_positions, chunked=template != "same")
+            )
         for name, made in {"order": order, "kept": kept, "places": places % self.room}.items():
             self.register_buffer(name, made, persistent=False)
         kinds = 1 if template == "same" else label_count
@@ -111,10 +114,10 @@ class Cloze(nn.Module):
             return Slots(vectors.flatten(1, 2), places, self.room, groups=self.chunks, one_way=True)
         return Slots(vectors.flatten(0, 1), self.places, self.room, passes=self.chunks)
 
-    def tokens_of(self, lengths: np.ndarray) -> np.ndarray:
-        """Tokens that texts of these lengths (n,) come to, with their slots and in all passes."""
-        count = len(self.places)
-        return lengths + self.chunks * count if self.one_way else self.chunks * (lengths + count)
+    def tokens_of(self, lengths: np.ndarray, windows: np.ndarray | int = 1) -> np.ndarray:
+        """Tokens that texts of these lengths (n,) come to, with the slots of all `windows` (n,) and in all passes."""
+        slots = windows * len(self.places)
+        return lengths + self.chunks * slots if self.one_way else self.chunks * (lengths + slots)
 
     def forward(self, hidden: Hidden) -> Tensor:
         """Hidden -> logits (B, L)."""
@@ -143,14 +146,30 @@ def _check(given: dict[str, Any]) -> None:
             raise SettingsError(unknown(f"head.{name}", given[name], choices))
     if given["extra_logits"]:
         raise SettingsError("a loss with a threshold class has a logit that is no label's; with head cloze take zlpr")
-    if given["template"] == "same" and given["slot_positions"] == "shared":
-        raise SettingsError("head.template=same tells labels apart by their positions; take slot_positions=sequential")
+    if given["template"] == "same":
+        _check_same(given)
     if not 0 < given["share"] <= 1 or not 0 <= given["wrong"] <= 1:
         raise SettingsError(
             f"head.share must be above 0 and at most 1, head.wrong from 0 to 1; got {given['share']}, {given['wrong']}"
         )
     if given["rounds"] < 1 or given["chunks"] < 1:
         raise SettingsError(f"head.rounds and head.chunks must be at least 1, got {given['rounds']}, {given['chunks']}")
+    if given["rounds"] > 1 and given["link"] not in ("sigmoid", "sigmoid2"):
+        raise SettingsError(
+            "head.rounds fills in labels that are sure by themselves, and this loss only puts them in an order; take "
+            "bce, focal or zlpr, or head.rounds=1"
+        )
+
+
+def _check_same(given: dict[str, Any]) -> None:
+    """Refuse what leaves labels without anything to tell them apart."""
+    said = "head.template=same tells labels apart by their positions; "
+    if given["slot_positions"] == "shared":
+        raise SettingsError(f"{said}take slot_positions=sequential")
+    if given["chunks"] > 1:
+        raise SettingsError(f"{said}head.chunks would give labels of different chunks the same ones: leave it at 1")
+    if given["names"]:
+        raise SettingsError(f"{said}head.names has no slot for each to start: leave it out, or take diff or short")
 
 
 PART = Cloze
