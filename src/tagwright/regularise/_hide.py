@@ -42,9 +42,9 @@ def hide(ids: Tensor, lengths: Tensor, head: MaskedPieces, *, share: float, gene
     room = room_for(ids.numel(), share)
     lowest = keys.flatten().topk(room, largest=False, sorted=False)
     places, chosen = lowest.indices, lowest.values < share
-    gold, how = ids.flatten()[places], torch.rand(room, **drawn)
+    gold, how = ids.flatten().index_select(0, places), torch.rand(room, **drawn)
     other = head.pieces[torch.randint(len(head.pieces), (room,), **drawn)]
-    put = torch.where(how < MASKED, head.mask, torch.where(how < MASKED + SWAPPED, other, gold))
+    put = torch.where(how < MASKED + SWAPPED, other, gold).masked_fill(how < MASKED, head.mask)
     changed = ids.flatten().scatter(0, places, torch.where(chosen, put, gold))
     return Asked(changed.view_as(ids), places, chosen, gold)
 

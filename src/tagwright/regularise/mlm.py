@@ -37,12 +37,12 @@ class MaskedModelling:
         ids, lengths, *others = batch.inputs
         asked = hide(ids, lengths, self.head, share=self.share, generator=generator)
         outcome = self.learn(batch._replace(inputs=(asked.ids, lengths, *others)), generator)
-        states = outcome.hidden.states.flatten(0, 1)[asked.places]  # type: ignore[union-attr]
+        states = outcome.hidden.states.flatten(0, 1).index_select(0, asked.places)  # type: ignore[union-attr]
         encoder: Any = self.encoder
         half = in_bfloat16(encoder.precision, ids.device)
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
             losses = self.head.losses(states, encoder.word_vectors, asked.gold)
-        value = losses @ asked.weights(row_weights(batch, losses.dtype))
+        value = (losses * asked.weights(row_weights(batch, losses.dtype))).sum()
         return outcome._replace(value=outcome.value + self.weight * value)
 
 
