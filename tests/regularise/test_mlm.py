@@ -131,6 +131,20 @@ def test_value_and_gradients_are_those_by_hand(weight, folder):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12, msg=lambda text, name=name: f"{name}: {text}")
 
 
+def test_places_that_are_not_chosen_count_nothing(folder, monkeypatch):
+    """A GPU takes them along, for it cannot be asked how many are chosen."""
+    case = Case(folder)
+    batch, moved = case.batch([0.5, 2.0, 1.0, 0.7, 0.3]), list(case.network.parameters())
+    asked = hide(*batch.inputs, case.head, share=0.4, generator=seeded())
+    assert len(asked.chosen_alone().places) < len(asked.places)
+    expected = case.mlm(batch, seeded()).value
+    monkeypatch.setattr(Asked, "chosen_alone", lambda self: self)
+    found = case.mlm(batch, seeded()).value
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
+    for one, other in zip(*(torch.autograd.grad(v, moved, materialize_grads=True) for v in (found, expected))):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+
+
 def test_word_vectors_are_one_tensor_with_both_gradients(folder):
     """Asked of a piece that no text has, the vectors move by the head alone."""
     case = Case(folder)

@@ -23,6 +23,10 @@ class Asked(NamedTuple):
     chosen: Tensor  # bool (K,)
     gold: Tensor  # (K,), what stood there
 
+    def chosen_alone(self) -> "Asked":
+        """Without the places that are not chosen; how many are left is a matter of the draw."""
+        return Asked(self.ids, self.places[self.chosen], self.chosen[self.chosen], self.gold[self.chosen])
+
     def weights(self, of_rows: Tensor) -> Tensor:
         """What each place counts (K,) where the rows (B,) count so much, each by the mean over its chosen places."""
         flat = torch.zeros(self.ids.numel(), dtype=of_rows.dtype, device=of_rows.device)

@@ -36,6 +36,8 @@ class MaskedModelling:
         """The outcome of the changed texts, with the pieces' objective in its value."""
         ids, lengths, *others = batch.inputs
         asked = hide(ids, lengths, self.head, share=self.share, generator=generator)
+        if ids.device.type == "cpu":  # what is on the host can be looked at; a GPU would have to be waited for
+            asked = asked.chosen_alone()
         outcome = self.learn(batch._replace(inputs=(asked.ids, lengths, *others)), generator)
         states = outcome.hidden.states.flatten(0, 1).index_select(0, asked.places)  # type: ignore[union-attr]
         encoder: Any = self.encoder
