@@ -79,11 +79,11 @@ def vocabulary(padding: int) -> dict[str, int]:
     return {piece: number for number, piece in enumerate(pieces)}
 
 
-def write_encoder(folder: Path, family: str = "bert", **more: object) -> Path:
-    """Random weights (seed 0), config and tokenizer of a family."""
+def write_encoder(folder: Path, family: str = "bert", *, masked: bool = False, **more: object) -> Path:
+    """Random weights (seed 0), config and tokenizer of a family; `masked` with the head of masked-language models."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
+    from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
     padding, own = FAMILIES[family]
     known = vocabulary(padding)
@@ -99,7 +99,7 @@ def write_encoder(folder: Path, family: str = "bert", **more: object) -> Path:
     config = AutoConfig.for_model(family, **{"vocab_size": len(known), **sizes, **tokens, **own, **more})
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = AutoModel.from_config(config)
+        model = (AutoModelForMaskedLM if masked else AutoModel).from_config(config)
         for parameter in model.parameters():  # far from the tiny start, so that a mistake is a large one
             parameter.data.add_(torch.randn_like(parameter), alpha=0.2)
         model.save_pretrained(folder)

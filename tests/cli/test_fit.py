@@ -4,6 +4,8 @@ import tomllib
 
 import pytest
 
+from ..tiny_encoders import write_encoder
+
 
 def test_json_is_one_object_with_the_metrics_of_dev(call, texts, quick, tmp_path):
     done = call("fit", texts, "--out", tmp_path / "m", *quick, "--json")
@@ -148,3 +150,24 @@ def test_tokens_are_named_and_whole_spans_come_first(call, tokens, tmp_path):
     assert "whole spans, all together" in lines[4]
     assert f"{again['metrics']['entity_f1']:.4f}" in lines[4]
     assert call("fit", tokens, "--out", tmp_path / "m", *options, "--resume").out == done.out
+
+
+def test_masked_language_modelling_is_a_word_of_the_command(call, texts, tmp_path):
+    encoder = write_encoder(tmp_path / "tiny", "bert", masked=True)
+    given = ["--encoder", "pretrained", "--set", f"encoder.path={encoder}", "--epochs", 1, "--set", "fit.limit=24"]
+    done = call(
+        "fit", texts, "--out", tmp_path / "m", *given, "--regularise", "mlm", "--set", "mlm.weight=0.2", "--json"
+    )
+    assert done.code == 0, done.err
+    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    assert made["mlm"] == {"weight": 0.2, "share": 0.15}
+    assert call("score", tmp_path / "m", texts, "--json").code == 0
+    again = call("fit", texts, "--out", tmp_path / "n", "--settings", tmp_path / "m" / "settings.toml")
+    assert again.code == 0, again.err
+    assert (tmp_path / "n" / "model.safetensors").read_bytes() == (tmp_path / "m" / "model.safetensors").read_bytes()
+
+
+def test_masked_language_modelling_wants_a_pretrained_encoder(call, texts, tmp_path):
+    done = call("fit", texts, "--out", tmp_path / "m", "--regularise", "mlm")
+    assert done.code == 2
+    assert "mlm needs a pretrained encoder, got cnn" in done.err

@@ -16,6 +16,7 @@ from tagwright.embed._source import NAMED
 from tagwright.encoders import _unpadded
 from tagwright.fit.evaluate import logits_of
 from tagwright.fit.pipes import Interrupted
+from tagwright.heads import _mlm
 from tagwright.model import inputs_of
 from tagwright.read.shop import shop
 from tagwright.settings import resolve
@@ -160,6 +161,23 @@ def test_every_family_is_captured_or_says_why_not(family, tmp_path: Path):
     said = []
     fit(prepare(shop(pages=200), settings), settings, Run(say=said.append))
     assert len(said) == (family in WAITING), said
+
+
+@pytest.mark.parametrize("cells", [_mlm.CELLS, 1], ids=["whole", "in parts"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_masked_language_modelling_is_captured_and_goes_on_to_the_same_bits(family, cells, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(_mlm, "CELLS", cells)
+    chosen = {"name": "pretrained", "path": str(write_encoder(tmp_path / "source", family, masked=True))}
+    fixed = {"epochs": 2, "device": "cuda", "limit": 40, "deterministic": True, "save_seconds": 0.0, "evaluations": 3}
+    settings = resolve({"encoder": chosen, "mlm": {}, "fit": fixed})
+    prepared, said = prepare(shop(pages=200), settings), []
+    whole = fit(prepared, settings, Run(say=said.append))
+    assert len(said) == (family in WAITING), said
+    asked = iter([False, False, True])
+    with pytest.raises(Interrupted):
+        fit(prepared, settings, Run(folder=tmp_path / "run", asked=lambda: next(asked, True)))
+    resumed = fit(prepared, settings, Run(folder=tmp_path / "run"))
+    assert digest(resumed.model.network.state_dict()) == digest(whole.model.network.state_dict())
 
 
 # those that draw no state from the host: the shell's, and not `lstm`

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from tagwright.embed import load_tokeniser
-from tagwright.embed._pieces import read_pieces
+from tagwright.embed._pieces import OwnPieces, read_pieces
 from tagwright.embed.pieces import Pieces
 from tagwright.encoders.pretrained import Pretrained
 from tagwright.errors import ModelError, SettingsError
@@ -97,3 +97,22 @@ def test_special_tokens_are_no_words(tokeniser):
     assert set(tokeniser.marks) == {known[piece] for piece in ("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")}
     tokens = tokeniser.encode([TEXTS[0]]).ids
     assert tokens[~np.isin(tokens, tokeniser.marks)].tolist() == [known["a"], known["tent"]]
+
+
+@pytest.mark.parametrize(
+    ("special", "found"), [(["[PAD]", "[MASK]"], "[MASK]"), (["<pad>", "<mask>"], "<mask>"), (["<|mask|>"], "<|mask|>")]
+)
+def test_mask_is_found_among_the_special_tokens(special, found):
+    from tokenizers import Tokenizer, models
+
+    tokenizer = Tokenizer(models.WordLevel({"mask": 0, "[PAD]": 1}, unk_token="[PAD]"))
+    tokenizer.add_special_tokens(special)
+    tokeniser = OwnPieces(tokenizer)
+    assert tokeniser.mask == tokeniser.vocabulary[found] != 0
+
+
+def test_a_piece_that_reads_mask_is_none():
+    from tokenizers import Tokenizer, models
+
+    tokenizer = Tokenizer(models.WordLevel({"mask": 0, "[MASK]": 1, "[PAD]": 2}, unk_token="[PAD]"))
+    assert OwnPieces(tokenizer).mask is None

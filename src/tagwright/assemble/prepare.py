@@ -224,10 +224,10 @@ def _tags(tables: dict[str, pa.Table], settings: Settings, *, labelled: bool) ->
 
 
 def _embed(settings: Settings) -> Any:
-    return parts.build("embed", settings.embed.name, settings.embed.options, source=_source(settings))
+    return parts.build("embed", settings.embed.name, settings.embed.options, source=source_of(settings))
 
 
-def _source(settings: Settings) -> str | None:
+def source_of(settings: Settings) -> str | None:
     """Where a pretrained encoder comes from, whose own tokens it must have; None for others."""
     factory = parts.find("encoders", settings.encoder.name).factory
     own = getattr(factory, "embed", None)

@@ -15,6 +15,7 @@ from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
 from tagwright.assemble.device import deterministic, device_of, forked_random
 from tagwright.assemble.lessons import check_lessons, lessons
 from tagwright.assemble.memory import explained, require_memory
+from tagwright.assemble.mlm import check_mlm, mlm_heads
 from tagwright.assemble.network import build_network, check_head, link_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
@@ -76,7 +77,8 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     device = device_of(settings)
     if not settings.head.options.get("chunk"):
         require_memory(prepared.learned, len(prepared.space), batch=settings.fit.batch, device=device)
-    return (*getattr(objective.mask_of, "said", ()), *left_out(settings, len(prepared.space)))
+    said = (*getattr(objective.mask_of, "said", ()), *left_out(settings, len(prepared.space)))
+    return (*said, *check_mlm(prepared, settings))
 
 
 def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:
@@ -173,8 +175,8 @@ def train_network(
     if training.best:
         network.load_state_dict(training.best)
     getattr(network.encoder, "finish", lambda: None)()
-    if "soft" in network.heads:  # it has served
-        del network.heads["soft"]
+    for name in {"soft", "mlm"} & network.heads.keys():  # they have served
+        del network.heads[name]
 
 
 def _network(prepared: Prepared, settings: Settings) -> Network:
@@ -191,6 +193,7 @@ def _network(prepared: Prepared, settings: Settings) -> Network:
         fresh=True,
         tokeniser=prepared.tokeniser,
     )
+    network.heads.update(mlm_heads(prepared, settings, network.encoder))
     return network.to(device_of(settings))
 
 

@@ -18,6 +18,7 @@ from tagwright.errors import ModelError
 
 _FILES = ("tokenizer.json", "vocab.*", "*.model")
 _SAMPLES = ("a", "the", "1", ".")
+_MASK = ("MASK", "mask")  # between brackets of any kind
 
 
 class OwnPieces:
@@ -52,6 +53,11 @@ class OwnPieces:
     def marks(self) -> tuple[int, ...]:
         """The special tokens, those for padding and unknown among them."""
         return tuple(i for i, token in self.tokenizer.get_added_tokens_decoder().items() if token.special)
+
+    @cached_property
+    def mask(self) -> int | None:
+        """The special token that hides a piece ("[MASK]", "<mask>"); None where the encoder knows none."""
+        return next((i for i, piece in zip(self.marks, self.words(self.marks)) if piece.strip("[<|>]") in _MASK), None)
 
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N,) of every text, special tokens included; a null or empty text has these alone."""

@@ -1,0 +1,79 @@
+"""The head of masked-language modelling for an encoder: whether there can be one, and where it starts."""
+
+import json
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tagwright import parts
+from tagwright.assemble.prepare import Prepared, source_of
+from tagwright.embed._pieces import OwnPieces
+from tagwright.embed._source import find_source, transformers
+from tagwright.errors import SettingsError
+from tagwright.heads._mlm import MaskedPieces
+from tagwright.heads._mlm_weights import activation_in, epsilon_in, form_in, weights_in
+from tagwright.regularise.mlm import require_sound
+from tagwright.settings import REGULARISE, Choice, Settings
+
+NAME = "mlm"
+
+
+def check_mlm(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
+    """Refuse masked-language modelling where it cannot be; a sentence on a head that has to start anew comes back."""
+    choice = _choice(settings)
+    if choice is None:
+        return ()
+    require_sound(**{**parts.options(parts.find(REGULARISE, NAME).factory), **choice.options})
+    source = source_of(settings)
+    if source is None or not isinstance(prepared.tokeniser, OwnPieces):
+        raise SettingsError(
+            f"mlm needs a pretrained encoder, got {settings.encoder.name}; take --encoder minilm, or leave mlm out"
+        )
+    if prepared.tokeniser.mask is None:
+        raise SettingsError(f"mlm hides pieces behind a mask token, and the tokenizer of {source} has none")
+    if settings.head.options.get("chunk"):
+        raise SettingsError("mlm does not go with labels in chunks; leave --head-chunk or mlm out")
+    if form_in(find_source(source), _config(prepared)) is None:
+        return (f"mlm: {source} brings no head for masked pieces, so one starts from its word vectors",)
+    return ()
+
+
+def mlm_heads(prepared: Prepared, settings: Settings, encoder: Any) -> dict[str, MaskedPieces]:
+    """The head, by its name, with the weights that the encoder's folder has for it; nothing where none is asked for."""
+    if _choice(settings) is None:
+        return {}
+    folder, config = find_source(str(source_of(settings))), _config(prepared)
+    tokeniser: Any = prepared.tokeniser
+    form, vectors = form_in(folder, config), encoder.word_vectors
+    pieces = sorted(set(tokeniser.vocabulary.values()) - set(tokeniser.marks))
+    head = MaskedPieces(
+        encoder.width_out,
+        vectors,
+        torch.tensor(pieces),
+        mask=tokeniser.mask,
+        back=_back(encoder.model, vectors.shape[1], encoder.width_out),
+        activation=transformers().activations.ACT2FN[activation_in(config, form)],
+        epsilon=epsilon_in(config),
+    )
+    if form is not None:
+        head.load_state_dict(weights_in(folder, form, head.state_dict()))
+    return {NAME: head}
+
+
+def _choice(settings: Settings) -> Choice | None:
+    return next((choice for choice in settings.regularise if choice.name == NAME), None)
+
+
+def _config(prepared: Prepared) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(bytes(prepared.learned["config.json"]))
+    return found
+
+
+def _back(model: nn.Module, own: int, width: int) -> Tensor | None:
+    """What leads from states (D) back to word vectors (E), (E, D): the inverse of how the model widens them."""
+    if own == width:
+        return None
+    wider = (part for part in model.modules() if isinstance(part, nn.Linear) and part.weight.shape == (width, own))
+    found = next(wider, None)
+    return None if found is None else torch.linalg.pinv(found.weight.detach())
