@@ -7,6 +7,8 @@ PLAIN = {"targets": "hard", "mask": "none", "weights": "none"}
 
 BESIDE = {"soft": {"role": "auxiliary"}}
 
+SOLVED: dict[str, object] = {"loss": "bce", "fit": {"optimiser": "exact"}}
+
 PRESETS: dict[str, dict[str, object]] = {
     "maskloss-label": {"loss": {"name": "bce", "labels": "mean"}, "mask": "groups"},  # MaskLoss eq. 3
     "maskloss-elem": {"loss": {"name": "bce", "labels": "mean"}, "mask": "elements"},  # with the groups of its A.3
@@ -20,6 +22,8 @@ PRESETS: dict[str, dict[str, object]] = {
     "pbp-ee": {"loss": "pbp", "weights": "ee"},  # BAT eq. 9
     "pbp-standard": {"loss": "pbp", "weights": "standard"},
     "pbp-array": {"loss": "pbp", "weights": "array"},  # the paper's PBPA
+    "binary-relevance": SOLVED,  # a logistic regression a label: Boutell et al. 2004
+    "classifier-chain": {**SOLVED, "head": "chain"},  # Read et al. 2011
 }
 
 
