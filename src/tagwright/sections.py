@@ -58,7 +58,7 @@ class FitSettings:
     optimiser: str = "auto"  # adamw, row Adagrad for sparse features; or sgd; exact solves bow with bce
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    cost: float = 1.0  # of errors beside large weights where these are solved for: C of logistic regression
+    cost: float = 10.0  # of errors beside large weights where these are solved for: C of logistic regression
     beta2: float = 0.999  # of AdamW
     epsilon: float = 1e-8
     layer_decay: float = 1.0  # of the rate, a layer down from the top; for pretrained encoders
