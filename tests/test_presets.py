@@ -62,3 +62,9 @@ def test_changing_a_preset_in_hand_leaves_the_next_one_whole():
 def test_unknown_name_is_met_with_the_nearest():
     with pytest.raises(SettingsError, match=r"unknown objective 'zlprr'; did you mean 'zlpr'.*maskloss-label"):
         presets.preset("zlprr")
+
+
+def test_baselines_of_a_label_each_are_solved_and_a_chain_has_its_head():
+    plain, chain = (resolve({"objective": name, "encoder": "bow"}) for name in ("binary-relevance", "classifier-chain"))
+    assert (plain.loss.name, plain.fit.optimiser, plain.head.name) == ("bce", "exact", "document")
+    assert (chain.loss.name, chain.fit.optimiser, chain.head.name) == ("bce", "exact", "chain")

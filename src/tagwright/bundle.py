@@ -24,6 +24,7 @@ from tagwright.plain import plain
 from tagwright.settings import read_settings, resolve
 
 FORMAT = 1
+WANTED = {"transformers": "transformers", "scikit-learn": "sklearn.linear_model"}  # by some models only
 
 
 def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> None:
@@ -61,7 +62,7 @@ def load(folder: Path) -> Model:
 def versions() -> dict[str, str]:
     """What the figures of a model depend on."""
     found = {"python": platform.python_version()}
-    used = ("transformers",) if "transformers" in sys.modules else ()  # only a pretrained encoder wants it
+    used = [package for package, module in WANTED.items() if module in sys.modules]
     for package in ("tagwright", "torch", "numpy", "scipy", "tokenizers", "pyarrow", *used):
         try:
             found[package] = version(package)

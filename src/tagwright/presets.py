@@ -7,6 +7,8 @@ PLAIN = {"targets": "hard", "mask": "none", "weights": "none"}
 
 BESIDE = {"soft": {"role": "auxiliary"}}
 
+SOLVED: dict[str, object] = {"loss": "bce", "fit": {"optimiser": "exact"}}
+
 PRESETS: dict[str, dict[str, object]] = {
     "maskloss-label": {"loss": {"name": "bce", "labels": "mean"}, "mask": "groups"},  # MaskLoss eq. 3
     "maskloss-elem": {"loss": {"name": "bce", "labels": "mean"}, "mask": "elements"},  # with the groups of its A.3
@@ -22,6 +24,8 @@ PRESETS: dict[str, dict[str, object]] = {
     "pbp-array": {"loss": "pbp", "weights": "array"},  # the paper's PBPA
     "cloze": {"loss": {"name": "bce", "labels": "mean"}, "head": "cloze"},  # LM-MTC eq. 4, without its eq. 5
     "lm-mtc": {"loss": {"name": "bce", "labels": "mean"}, "head": "cloze", "mlm": {}},
+    "binary-relevance": SOLVED,  # a logistic regression a label: Boutell et al. 2004
+    "classifier-chain": {**SOLVED, "head": "chain"},  # Read et al. 2011
 }
 
 

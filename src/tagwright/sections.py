@@ -55,9 +55,10 @@ class FitSettings:
     epochs: float = 20.0
     batch: int = 32
     accumulate: int = 1
-    optimiser: str = "auto"  # adamw, row Adagrad for sparse features; or sgd
+    optimiser: str = "auto"  # adamw, row Adagrad for sparse features; or sgd; exact solves bow with bce
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
+    cost: float = 10.0  # of errors beside large weights where these are solved for: C of logistic regression
     beta2: float = 0.999  # of AdamW
     epsilon: float = 1e-8
     layer_decay: float = 1.0  # of the rate, a layer down from the top; for pretrained encoders
@@ -89,6 +90,7 @@ LEAST = {
     "fit.patience": 0,
     "fit.learning_rate": 0.0,
     "fit.weight_decay": 0.0,
+    "fit.cost": 1e-9,
     "fit.clip": 0.0,
     "fit.beta2": 0.0,
     "fit.epsilon": 0.0,
@@ -96,7 +98,7 @@ LEAST = {
     "split.dev_share": 0.0,
     "split.test_share": 0.0,
 }
-OPTIMISERS = ("auto", "sgd")
+OPTIMISERS = ("auto", "sgd", "exact")
 ROLES = ("replace", "auxiliary")
 PRECISIONS = ("auto", "float32", "bfloat16")
 PLAIN_SECTIONS = {

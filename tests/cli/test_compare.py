@@ -75,3 +75,13 @@ def test_taggers_are_shown_by_spans_and_by_tags(call, tmp_path, monkeypatch):
     assert "entity_f1" in done.out
     assert "macro_f1" in done.out
     assert "micro_f1" not in done.out
+
+
+def test_solved_baselines_stand_beside_what_is_trained(call, texts, tmp_path):
+    names = ["bce", "binary-relevance", "classifier-chain"]
+    options = ["--objectives", ",".join(names), "--encoder", "bow", "--seeds", 2, "--out", tmp_path / "c", "--json"]
+    done = call("compare", texts, *options)
+    assert done.code == 0, done.err
+    assert [row["objective"] for row in done.json["summary"]] == names
+    assert done.json["differing"]["fit.optimiser"] == dict(zip(names, ("auto", "exact", "exact")))
+    assert done.json["differing"]["head.name"]["classifier-chain"] == "chain"

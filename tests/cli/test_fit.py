@@ -171,3 +171,28 @@ def test_masked_language_modelling_wants_a_pretrained_encoder(call, texts, tmp_p
     done = call("fit", texts, "--out", tmp_path / "m", "--regularise", "mlm")
     assert done.code == 2
     assert "mlm needs a pretrained encoder, got cnn" in done.err
+
+
+def test_a_chain_is_solved_label_by_label_then_scores_and_tags(call, texts, tmp_path):
+    options = ["--objective", "classifier-chain", "--encoder", "bow", "--set", 'head.order=["tool","city","fruit"]']
+    done = call("fit", texts, "--out", tmp_path / "m", *options)
+    assert done.code == 0, done.err
+    assert [line for line in done.err.splitlines() if "label" in line and "fit:" in line] == [
+        f"{phase}: {number} of 3 labels" for phase in ("fit", "refit") for number in (1, 2, 3)
+    ]
+    assert "score:" not in done.err
+    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    assert (made["fit"]["optimiser"], made["head"]) == ("exact", {"name": "chain", "order": ["tool", "city", "fruit"]})
+    scored = call("score", tmp_path / "m", texts, "--json")
+    assert scored.code == 0, scored.err
+    assert scored.json["metrics"]["micro_f1"] > 0.9
+    tagged = call("tag", tmp_path / "m", texts, "--out", tmp_path / "tagged.csv")
+    assert tagged.code == 0, tagged.err
+    assert (tmp_path / "m.run" / "report.html").exists()
+
+
+def test_a_baseline_with_another_encoder_is_one_message(call, texts, tmp_path):
+    done = call("fit", texts, "--out", tmp_path / "m", "--objective", "binary-relevance")
+    assert done.code == 2
+    assert "take --encoder bow" in " ".join(done.err.split())
+    assert list(tmp_path.iterdir()) == []

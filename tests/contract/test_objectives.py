@@ -29,7 +29,8 @@ def tasks(name: str) -> list[str]:
     chosen = resolve({"objective": name})
     taken = parts.find("losses", chosen.loss.name).factory.tasks
     only_one = chosen.weights.name == "array" or chosen.loss.name == "squared_error"
-    return [task for task in ("one", "many") if task in taken and not (only_one and task == "many")]
+    left_out = {"many"} if only_one else {"one"} if chosen.head.name == "chain" else set()
+    return [task for task in ("one", "many") if task in taken and task not in left_out]
 
 
 CASES = [(name, task) for name in presets.names() for task in tasks(name)]
@@ -38,6 +39,8 @@ CASES = [(name, task) for name in presets.names() for task in tasks(name)]
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_objective_trains_and_its_model_is_read_back(name: str, task: str, tmp_path: Path):
     encoder, choice = {"name": "cnn", "width": 16, "filters": 16}, {"epochs": 12, "learning_rate": 0.01}
+    if resolve({"objective": name}).fit.optimiser == "exact":
+        encoder = {"name": "bow"}
     given = {"objective": name, "encoder": encoder, "fit": choice}
     settings = resolve(given, task)
     fitted = fit(prepare(data(task), settings), settings)

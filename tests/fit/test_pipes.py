@@ -147,3 +147,9 @@ def test_only_settled_steps_are_saved_and_interrupted():
     with pytest.raises(pipes.Interrupted, match="after step 3"):
         deque(pipes.interruptible(iter(ahead), lambda: True, saves.append))
     assert saves == [3]
+
+
+def test_an_interrupted_run_says_what_it_counts():
+    done = iter([Step(number=3, epoch=0.5, loss=1.0, rate=0.0, unit="label")])
+    with pytest.raises(pipes.Interrupted, match="stopped after label 3"):
+        list(pipes.interruptible(done, lambda: True, lambda number: None))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tagwright import bundle
+from tagwright.assemble.exact import is_exact
 from tagwright.assemble.facts import card_facts, fit_facts, refitted_on, tags_alone
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
@@ -103,7 +104,8 @@ def _prepared(
         say(sentence)
     for sentence in check(prepared, settings):
         say(sentence)
-    say(f"score: {watched(settings, prepared.space)} on dev")
+    if not is_exact(settings):  # there is one solution, and none to be chosen
+        say(f"score: {watched(settings, prepared.space)} on dev")
     return prepared, settings
 
 

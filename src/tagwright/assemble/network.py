@@ -55,6 +55,7 @@ def build_network(
         for name, space in spaces.items():
             own = settings.of_tags() if name == "tags" else settings
             known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
+            known["label_names"] = space.names
             known["bias"] = starting_bias(space, token_count if name == "tags" else row_count, link_of(own))
             known["whole_texts"] = getattr(encoder, "whole_texts", False)
             known["extra_logits"] = parts.find("losses", own.loss.name).factory.extra_logits  # type: ignore[attr-defined]
@@ -65,11 +66,11 @@ def build_network(
         return Network(encoder, heads)
 
 
-def check_head(settings: Settings) -> None:
-    """Refuse settings of the head that do not go together: it is made once, of two labels."""
+def check_head(settings: Settings, space: LabelSpace) -> None:
+    """Refuse settings of the head that do not go together, or not with these labels: it is made once, of width 1."""
     factory = parts.find("encoders", settings.encoder.name).factory
-    facts: dict[str, Any] = {"width": 1, "label_count": 2, "bias": torch.zeros(2), "zero": 0.0, **NO_SLOTS}
-    facts["link"] = link_of(settings)
+    facts: dict[str, Any] = {"width": 1, "label_count": len(space), "label_names": space.names, "zero": 0.0}
+    facts |= {"bias": torch.zeros(len(space)), "link": link_of(settings), **NO_SLOTS}
     facts |= {name: getattr(factory, name, False) for name in ("sparse", "whole_texts", "reads_slots")}
     facts["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
     parts.build("heads", settings.head.name, settings.head.options, **facts)

@@ -13,6 +13,7 @@ from tagwright import metrics, parts
 from tagwright.assemble.chunked import optimiser_of
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
 from tagwright.assemble.device import deterministic, device_of, forked_random
+from tagwright.assemble.exact import check_exact, is_exact, solve_network
 from tagwright.assemble.lessons import check_lessons, lessons
 from tagwright.assemble.memory import explained, require_memory
 from tagwright.assemble.mlm import check_mlm, mlm_heads
@@ -67,8 +68,9 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
             "tokens, for these are tagged" if prepared.tagged else "document or cloze, for whole texts are labelled"
         )
         raise SettingsError(f"head.name is {settings.head.name}; take {wanted}")
+    check_exact(prepared, settings)
     objective = build_objective(settings, prepared.space, row_count=prepared.example_count)
-    check_head(settings)
+    check_head(settings, prepared.space)
     _with_vector_width(settings, prepared.vectors)
     watched(settings, prepared.space)
     rule_of(settings.decide, exclusive=prepared.space.exclusive, tagged=prepared.tagged)
@@ -103,8 +105,9 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     head, chosen = decide_on(answers, truth, settings, space, **texts)
     tags = prepared.tag_space
     beside = None if tags is None else tag_head(prepared, tags, network, settings, run.ranks)
-    if settings.fit.refit and history.best:
-        again = replace(settings, fit=replace(settings.fit, epochs=history.best["epoch"]))
+    if settings.fit.refit:
+        epochs = settings.fit.epochs if history.best is None else history.best["epoch"]
+        again = replace(settings, fit=replace(settings.fit, epochs=epochs))
         network = _network(prepared, settings)
         both = lessons(teaching, ["train", "dev"], network, objective)
         train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
@@ -143,6 +146,9 @@ def train_network(
     phase: str,
 ) -> None:
     """Train to the end, from the run's checkpoint where there is one; the network ends with its best weights."""
+    if is_exact(settings):
+        solve_network(network, rows, settings, run, fingerprint=fingerprint, phase=phase)
+        return
     choice, course, ranks = settings.fit, _course(rows, settings.fit), run.ranks
     optimiser = optimiser_of(network, settings)
     training = Training(network=network, optimiser=optimiser, history=history, parts=choice.accumulate)

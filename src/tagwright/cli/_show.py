@@ -150,7 +150,7 @@ def show(table: Table) -> None:
 
 
 def training_bar(stream: Iterator[Any], title: str, start: int, total: int) -> Iterator[Any]:
-    """Steps with a bar that shows loss, score and time left; plain lines at every evaluation when not a terminal."""
+    """Steps with a bar that shows loss, score and time left; plain lines when not a terminal."""
     if not console.is_terminal:
         yield from _training_lines(stream, title, total)
         return
@@ -213,4 +213,6 @@ def _training_lines(stream: Iterator[Any], title: str, total: int) -> Iterator[A
             place = f"{title}: step {step.number}/{total}, epoch {step.epoch:.2f}"
             say(f"{place}, loss {loss / steps:.4f}, score {step.score:.4f}")
             loss, steps = 0.0, 0
+        elif step.unit == "label" and 10 * step.number // total > 10 * (step.number - 1) // total:
+            say(f"{title}: {step.number:,} of {many(total, 'label')}")
         yield step

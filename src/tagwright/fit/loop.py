@@ -17,6 +17,7 @@ from tagwright.seeds import seed_of
 @dataclass(frozen=True, kw_only=True)
 class Step:
     """One update of the weights. `number` counts from 1; an evaluation brings a `score` and metrics `beside` it.
+    Where labels are solved one by one (`fit/exact.py`), the `unit` is a label.
 
     `settled`: the weights are those of this step. A loop that runs ahead says so only of the last step it made.
     """
@@ -28,6 +29,7 @@ class Step:
     score: float | None = None
     beside: Mapping[str, float] = field(default_factory=dict)
     settled: bool = True
+    unit: str = "step"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,4 +74,4 @@ def interruptible(steps: Iterator[Step], asked: Callable[[], bool], save: Callab
         yield step
         if step.settled and asked():
             save(step.number)
-            raise Interrupted(f"stopped after step {step.number}; the state is saved, go on with --resume")
+            raise Interrupted(f"stopped after {step.unit} {step.number}; the state is saved, go on with --resume")
