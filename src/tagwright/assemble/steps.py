@@ -41,7 +41,8 @@ def steps_of(
     facts = {"step_count": course.total, "width": getattr(training.network.encoder, "width_out", None)}
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, **facts)
     done, dials = training.step, _dials(objective, rows, settings)
-    learn = learner_of(training.network, objective, settings, {"link": link_of(settings)})
+    tag_link = None if objective.tagging is None else link_of(settings.of_tags())
+    learn = learner_of(training.network, objective, settings, {"link": link_of(settings), "tag_link": tag_link})
     loss_of = partial(batch_loss, training.network, objective, learn)
 
     def loss_of_rows(index: np.ndarray, generator: torch.Generator) -> Tensor:

@@ -30,6 +30,7 @@ from tagwright.batches.rows import Rows
 from tagwright.decide.zero import Zero
 from tagwright.errors import SettingsError
 from tagwright.fit.history import History
+from tagwright.fit.learner import check_regularisers
 from tagwright.fit.loop import Course
 from tagwright.fit.pipes import Evaluation, due, evaluated, interruptible, recorded, saved, stopped
 from tagwright.fit.precision import settle
@@ -75,6 +76,7 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     watched(settings, prepared.space)
     rule_of(settings.decide, exclusive=prepared.space.exclusive, tagged=prepared.tagged)
     tagging_of(prepared, settings)
+    check_regularisers(settings, *(() if prepared.tag_space is None else (settings.of_tags(),)))
     check_lessons(prepared, settings, objective)
     device = device_of(settings)
     if not settings.head.options.get("chunk"):

@@ -28,6 +28,7 @@ class CNN(nn.Module):
     """
 
     whole_texts = True  # no states of tokens
+    every_place = False  # has a word vector of its own, though words repeat: someone moves them one by one
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class CNN(nn.Module):
     def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
         """The largest answer of every filter over a text's windows, with ReLU and dropout."""
         ids = self._pad(ids, lengths)
-        distinct, places = _distinct(ids, self.lookup.sizes)
+        distinct, places = _laid_out(ids) if self.every_place else _distinct(ids, self.lookup.sizes)
         products = self.lookup(distinct)[0] @ self.kernel  # (U, sum of windows x filters)
         best = WindowMax.apply(products, places, lengths, self.windows)
         # ReLU and bias commute with the maximum, and after it they touch T times fewer numbers
@@ -88,7 +89,7 @@ def _distinct(ids: Tensor, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     Off the CPU every place counts as distinct: to find repetitions would stall the device.
     """
     if ids.device.type != "cpu":
-        return ids.flatten(0, 1)[None], torch.arange(ids.shape[0] * ids.shape[1], device=ids.device).view(ids.shape[:2])
+        return _laid_out(ids)
     if ids.dim() == 2:
         distinct, places = torch.unique(ids, return_inverse=True)
         return distinct[None], places
@@ -101,6 +102,11 @@ def _distinct(ids: Tensor, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
         channels.append(keys % size)
         keys = keys // size
     return torch.stack([keys, *reversed(channels)], -1)[None], places
+
+
+def _laid_out(ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Every place's token (1, B x T) or (1, B x T, F), and its number (B, T)."""
+    return ids.flatten(0, 1)[None], torch.arange(ids.shape[0] * ids.shape[1], device=ids.device).view(ids.shape[:2])
 
 
 class WindowMax(torch.autograd.Function):

@@ -69,6 +69,15 @@ def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> B
     return batch if draw is None else batch._replace(shown=draw(batch.target, batch.known, generator))
 
 
+def check_regularisers(settings: Settings, *beside: Settings) -> None:
+    """Refuse those that have nothing to hold to here; `beside` are the settings of further heads."""
+    for choice in settings.regularise:
+        factory = parts.find(REGULARISE, choice.name).factory
+        refuse = getattr(factory, "check", None)
+        if refuse is not None:
+            refuse(settings, *beside, **{**parts.options(factory), **choice.options})
+
+
 def learner_of(network: Network, objective: Objective, settings: Settings, facts: Mapping[str, Any]) -> Learn:
     """The learner with the regularisers of the settings around it; those that change what is read stand outermost."""
     learn: Learn = Learner(network, objective)
