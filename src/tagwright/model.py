@@ -116,12 +116,13 @@ class Model:
         A model that also tags tokens takes these, if they are known, instead of cutting the texts itself.
         """
         self.require_whole_texts()
-        inputs = self._inputs(texts, tokens)
+        inputs = self.inputs(texts, tokens)
         made = self.heads[head]
         answers = answers_of(self.network, inputs, self.settings, made.space, made.link, head=head, batch=batch)
         return made.scores(answers)
 
-    def _inputs(self, texts: pa.ChunkedArray | Sequence[str], tokens: Cut | None) -> Inputs:
+    def inputs(self, texts: pa.ChunkedArray | Sequence[str], tokens: Cut | None = None) -> Inputs:
+        """The texts as the network takes them."""
         if not self.tags_both:
             return inputs_of(self.network, self.tokeniser.encode(texts), limit=self.settings.fit.limit)
         tokens = cut(texts, self.settings.data.cut) if tokens is None else tokens

@@ -13,6 +13,7 @@ COMMANDS = (
     "compare",
     "score",
     "tag",
+    "explain",
     "decide",
     "groups",
     "keywords",

@@ -9,7 +9,7 @@ import numpy as np
 
 from tagwright.errors import TagwrightError
 
-WIDTH = 450  # of every plot, axes included: one scale for all means one size of letters
+WIDTH = 450  # of a plot, axes included: one scale for all means one size of letters
 HEIGHT = 240
 PALETTE = ["var(--accent)", "var(--second)", "var(--third)", "var(--fourth)"]
 INK, MUTED, LINE, SURFACE = "var(--ink)", "var(--muted)", "var(--line)", "var(--surface)"
@@ -31,7 +31,7 @@ def chart_of_rows(alt: Any) -> Any:
     return alt.Chart(alt.NamedData(name="rows"))
 
 
-def draw(chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT) -> str:
+def draw(chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT, width: int = WIDTH) -> str:
     """The chart as SVG. The renderer escapes every name; no part is clipped, so no two plots of a page share an id."""
     import vl_convert
 
@@ -39,7 +39,7 @@ def draw(chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT)
     strokes = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
     # Altair's own way to style copies the chart five times, and its check takes as long as drawing: the tests draw all.
     spec = chart.to_dict(validate=False)
-    spec |= {"width": WIDTH, "height": height, "autosize": {"type": "fit", "contains": "padding"}}
+    spec |= {"width": width, "height": height, "autosize": {"type": "fit", "contains": "padding"}}
     spec["datasets"] = {**spec.get("datasets", {}), "rows": list(rows)}
     spec["config"] = {
         "background": "transparent",

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Required, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Required, TypedDict
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from tagwright.explain.correlation import Likeness
 
 Values = np.ndarray | Sequence[float]
 
@@ -220,3 +223,23 @@ class CardFacts:
     tags: TagFacts | None = None
     seconds: float | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionFacts:
+    """How much label slots look at each other, and which labels come together. Nothing here may hold a text."""
+
+    title: str
+    label_names: Sequence[str]
+    layers: Mapping[int, np.ndarray]  # number -> attention (L, L) from row to column, NaN where there is none
+    depth: int  # layers that the encoder has
+    shown: Sequence[int]  # labels to draw, in the order of the axes
+    split: str
+    texts: int  # that attention is a mean over
+    rows: int  # texts of the split
+    correlation: np.ndarray | None = None  # (L, L); None where the data have no labels
+    together: np.ndarray | None = None  # (L, L), texts with both labels
+    labelled: int = 0  # texts that the correlation is of
+    likeness: "Mapping[int, Likeness]" = field(default_factory=dict)  # of each layer and the correlation
+    nearness: Mapping[int, float] = field(default_factory=dict)  # the same of each layer and how near slots stand
+    warnings: Sequence[str] = ()
