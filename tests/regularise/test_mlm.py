@@ -1,6 +1,8 @@
 """Masked-language modelling beside a task: what is hidden, and what the hidden pieces add to the objective."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +28,8 @@ from tagwright.settings import resolve
 from ..tiny_encoders import write_encoder
 
 LABELS, WEIGHT = 3, 0.3
+KNOWN = json.loads((Path(__file__).parents[1] / "losses" / "vectors.json").read_text(encoding="utf-8"))
+VECTORS = KNOWN["lm_mtc_bce_eq4_joint_eq5"]["cases"]
 SPACE = LabelSpace(names=("a", "b", "c"), counts=(5, 4, 3), exclusive=False)
 TAGS = LabelSpace(names=("O", "B-X", "I-X"), counts=(50, 8, 5), exclusive=True)
 TEXTS = [
@@ -111,6 +115,20 @@ def bce_by_hand(case, ids, lengths, target, of_rows):
         for s, y in zip(logits[row], target[row]):
             total = total + weight * (y * torch.log1p(torch.exp(-s)) + (1 - y) * torch.log1p(torch.exp(s)))
     return total
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
+def test_both_terms_are_joined_as_in_the_paper(vector, folder, monkeypatch):
+    """Eq. 5 with its own weight, given eq. 4 and a loss of 2.5 for every piece."""
+    case = Case(folder)
+    monkeypatch.setattr(case.head, "losses", lambda states, vectors, gold: torch.full(gold.shape, 2.5).double())
+    one = case.batch()._replace(inputs=tuple(tensor[:1] for tensor in case.batch().inputs))
+    task = torch.tensor(vector["expected_bce_mean"], dtype=torch.float64)
+    given = MaskedModelling(
+        lambda batch, _: Outcome(task, {}, case.network.run(*batch.inputs)[0]), case.network, share=0.9
+    )
+    found = given(one, seeded()).value
+    assert found.item() == pytest.approx(vector["joint_lambda0.05_mlm2.5"], rel=1e-10)
 
 
 @pytest.mark.parametrize("weight", [None, [0.5, 2.0, 1.0, 0.7, 0.3]])
@@ -244,13 +262,11 @@ def test_beside_tags_alone_a_row_counts_as_often_as_it_has_tags(folder):
     assert row_weights(both, torch.float64).tolist() == [1.0] * len(TEXTS)
 
 
-@pytest.mark.parametrize("wrong", [{"share": 0.0}, {"share": 1.1}, {"share": -0.1}, {"weight": -1.0}])
-@pytest.mark.parametrize("nothing", [math.nan])
-def test_settings_that_nothing_can_be_learnt_by_are_refused(wrong, nothing, folder):
-    network = Case(folder).network
-    for options in (wrong, dict.fromkeys(wrong, nothing)):
-        with pytest.raises(SettingsError, match=rf"mlm\.{next(iter(wrong))} must be"):
-            MaskedModelling(None, network, **options)
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf])
+@pytest.mark.parametrize("name", ["share", "weight"])
+def test_settings_that_nothing_can_be_learnt_by_are_refused(name, value, folder):
+    with pytest.raises(SettingsError, match=rf"mlm\.{name} must be"):
+        MaskedModelling(None, Case(folder).network, **{name: value})
 
 
 def test_bfloat16_of_the_encoder_is_that_of_the_head_and_stays_near(folder):
@@ -276,7 +292,7 @@ def test_a_task_of_any_kind_may_stand_inside(folder):
         outcome = case.learn(batch, generator)
         return Outcome(2 * outcome.value, outcome.logits, outcome.hidden)
 
-    batch, asked = case.batch(), None
+    batch = case.batch()
     asked = hide(*batch.inputs, case.head, share=0.4, generator=seeded())
     task = case.learn(batch._replace(inputs=(asked.ids, batch.inputs[1])), seeded()).value
     found = MaskedModelling(twice, case.network, weight=WEIGHT, share=0.4)(batch, seeded()).value
