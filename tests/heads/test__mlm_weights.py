@@ -51,7 +51,7 @@ def test_logits_are_those_of_transformers(family, more, rows, tmp_path):
         ids = torch.from_numpy(prepared.tokeniser.encode([text]).ids).long()[None]
         expected = theirs(input_ids=ids).logits[0]
         states = encoder(ids, torch.tensor([ids.shape[1]])).states[0]
-        torch.testing.assert_close(head(states, encoder.word_vectors), expected, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(head(states, encoder.words.weight), expected, rtol=1e-5, atol=1e-5)
 
 
 def test_every_form_is_some_familys(tmp_path):
@@ -66,9 +66,9 @@ def test_every_form_is_some_familys(tmp_path):
 def test_an_encoder_without_one_starts_from_its_word_vectors(family, rows, tmp_path):
     prepared, settings, encoder, head = made(write_encoder(tmp_path / "encoder", family), rows)
     assert [sentence for sentence in check_mlm(prepared, settings) if "starts from its word vectors" in sentence]
-    own = encoder.word_vectors.shape[1]
+    own = encoder.words.weight.shape[1]
     assert head.dense.weight.shape == (own, encoder.width_out)
-    assert head.bias.shape == encoder.word_vectors.shape[:1]
+    assert head.bias.shape == encoder.words.weight.shape[:1]
     if own == encoder.width_out:
         assert torch.equal(head.dense.weight, torch.eye(own))
     else:

@@ -58,7 +58,7 @@ class Case:
         facts = {"width": encoder.width_out, "label_count": LABELS, "bias": torch.zeros(LABELS), "extra_logits": 0}
         main = TokenTags(**facts, whole_texts=False) if tagged else Document(**facts, sparse=False, zero=0.0)
         pieces = torch.tensor(sorted(set(self.tokeniser.vocabulary.values()) - set(self.tokeniser.marks)))
-        head = MaskedPieces(encoder.width_out, encoder.word_vectors, pieces, mask=self.tokeniser.mask)
+        head = MaskedPieces(encoder.width_out, encoder.words.weight, pieces, mask=self.tokeniser.mask)
         for parameter in head.parameters():
             nn.init.normal_(parameter)
         self.network = Network(encoder, {"main": main, "mlm": head}).double().eval()
@@ -104,7 +104,7 @@ def pieces_by_hand(case, asked, of_rows):
         own = [n for n, place in enumerate(asked.places.tolist()) if asked.chosen[n] and place // width == row]
         for n in own:
             state, piece = states[row, asked.places[n] % width], asked.gold[n]
-            total = total + weight * by_hand(case.head, case.network.encoder.word_vectors, state, piece) / len(own)
+            total = total + weight * by_hand(case.head, case.network.encoder.words.weight, state, piece) / len(own)
     return total
 
 
@@ -168,7 +168,7 @@ def test_word_vectors_are_one_tensor_with_both_gradients(folder):
     case = Case(folder)
     case.mlm(case.batch(), seeded()).value.backward()
     absent = case.tokeniser.vocabulary["hammer"]
-    assert case.network.encoder.word_vectors.grad[absent].abs().sum() > 0
+    assert case.network.encoder.words.weight.grad[absent].abs().sum() > 0
     assert not [name for name in case.network.state_dict() if name.startswith("heads.mlm") and "vectors" in name]
 
 

@@ -45,7 +45,7 @@ def mlm_heads(prepared: Prepared, settings: Settings, encoder: Any) -> dict[str,
         return {}
     folder, config = find_source(str(source_of(settings))), _config(prepared)
     tokeniser: Any = prepared.tokeniser
-    form, vectors = form_in(folder, config), encoder.word_vectors
+    form, vectors = form_in(folder, config), encoder.words.weight
     pieces = sorted(set(tokeniser.vocabulary.values()) - set(tokeniser.marks))
     head = MaskedPieces(
         encoder.width_out,

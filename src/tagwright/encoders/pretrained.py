@@ -221,12 +221,6 @@ class Pretrained(nn.Module):
         dtype = next(self.model.parameters()).dtype  # added to the scores
         return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
 
-    @property
-    def word_vectors(self) -> Tensor:
-        """The vectors of all pieces, (V, E); E is D in most families."""
-        vectors: Tensor = self.model.get_input_embeddings().weight
-        return vectors
-
     def train(self, mode: bool = True) -> "Pretrained":
         """Frozen layers draw no dropout."""
         super().train(mode)

@@ -43,7 +43,7 @@ class MaskedModelling:
         encoder: Any = self.encoder
         half = in_bfloat16(encoder.precision, ids.device)
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
-            losses = self.head.losses(states, encoder.word_vectors, asked.gold)
+            losses = self.head.losses(states, encoder.words.weight, asked.gold)
         value = (losses * asked.weights(row_weights(batch, losses.dtype))).sum()
         return outcome._replace(value=outcome.value + self.weight * value)
 
