@@ -1,6 +1,6 @@
 """Results of a recipe as Markdown."""
 
-from tagwright.report.reproduce import Line, RecipeFacts, ResultTable, reproduce_report
+from tagwright.report.reproduce import Line, RecipeFacts, ResultTable, RivalTable, reproduce_report
 
 
 def line(variant="new", **changes):
@@ -10,11 +10,12 @@ def line(variant="new", **changes):
     )
 
 
-def page(*lines, also=(), amounts=False, encoders=("cnn",), **changes):
+def page(*lines, also=(), amounts=False, encoders=("cnn",), rivals=(), **changes):
     table = {"data": "trec", "cut": "", "parts": 1, "texts": 500, "lines": lines}
     facts = RecipeFacts(
         also=also,
         amounts=amounts,
+        rivals=rivals,
         title="A title",
         paper="A paper, Table 2",
         note="Its numbers",
@@ -127,3 +128,20 @@ def test_a_cut_is_named_with_the_number_of_its_training_sets_and_what_was_kept()
     assert "## trec, cnn, each 1:100" in found
     assert "500 texts of test, means over 4 training sets." in found
     assert "keep: 3 of 300 train texts with a." in found
+
+
+def test_rival_encoders_stand_against_the_first_of_them():
+    first = line("bat", over_seeds=None, over_texts=None, verdict="baseline")
+    rivals = [RivalTable(data="trec", cut="", variant=name, lines=[first, line("muse")]) for name in ("ce", "wce")]
+    found = page(line(), rivals=rivals).splitlines()
+    assert "## bat and the other encoders" in found
+    assert found.count("### trec") == 1
+    assert "| ce | bat | 0.5500 ± 0.0707 | 2 |  |  |  | baseline |" in found
+    row = (
+        "| wce | muse | 0.5500 ± 0.0707 | 2 | +0.0500 | [-0.0100, +0.1100] | [-0.0200, +0.1200] | no difference shown |"
+    )
+    assert row in found
+
+
+def test_without_rivals_there_is_no_such_table():
+    assert "other encoders" not in page(line())

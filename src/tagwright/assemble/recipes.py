@@ -71,6 +71,7 @@ class Recipe:
     variants: tuple[Variant, ...]
     also: tuple[str, ...] = ()  # metrics shown beside; the words of the tables go by `metric` alone
     amounts: bool = False  # of tagged tokens: how many of each type are predicted
+    rivals: bool = False  # encoders are compared as well, each with the first
     settings: Mapping[str, Any] = field(default_factory=dict)
     settings_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     cuts: tuple[Cut, ...] = (Cut(),)
@@ -177,7 +178,7 @@ def _with_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 REQUIRED = {"title": str, "paper": str, "note": str, "metric": str, "seeds": int, "data": list, "encoders": list}
 TOP = REQUIRED | {"baseline": str, "variants": list}
-OPTIONAL = {"also": list, "amounts": bool, "settings": dict, "settings_of": dict, "cuts": list}
+OPTIONAL = {"also": list, "amounts": bool, "rivals": bool, "settings": dict, "settings_of": dict, "cuts": list}
 OF_VARIANT = {"name": str, "objective": str}
 MAY_VARIANT = {"data": list, "encoders": list, "settings": dict, "grid": dict}
 MAY_CUT = {"data": list, "keep": dict, "each": int, "together": int, "labels": list}

@@ -1,7 +1,7 @@
 """`reproduce`: the runs of a recipe one after the other, each kept as it ends, and the tables they make."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from tagwright.bundle import versions
 from tagwright.errors import ModelError
 from tagwright.folder import require_ours
 from tagwright.plain import plain
-from tagwright.report.reproduce import RecipeFacts, ResultTable, reproduce_report
+from tagwright.report.reproduce import RecipeFacts, ResultTable, RivalTable, reproduce_report
 from tagwright.settings import Settings
 
 LEDGER, TABLES, SUMMARY = "results.jsonl", "results.md", "results.json"
@@ -180,6 +180,7 @@ def _facts(
         finished=sum("failed" not in row for row in rows),
         own_settings={**recipe.settings_of, **own_settings},
         tables=[_table([run for run in runs if run.cell == cell], ledger, recipe) for cell in cells],
+        rivals=list(_rivals(runs, ledger, recipe)) if recipe.rivals else [],
     )
 
 
@@ -217,6 +218,20 @@ def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTab
         lines=standings(by_variant, recipe.metric, baseline=recipe.baseline, parts=runs[0].cut.size, also=recipe.also),
         notes=list(dict.fromkeys(sentence for row in rows for sentence in row.get("said", ()))),
     )
+
+
+def _rivals(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> Iterator[RivalTable]:
+    """Encoders against the first, of every data set, cut and variant that several of them have."""
+    for data, cut, variant in dict.fromkeys((run.data, run.cut.name, run.variant) for run in runs):
+        here = [run for run in runs if (run.data, run.cut.name, run.variant) == (data, cut, variant)]
+        by_encoder: dict[str, dict[tuple[int, str], dict[str, Any]]] = {run.encoder: {} for run in here}
+        for run in here:
+            if run.key in ledger.rows:
+                by_encoder[run.encoder][run.seed, run.part] = ledger.rows[run.key]
+        first, size = recipe.encoders[0], here[0].cut.size
+        if first in by_encoder and len(by_encoder) > 1:
+            lines = standings(by_encoder, recipe.metric, baseline=first, parts=size, also=recipe.also)
+            yield RivalTable(data=data, cut=cut, variant=variant, lines=lines)
 
 
 def _write(out: Path, facts: RecipeFacts) -> RecipeFacts:

@@ -11,7 +11,7 @@ from tagwright import toml
 Bounds = tuple[float, float, float]  # mean, low, high
 READING = (
     "`±` is the standard deviation over seeds. Intervals are 95% of the difference to the baseline, paired: over other "
-    "seeds on this test set, and, where the metric is the share of texts that are right, over other seeds and other "
+    "seeds on this test set, and, where it is known what each text adds to the metric, over other seeds and other "
     "texts. The words go by the latter where it is there, corrected for the number of variants in the table (Holm); "
     "the intervals are not corrected. With two or three seeds the first may be the wider one: it knows the spread over "
     "seeds from these alone."
@@ -49,6 +49,16 @@ class ResultTable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RivalTable:
+    """One data set, cut and variant: a line is an encoder, the first of them the baseline."""
+
+    data: str
+    cut: str
+    variant: str
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True, kw_only=True)
 class RecipeFacts:
     """All of a recipe's results, and what they were made with."""
 
@@ -68,13 +78,13 @@ class RecipeFacts:
     tables: Sequence[ResultTable] = field(default_factory=list)
     also: Sequence[str] = ()  # metrics shown beside; the words are about `metric` alone
     amounts: bool = False
+    rivals: Sequence[RivalTable] = ()
 
 
 def reproduce_report(facts: RecipeFacts) -> str:
     """The whole page."""
-    return (
-        "\n".join([*_head(facts), *_glance(facts), *(line for t in facts.tables for line in _table(t, facts))]) + "\n"
-    )
+    tables = (line for table in facts.tables for line in _table(table, facts))
+    return "\n".join([*_head(facts), *_glance(facts), *_rivals(facts), *tables]) + "\n"
 
 
 def _head(facts: RecipeFacts) -> Iterator[str]:
@@ -113,6 +123,24 @@ def _glance(facts: RecipeFacts) -> Iterator[str]:
             found = [next((line for line in table.lines if line.variant == variant), None) for table in tables]
             cells = [_cell(variant), *("" if line is None else _means(line, facts.also) for line in found)]
             yield f"| {' | '.join(cells)} |"
+
+
+def _rivals(facts: RecipeFacts) -> Iterator[str]:
+    """Encoders against the first of them, a table for each data set and cut, with the variants one below the other."""
+    if not facts.rivals:
+        return
+    yield from ("", f"## {facts.rivals[0].lines[0].variant} and the other encoders", "")
+    yield "Differences are to the first encoder with the same variant, corrected for the number of encoders (Holm)."
+    columns = ["variant", "encoder", facts.metric, "seeds", "difference", "over seeds", "over seeds and texts", ""]
+    before = None
+    for table in facts.rivals:
+        place = _cell(", ".join(filter(None, (table.data, table.cut))))
+        if place != before:
+            yield from ("", f"### {place}", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|")
+        before = place
+        for line in table.lines:
+            cells = _row(line, (), texts=True).removeprefix("| ").split(" | ")[:-1]  # seconds are told elsewhere
+            yield f"| {_cell(table.variant)} | {' | '.join(cells)} |"
 
 
 def _means(line: Line, also: Sequence[str]) -> str:
