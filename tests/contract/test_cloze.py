@@ -85,3 +85,15 @@ def test_padding_and_batch_mates_change_no_score(family, options):
         torch.testing.assert_close(padded[0], whole[row], **EXACT)
     turned = logits_of(network, (ids.flip(0), lengths.flip(0)), shown.flip(0))
     torch.testing.assert_close(turned.flip(0), whole, **EXACT)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="GPU tests want a CUDA device")
+@pytest.mark.parametrize("options", [{}, {"chunks": 2}, ONE_WAY], ids=str)
+@pytest.mark.parametrize("family", BY_POSITION)
+def test_network_agrees_with_the_cpu(family, options):
+    network, shown = network_of(family, LABELS, **options).float(), shown_of(LABELS)
+    inputs = batch_of(network, family)
+    on_cpu = logits_of(network, inputs, shown)
+    on_gpu = logits_of(network.cuda(), tuple(tensor.cuda() for tensor in inputs), shown.cuda())
+    torch.testing.assert_close(on_gpu.cpu(), on_cpu, rtol=1e-3, atol=1e-3)

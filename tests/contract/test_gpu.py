@@ -36,9 +36,9 @@ WAITING = {"deberta-v2"}  # families that copy numbers from the host at every st
 ENCODERS = [name for name in parts.names("encoders") if name not in NAMED]
 
 
-def encoder(name: str, folder: Path) -> dict[str, str]:
-    """The choice of an encoder; a tiny one where it wants weights."""
-    return {"name": name} | ({"path": str(write_encoder(folder))} if name == "pretrained" else {})
+def encoder(name: str, folder: Path, **more: float) -> dict[str, str]:
+    """The choice of an encoder; a tiny one where it wants weights, with `more` in its config."""
+    return {"name": name} | ({"path": str(write_encoder(folder, **more))} if name == "pretrained" else {})
 
 
 @pytest.mark.parametrize("name", parts.names("losses"))
@@ -94,11 +94,14 @@ def test_stopped_and_resumed_equals_never_stopped(name, tmp_path: Path):
         ("pretrained", {"weights": "inverse"}, 2e-3),
         ("pretrained", {"fit": {"accumulate": 2}}, 5e-3),  # cut elsewhere, and Adam makes a step of a rounding
         ("pretrained", {"fit": {"layer_decay": 0.9}}, 2e-3),
+        ("pretrained", {"head": {"name": "cloze", "slot_positions": "shared"}, "fit": {"limit": 24}}, 2e-3),
+        ("pretrained", {"head": {"name": "cloze", "text_sees_slots": False, "chunks": 9}, "fit": {"limit": 8}}, 2e-3),
     ],
 )
 def test_captured_steps_are_those_of_the_plain_loop(name, more, tolerance, tmp_path: Path):
     """Without draws, for a batch's shape decides what is drawn."""
-    chosen = encoder(name, tmp_path) | {"dropout": 0.0} | ({"attention_dropout": 0.0} if name == "pretrained" else {})
+    chosen = encoder(name, tmp_path, hidden_dropout_prob=0.0) | {"dropout": 0.0}
+    chosen |= {"attention_dropout": 0.0} if name == "pretrained" else {}
     common = {"epochs": 1.5, "device": "cuda", "limit": 40, "precision": "float32", **more.get("fit", {})}
     given = {"objective": "zlpr", "encoder": chosen, **more}
     losses, said = {}, []

@@ -1,9 +1,12 @@
 """Positions made on the device of the states, though their maker names none."""
 
+import pytest
 import torch
 from torch import nn
 
-from tagwright.encoders._positions import placed
+from tagwright.encoders._positions import at, placed
+
+from ..cloze_cases import encoder_of
 
 
 class Careless(nn.Module):
@@ -33,3 +36,29 @@ def test_it_is_the_same_encoder_otherwise():
     placed(encoder)
     assert isinstance(encoder, Careless)
     assert encoder.compute_position_bias(torch.zeros(2, 3)).tolist() == [0, 1, 2]
+
+
+def test_places_one_after_the_other_give_what_mpnet_gives():
+    encoder = encoder_of("mpnet").model.encoder
+    states = torch.zeros(2, 30, 16)
+    expected = encoder.compute_position_bias(states)
+    with at(encoder, torch.arange(30)):
+        assert torch.equal(encoder.compute_position_bias(states), expected)
+
+
+def test_given_places_count_by_their_distance_alone():
+    encoder, places = encoder_of("mpnet").model.encoder, [0, 1, 2, 1, 2, 3, 9]
+    row = encoder.compute_position_bias(torch.zeros(1, 30, 16))[0]
+    with at(encoder, torch.tensor(places)):
+        found = encoder.compute_position_bias(torch.zeros(3, 7, 16))
+    assert found.shape == (3, 2, 7, 7)
+    for looks, own in enumerate(places):
+        for seen, other in enumerate(places):
+            assert torch.equal(found[1, :, looks, seen], row[:, own, other])
+
+
+def test_places_hold_inside_the_block_alone():
+    encoder = encoder_of("mpnet").model.encoder
+    with pytest.raises(ZeroDivisionError), at(encoder, torch.arange(3)):
+        _ = 1 / 0
+    assert encoder.compute_position_bias(torch.zeros(1, 5, 16)).shape[-1] == 5

@@ -7,7 +7,7 @@ from tagwright.encoders import _slots
 from tagwright.encoders.hidden import Slots
 from tagwright.errors import SettingsError
 
-from ..cloze_cases import BY_POSITION, MASK, NO, TEMPLATES, YES, batch_of, folder_of, network_of, shown_of
+from ..cloze_cases import BY_POSITION, MASK, NO, TEMPLATES, YES, batch_of, encoder_of, folder_of, network_of, shown_of
 from ..cloze_reference import states_of, template_tokens
 from ..tiny_encoders import FAMILIES
 
@@ -116,6 +116,15 @@ def test_one_way_text_reads_as_though_no_slots_were_there(family):
             places = torch.tensor([0, *range(1 + 9, 9 + length)]) + BEHIND.get(family, 0)  # 3 labels of 3 tokens
             _, expected = states_of(folder_of(family), inputs[0][row, :length], none, places)
             torch.testing.assert_close(before.states[row, :length], expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_takes_vectors_and_positions(family):
+    assert encoder_of(family).reads_slots
+
+
+def test_a_model_that_knows_neither_is_not_readable():
+    assert not _slots.readable(torch.nn.Linear(2, 3))
 
 
 @pytest.mark.parametrize("option", ["shared", "one_way"])

@@ -11,6 +11,8 @@ from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.tokens import Tokens
 from tagwright.fit.evaluate import logits_of, shortlist_of, token_logits_of
 
+from ..cloze_cases import network_of
+
 
 class Counting(nn.Module):
     """Logits: the sum of a text's ids, and its length. `batches` are the sizes it saw."""
@@ -72,6 +74,19 @@ def test_a_head_with_slots_makes_batches_smaller_by_what_they_cost():
     assert sum(rows for rows, _ in network.batches) == 200
     assert max(rows * (2 * width + 50) for rows, width in network.batches) <= 1024
     assert len(network.batches) <= 1.3 * (2 * lengths + 50).sum() / 1024 + 1  # and not smaller than that
+
+
+@pytest.mark.parametrize("options", [{"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str)
+def test_windows_with_their_slots_and_passes_stay_within_the_room(options):
+    network, read = network_of("bert", 5, limit=9, encoder={"long": "windows", "overlap": 2}, **options), []
+    network.encoder._states = lambda given, lengths, width, allowed=None: (
+        read.append(len(lengths) * width) or torch.zeros(len(lengths), width, network.encoder.width_out).double()
+    )
+    many = tokens_of(np.arange(3, 60).repeat(4) % 40 + 2)
+    inputs = network.encoder.inputs_of(Tokens(many.ids % 30, many.offsets), limit=9)
+    logits_of(network, inputs)
+    assert max(read) <= 1024
+    assert sum(read) / len(read) > 512
 
 
 def test_a_long_text_is_cut_at_the_limit():

@@ -161,6 +161,23 @@ def test_draw_masks_all_or_asks_for_the_draw():
     assert (shown == 0).any()
 
 
+@pytest.mark.parametrize("options", [{}, {"template": "short", "text_sees_slots": False, "chunks": 2}], ids=str)
+def test_slots_learn_which_text_has_which_label(options):
+    network = network_of("bert", LABELS, **options).float()
+    inputs, target = (
+        batch_of(network),
+        (torch.rand(5, LABELS, generator=torch.Generator().manual_seed(4)) < 0.5).float(),
+    )
+    optimiser, losses = torch.optim.AdamW(network.parameters(), lr=0.01), []
+    for _ in range(80):
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(network(*inputs)["main"], target)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.05 < losses[0]
+
+
 def test_names_are_where_all_tokens_of_a_slot_start():
     torch.manual_seed(0)
     vectors = 5 * torch.randn(3, 8)

@@ -1,5 +1,7 @@
 """Slots before a text: what a pretrained model reads where some of its input are not pieces but given vectors."""
 
+from inspect import signature
+
 import torch
 from torch import Tensor, nn
 
@@ -20,6 +22,11 @@ def check(family: str, *, shared: bool, one_way: bool) -> None:
             f"head.{wanted[0]} is not possible with {family}, which knows tokens by their distance in the row; take an "
             f"encoder of the families {', '.join(sorted(BY_POSITION))}"
         )
+
+
+def readable(model: nn.Module) -> bool:
+    """Whether a model takes vectors and positions in the place of words."""
+    return {"inputs_embeds", "position_ids"} <= signature(model.forward).parameters.keys()
 
 
 def vectors_with(slots: Slots, ids: Tensor, words: nn.Module, *, before: int) -> Tensor:

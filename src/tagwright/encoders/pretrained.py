@@ -130,6 +130,7 @@ class Pretrained(nn.Module):
         self.family = config["model_type"]
         self.ready_mask = self.family in READY_MASK
         self.first_position = _layers.first_position(self.model)
+        self.reads_slots = _slots.readable(self.model)
         self.width_out = int(self.model.config.hidden_size)
         longest = _layers.longest_text(self.model, config)
         if longest is not None and limit > longest:

@@ -140,7 +140,9 @@ class Cloze(nn.Module):
 def _check(given: dict[str, Any]) -> None:
     """Refuse what does not go together."""
     if not given["reads_slots"]:
-        raise SettingsError("head cloze is for pretrained encoders, which read slots before a text; take minilm, …")
+        raise SettingsError(
+            "head cloze is for pretrained encoders of BERT's kind, which read slots before a text; take minilm or mpnet"
+        )
     for name, choices in CHOICES.items():
         if given[name] not in choices:
             raise SettingsError(unknown(f"head.{name}", given[name], choices))
