@@ -107,7 +107,9 @@ def differing(chosen: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:
     sections = [name for name in next(iter(plain_of.values())) if name not in ("objective", *PLAIN, "loss")]
     result: dict[str, dict[str, Any]] = {}
     for section in sections:
-        for key in {key: None for values in plain_of.values() for key in values[section]}:
+        alike = len({values[section].get("name") for values in plain_of.values()}) == 1
+        # parts of different names have settings of their own, which nobody could compare
+        for key in {key: None for values in plain_of.values() for key in values[section]} if alike else ("name",):
             found = {objective: values[section].get(key) for objective, values in plain_of.items()}
             if any(value != found[next(iter(found))] for value in found.values()):
                 result[f"{section}.{key}"] = found
