@@ -117,6 +117,32 @@ def test_captured_steps_are_those_of_the_plain_loop(name, more, tolerance, tmp_p
     assert losses[True] == pytest.approx(losses[False], rel=tolerance)
 
 
+@pytest.mark.parametrize(("regularise", "tolerance"), [({"rdrop": {}}, 2e-3), ({"vat": {}}, 5e-2)])
+@pytest.mark.parametrize("name", ["cnn", "bat", "pretrained"])
+def test_steps_with_regularisers_are_captured(name, regularise, tolerance, tmp_path: Path):
+    """What VAT draws goes by the shape of a batch, which a captured step fills up: its term is only about the same."""
+    common, losses, said = {"epochs": 1.5, "device": "cuda", "limit": 40, "precision": "float32"}, {}, []
+    calm = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    source = {"path": str(write_encoder(tmp_path, **calm))} if name == "pretrained" else {}
+    given = {"objective": "zlpr", "encoder": {"name": name, "dropout": 0.0, **source}, **regularise}
+    for capture in (True, False):
+        settings = resolve({**given, "fit": {**common, "capture": capture}})
+        seen = []
+        watching = Run(progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream), say=said.append)
+        fit(prepare(shop(pages=420), settings), settings, watching)
+        losses[capture] = [step.loss for step in seen]
+        assert {step.settled for step in seen} == ({True, False} if capture else {True})
+    assert said == []
+    assert losses[True] == pytest.approx(losses[False], rel=tolerance)
+
+
+def test_a_recurrent_network_gives_virtual_adversarial_training_its_gradients():
+    """cuDNN makes none of a network that does not train."""
+    settings = resolve({"objective": "zlpr", "encoder": "lstm", "vat": {}, "fit": {"epochs": 1, "device": "cuda"}})
+    fitted = fit(prepare(shop(pages=200), settings), settings)
+    assert all(np.isfinite(row["loss"]) for row in fitted.history)
+
+
 def test_captured_steps_excuse_what_words_excuse(tmp_path: Path):
     """One frequent word speaks for all labels; a draw for every step, from the run's generator on the device."""
     given = {"objective": "zlpr", "encoder": {"name": "cnn", "dropout": 0.0}}

@@ -41,7 +41,7 @@ class RDrop:
             )
 
     def __init__(
-        self, learn: Learn, objective: Objective, link: str, tag_link: str | None = None, *, alpha: float = 1.0
+        self, learn: Learn, objective: Objective, link: str, tag_link: str | None, *, alpha: float = 1.0
     ) -> None:
         self.learn, self.alpha = learn, alpha
         self.apart = Apart(symmetric_kl, objective, link, tag_link)

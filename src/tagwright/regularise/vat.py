@@ -28,8 +28,8 @@ class VAT:
     A text's length is that of its word vectors one after the other, so that its words move by `epsilon` of themselves
     in the mean, in texts of 5 words and of 500, with vectors of MiniLM and random ones; and that vectors grow is no way
     out. The papers' 5 for texts of IMDb, some 240 words of 256 numbers of variance 1, is 0.02 of them. `steps` is how
-    often the direction is improved; the papers find one enough. A trial must move logits by more than their rounding,
-    which is coarse in bfloat16, so that `xi` is no smaller than `epsilon`.
+    often the direction is improved; the papers find one enough. A trial as long as the move itself (docs/regularise.md)
+    is short enough for the Hessian to hold, and long enough to move logits by more than bfloat16 rounds them.
 
     No pass of it draws dropout, the one that it compares with included: else the divergence would be dropout's.
     """
@@ -52,9 +52,9 @@ class VAT:
         network: Network,
         objective: Objective,
         link: str,
-        tag_link: str | None = None,
+        tag_link: str | None,
         *,
-        xi: float = 0.1,
+        xi: float = 0.02,
         epsilon: float = 0.02,
         steps: int = 1,
         weight: float = 1.0,
