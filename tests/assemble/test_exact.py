@@ -163,6 +163,8 @@ def test_unjudged_labels_and_weights_reach_the_regressions():
         ({"targets": {"name": "smooth"}}, "targets smooth are soft: take hard"),
         ({"mask": {"name": "groups", "groups": "none.csv"}}, "mask groups is for training by steps"),
         ({"weights": {"name": "inverse"}}, "weights inverse are for training by steps"),
+        ({"rdrop": {}}, "rdrop stand around training by steps"),
+        ({"head": {"name": "cloze"}}, "head cloze is trained by steps"),
         ({"head": {"name": "document", "chunk": 2}}, "leave --head-chunk out"),
         ({"head": {"name": "chain", "order": ["city", "fruit"]}}, "metal, sport, tool missing"),
         ({"fit": {"optimiser": "auto"}, "head": {"name": "chain"}}, "a chain is solved"),
@@ -187,7 +189,7 @@ def test_a_chain_of_labels_that_exclude_each_other_is_refused(single_source, tmp
 
 
 def test_tags_of_tokens_are_refused(token_source, tmp_path):
-    with pytest.raises(SettingsError, match="head tokens is for tokens"):
+    with pytest.raises(SettingsError, match="head tokens is trained by steps: take document or chain"):
         fit_folder(str(token_source), given("binary-relevance"), out=tmp_path / "model")
 
 

@@ -35,6 +35,7 @@ def check_exact(prepared: Prepared, settings: Settings) -> None:
         return
     encoder, loss, head = settings.encoder.name, settings.loss.name, settings.head.name
     sparse = getattr(parts.find("encoders", encoder).factory, "sparse", False)
+    names = ", ".join(choice.name for choice in settings.regularise)
     faults = {
         f"{encoder} learns its features, and they must stay as they are: take --encoder bow": not sparse,
         f"each label is a logistic regression, whose loss is bce, not {loss}": loss != "bce",
@@ -43,7 +44,8 @@ def check_exact(prepared: Prepared, settings: Settings) -> None:
         "labels are there or not, and the data give some of them values between": _between(prepared.tables["train"]),
         f"mask {settings.mask.name} is for training by steps: take none": settings.mask.name != "none",
         f"weights {settings.weights.name} are for training by steps: take none": settings.weights.name != "none",
-        f"whole texts are labelled, and head {head} is for tokens": head not in ("document", "chain"),
+        f"{names} stand around training by steps: leave them out": bool(names),
+        f"head {head} is trained by steps: take document or chain": head not in ("document", "chain"),
         "whole texts are labelled, and these data have tags of tokens": prepared.tag_space is not None,
         "each text has exactly one label, and a chain is for any number: take binary-relevance": head == "chain"
         and prepared.space.exclusive,
