@@ -103,18 +103,15 @@ def test_the_mean_does_not_depend_on_batches(make, monkeypatch, options):
         np.testing.assert_allclose(alone[layer], whole[layer], rtol=1e-5, atol=1e-7)
 
 
-def test_a_batch_holds_no_more_attention_than_allowed(make, monkeypatch):
-    made, widths = make(), []
-    monkeypatch.setattr(attention, "CELLS", 8000)
-    between = attention._between_slots
-    monkeypatch.setattr(
-        attention,
-        "_between_slots",
-        lambda found, *rest, **more: widths.append(found.shape) or between(found, *rest, **more),
-    )
+@pytest.mark.parametrize("options", [{}, {"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str)
+def test_a_batch_holds_no_more_attention_than_allowed(make, monkeypatch, options):
+    made, sizes, most = make(**options), [], 16_000
+    monkeypatch.setattr(attention, "CELLS", most)
+    whole = attention._whole
+    monkeypatch.setattr(attention, "_whole", lambda found, *rest: sizes.append(found) or whole(found, *rest))
     label_attention(made.network, made.inputs(TEXTS * 9), (1,))
-    assert max(2 * np.prod(shape) for shape in widths) <= 8000  # of two layers
-    assert max(shape[0] for shape in widths) > 1
+    held = [sum(layer.numel() for layer in found) for found in sizes]
+    assert most / 2 < max(held) <= most
 
 
 def test_windows_of_a_text_count_as_one_text(make):
@@ -213,6 +210,8 @@ def test_a_model_without_slots_is_refused(make):
         ("low,middle,last", 12, (2, 6, 12)),
         ("low,middle,last", 6, (1, 3, 6)),
         ("low,middle,last", 24, (4, 12, 24)),
+        ("low,middle,last", 22, (4, 11, 22)),
+        ("low,middle,last", 3, (1, 2, 3)),
         ("low,middle,last", 1, (1,)),
         ("low,middle,last", 2, (1, 2)),
         ("6, 1,1,", 6, (1, 6)),

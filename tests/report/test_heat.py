@@ -12,9 +12,11 @@ MATRIX = np.array([[9.0, 0.5, 0.2], [0.1, 9.0, np.nan], [0.3, 0.4, 9.0]])
 
 
 def cells(read_page, drawn):
-    """Colour and strength of every cell, row by row."""
+    """Colour and strength of every cell, row by row as they stand on the page."""
     marks = [a for a in read_page(drawn.svg).named("path") if str(a.get("fill", "")).startswith("var(")]
-    return [(a["fill"], float(a.get("opacity") or 1)) for a in marks]
+    places = [tuple(map(float, re.match(r"M([\d.]+),([\d.]+)", a["d"]).groups())) for a in marks]
+    order = sorted(range(len(marks)), key=lambda i: places[i][::-1])
+    return [(marks[i]["fill"], float(marks[i]["opacity"])) for i in order]
 
 
 def test_cells_run_from_the_lowest_to_the_highest_and_none_is_grey(read_page, monkeypatch):

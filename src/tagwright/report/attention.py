@@ -97,7 +97,7 @@ def _lead(facts: AttentionFacts) -> str:
 
 def _card(facts: AttentionFacts, layer: int) -> Card:
     found = facts.likeness[layer]
-    return Card(f"layer {layer} of {facts.depth}", signed(found.spearman), _p_value(found.p_shuffled))
+    return Card(f"likeness, layer {layer} of {facts.depth}", signed(found.spearman), _p_value(found.p_shuffled))
 
 
 def signed(value: float) -> str:
