@@ -12,6 +12,8 @@ from tagwright.assemble.train import fit
 from tagwright.read import Data
 from tagwright.settings import resolve
 
+from ..tiny_encoders import write_encoder
+
 TEXTS = [
     f"{colour} {thing} {n}" for n in range(30) for colour in ("red", "blue") for thing in ("tent", "knife", "rope")
 ]
@@ -39,8 +41,12 @@ CASES = [(name, task) for name in presets.names() for task in tasks(name)]
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_objective_trains_and_its_model_is_read_back(name: str, task: str, tmp_path: Path):
     encoder, choice = {"name": "cnn", "width": 16, "filters": 16}, {"epochs": 12, "learning_rate": 0.01}
-    if resolve({"objective": name}).fit.optimiser == "exact":
+    chosen = resolve({"objective": name})
+    if chosen.fit.optimiser == "exact":
         encoder = {"name": "bow"}
+    if chosen.head.name == "cloze":
+        encoder = {"name": "pretrained", "path": str(write_encoder(tmp_path / "encoder"))}
+        choice = {"epochs": 12, "learning_rate": 0.005, "batch": 8, "limit": 12, "evaluations": 0.2}
     given = {"objective": name, "encoder": encoder, "fit": choice}
     settings = resolve(given, task)
     fitted = fit(prepare(data(task), settings), settings)
