@@ -12,10 +12,10 @@ from tagwright.assemble.fit import fit_folder, read_for
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.score import score
 from tagwright.assemble.spans import find_spans, given_tokens
-from tagwright.assemble.steps import batch_loss
 from tagwright.assemble.tag import tag
 from tagwright.assemble.tag_head import tagging_of
 from tagwright.assemble.train import _network
+from tagwright.fit.learner import Learner
 from tagwright.objective import build_objective
 from tagwright.read import read_data
 
@@ -56,7 +56,7 @@ def test_the_loss_is_that_of_the_labels_and_the_weighed_one_of_the_tags():
     batch = rows.batch(np.arange(5), "cpu")
     objective = build_objective(settings, prepared.space, row_count=prepared.example_count)
     objective.tagging = tagging_of(prepared, settings)
-    value = batch_loss(network, objective, batch, torch.Generator())
+    value = Learner(network, objective)(batch, torch.Generator()).value
     logits = network(*batch.inputs)
     of_labels = torch.nn.functional.binary_cross_entropy_with_logits(logits["main"], batch.target, reduction="sum")
     share = torch.log_softmax(logits["tags"], -1)[batch.tags >= 0]
