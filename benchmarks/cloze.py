@@ -1,0 +1,133 @@
+"""What label slots cost: a step of a pretrained encoder with them, beside a plain step that reads as many tokens.
+
+    pip install 'tagwright[minilm]'
+    python benchmarks/cloze.py --device cpu --rows 128
+    python benchmarks/cloze.py --device cuda --rows 8192
+    python benchmarks/cloze.py --device cuda --only memory
+
+Texts are made up, of one length: with a plain head `--tokens` pieces, with slots so many fewer as these take. Memory is
+that of debtags (598 labels, TAGWRIGHT_DATA else ../shared/data) in training and in prediction, one token a slot,
+texts that do not look at slots. Encoders are found as `fit` does, or in the folder that `--encoder` names.
+"""
+
+import argparse
+import logging
+import os
+import resource
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from tagwright.assemble.fit import read_for
+from tagwright.assemble.prepare import prepare
+from tagwright.assemble.train import Run, fit
+from tagwright.fit.loop import Step
+from tagwright.read import Data
+from tagwright.settings import resolve
+
+CLOCK = time.perf_counter
+FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
+LABELS, AROUND = 28, 2  # as goemotions has; special tokens around a text
+MOST = 1.3
+SLOTS = {"diff": 3, "short": 1}
+WIDE = {"name": "cloze", "template": "short", "slot_positions": "shared", "text_sees_slots": False}
+
+
+def drawn(words: int, rows: int) -> Data:
+    """Texts of so many words of one piece each, with labels at random."""
+    random = np.random.default_rng(0)
+    known = ["time", "people", "way", "water", "word", "day", "part", "place", "year", "name"]
+    texts = [" ".join(random.choice(known, words)) for _ in range(2 * rows)]
+    labels = [[f"label {n}" for n in random.choice(LABELS, 2, replace=False)] for _ in range(2 * rows)]
+    table = pa.table({"text": texts, "labels": pa.array(labels, pa.list_(pa.string()))})
+    tables = {"train": table.slice(0, rows), "dev": table.slice(rows, 32)}
+    return Data(tables=tables, task="many", source="made up")
+
+
+def seconds_of(head: dict[str, Any], words: int, options: argparse.Namespace) -> float:
+    """Seconds a step of those after the first epoch, in which graphs are captured."""
+    given = {"objective": "bce", "head": head, "encoder": options.named}
+    given["fit"] = {"epochs": 3.0, "device": options.device, "evaluations": 0.01, "limit": 256}
+    settings = resolve(given)
+    prepared = prepare(drawn(words, options.rows), settings)
+    per_epoch, taken, count = -(-options.rows // settings.fit.batch), 0.0, 0
+
+    def timed(stream: Iterator[Step], title: str, start: int, total: int) -> Iterator[Step]:
+        nonlocal taken, count
+        started, last = CLOCK(), 0
+        for step in stream:
+            if step.settled:
+                if step.score is None and last >= per_epoch:
+                    taken, count = taken + CLOCK() - started, count + step.number - last
+                started, last = CLOCK(), step.number
+            yield step
+
+    fit(prepared, settings, Run(progress=timed, say=lambda text: print(f"  {text}")))
+    return taken / count
+
+
+def compare(options: argparse.Namespace) -> None:
+    """Print seconds a step with each template, and ratios to the plain one."""
+    heads = {"plain": ({"name": "document"}, options.tokens - AROUND)}
+    for template, size in SLOTS.items():
+        heads[template] = ({"name": "cloze", "template": template}, options.tokens - AROUND - size * LABELS)
+    found: dict[str, list[float]] = {name: [] for name in heads}
+    for _ in range(options.rounds):
+        for name, (head, words) in heads.items():
+            found[name].append(seconds_of(head, words, options))
+        print("  " + ", ".join(f"{name} {1000 * found[name][-1]:,.2f} ms" for name in heads), flush=True)
+    for name in SLOTS:
+        ratios = [own / plain for own, plain in zip(found[name], found["plain"])]
+        print(f"  {name}: {median(ratios):.2f} of a plain step (may be {MOST}), {min(ratios):.2f} to {max(ratios):.2f}")
+
+
+def memory(options: argparse.Namespace) -> None:
+    """Print what debtags takes at its peak: of a GPU in training and scoring, of a host with few texts."""
+    given: dict[str, Any] = {"objective": "bce", "head": WIDE, "encoder": options.named}
+    given["fit"] = {"epochs": 1.0, "device": options.device, "limit": 128}
+    data, settings = read_for(str(FOLDER / "debtags"), given)
+    data = replace(data, tables={name: table.slice(0, options.rows) for name, table in data.tables.items()})
+    prepared = prepare(data, settings)
+    fitted = fit(prepared, settings, Run(say=lambda text: print(f"  {text}")))
+    peak = torch.cuda.max_memory_allocated() if options.device == "cuda" else 0
+    print(f"  debtags, {len(prepared.space)} labels: {fitted.seconds:.0f} s for {options.rows} texts")
+    host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"  peak of a GPU {peak / 2**30:.1f} GiB, of the host {host / 2**20:.1f} GiB")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--encoder", default="minilm", help="minilm, mpnet, or a folder")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--tokens", type=int, default=128, help="of a row, slots included")
+    parser.add_argument("--rows", type=int, default=128)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=["steps", "memory"])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--cpu-time", action="store_true", help="the process's own time: with 1 thread")
+    options = parser.parse_args()
+    global CLOCK
+    CLOCK = time.process_time if options.cpu_time else time.perf_counter
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
+    if options.device == "cpu":
+        torch.set_num_threads(min(options.threads, os.cpu_count() or 1))
+    known = options.encoder in ("minilm", "mpnet")
+    options.named = {"name": options.encoder} if known else {"name": "pretrained", "path": options.encoder}
+    if options.only != "memory":
+        compare(options)
+    if options.only != "steps":
+        memory(options)
+
+
+if __name__ == "__main__":
+    main()
