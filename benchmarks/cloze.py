@@ -90,11 +90,13 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def memory(options: argparse.Namespace) -> None:
-    """Print what debtags takes at its peak: of a GPU in training and scoring, of a host with few texts."""
+    """Print what debtags takes at its peak, of a GPU and of the host, with `--rows` texts to learn and to score."""
     given: dict[str, Any] = {"objective": "bce", "head": WIDE, "encoder": options.named}
-    given["fit"] = {"epochs": 1.0, "device": options.device, "limit": 128}
-    data, settings = read_for(str(FOLDER / "debtags"), given)
-    data = replace(data, tables={name: table.slice(0, options.rows) for name, table in data.tables.items()})
+    data, _ = read_for(str(FOLDER / "debtags"), given)
+    share = options.rows / data.tables["train"].num_rows  # of an epoch: all texts stay, for the sake of their labels
+    given["fit"] = {"epochs": max(share, 0.01), "device": options.device, "limit": 128}
+    settings = resolve(given, data.task, data.first.num_rows)
+    data = replace(data, tables={**data.tables, "dev": data.tables["dev"].slice(0, options.rows)})
     prepared = prepare(data, settings)
     fitted = fit(prepared, settings, Run(say=lambda text: print(f"  {text}")))
     peak = torch.cuda.max_memory_allocated() if options.device == "cuda" else 0

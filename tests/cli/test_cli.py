@@ -55,6 +55,8 @@ MISTAKES = {
     "score-choice": ["score", "{model}", "{texts}", "--unseen", "mis"],
     "tag": ["tag", "{model}", "{missing}", "--out", "{tmp}/o.csv"],
     "tag-suffix": ["tag", "{model}", "{texts}", "--out", "{tmp}/o.xlsx"],
+    "explain": ["explain", "{tmp}/nowhere", "{texts}", "--attention", "--out", "{tmp}/p.html"],
+    "explain-slots": ["explain", "{model}", "{texts}", "--attention", "--out", "{tmp}/p.html"],
     "decide": ["decide", "{tmp}/nowhere"],
     "decide-rule": ["decide", "{model}", "--rule", "treshold"],
     "groups": ["groups", "{missing}", "--out", "{tmp}/g.toml"],

@@ -98,6 +98,8 @@ def test_cells_that_nobody_sees_are_said_to_be_grey(facts, read_page):
 
 def test_the_verdict_names_the_layer_that_is_most_alike(facts):
     assert "most clearly in layer 6: Spearman's correlation is +0.60 (p ≤ 0.001)" in verdict(facts)
+    weak = {layer: found._replace(spearman=found.spearman / 3) for layer, found in facts.likeness.items()}
+    assert "look at each other a little more, most clearly in layer 6" in verdict(replace(facts, likeness=weak))
     chance = {layer: found._replace(p_shuffled=0.2) for layer, found in facts.likeness.items()}
     assert verdict(replace(facts, likeness=chance)).startswith("In none of these layers")
     against = {6: Likeness(-0.5, 0.001, 0.001, 20)}
@@ -113,6 +115,16 @@ def test_shares_of_a_layer_add_up_to_1(facts):
         assert others == pytest.approx((matrix.sum() - np.trace(matrix)) / 5)
         assert others + own + text == pytest.approx(1.0)
     assert texts(layer_table(facts))[0][4:] == ["+0.55", "+0.10", "0.300", "20"]
+
+
+def test_two_labels_have_nothing_to_be_ranked(facts, read_page):
+    nothing = Likeness(np.nan, np.nan, np.nan, 2)
+    few = {"layers": {1: np.full((2, 2), 0.1)}, "likeness": {1: nothing}, "nearness": {1: np.nan}}
+    data = {"correlation": np.array([[1.0, -0.2], [-0.2, 1.0]]), "together": np.ones((2, 2), int)}
+    page = read_page(attention_report(replace(facts, label_names=NAMES[:2], shown=[0, 1], **few, **data)))
+    assert page.faults == []
+    assert "nan" not in page.text("td") + page.text("strong") + page.text("p")
+    assert "nan" not in {attributes.get("data-value") for attributes in page.named("td")}
 
 
 def test_slots_that_share_a_place_have_no_nearness(facts):

@@ -18,9 +18,7 @@ def explain(
     data: o.Data,
     attention: Annotated[
         bool,
-        typer.Option(
-            "--attention", help="How much the labels of a model of head cloze look at each other. The one way there is."
-        ),
+        typer.Option("--attention", help="How much labels that are slots before the text look at each other."),
     ] = False,
     layers: Annotated[
         str, typer.Option(help="low, middle, last, or numbers from 1 up, with commas.")
@@ -96,5 +94,5 @@ def _show_attention(facts: "AttentionFacts") -> None:
         for row in found.rows[:PAIRS]:
             table.add_row(*(Text(cell.text) for cell in row))
         _show.show(table)
-    if facts.likeness:
-        _show.result(verdict(facts))
+    if said := verdict(facts):
+        _show.result(said)

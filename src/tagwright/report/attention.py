@@ -12,6 +12,7 @@ from tagwright.report.page import Card, Cell, Table, number, plural, render
 
 PAIRS = 12  # the strongest by each column of the table
 SURE = 0.05
+WEAK = 0.3
 
 
 class Map(NamedTuple):
@@ -47,8 +48,9 @@ def verdict(facts: AttentionFacts) -> str:
         return ""
     layer, best = max(known.items(), key=lambda item: item[1].spearman)
     if best.spearman > 0 and best.p_shuffled < SURE:
+        more = "a little more" if best.spearman < WEAK else "more"
         return (
-            f"Labels that come together look at each other more, most clearly in layer {layer}: "
+            f"Labels that come together look at each other {more}, most clearly in layer {layer}: "
             f"Spearman's correlation is {signed(best.spearman)} ({_p_value(best.p_shuffled)})."
         )
     return (
@@ -103,10 +105,10 @@ def _card(facts: AttentionFacts, layer: int) -> Card:
 def signed(value: float) -> str:
     """A correlation with its sign.
 
-    >>> signed(0.4567), signed(-0.2), signed(float("nan"))
-    ('+0.46', '−0.20', '–')
+    >>> signed(0.4567), signed(-0.2), signed(-0.001), signed(float("nan"))
+    ('+0.46', '−0.20', '+0.00', '–')
     """
-    return "–" if np.isnan(value) else f"{value:+.2f}".replace("-", "−")
+    return "–" if np.isnan(value) else f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")
 
 
 def _p_value(value: float) -> str:
@@ -145,7 +147,7 @@ def _layer_map(facts: AttentionFacts, layer: int) -> Map:
 
 def layer_table(facts: AttentionFacts) -> Table:
     """What a label looks at in each layer (others, itself, and the rest, which is the text), and what that is like."""
-    helps = {"layer": "", "other labels": "share of a label's attention, the mean of all labels", "its own slot": ""}
+    helps = {"layer": "", "other labels": "share of a label's attention, the mean of all labels", "itself": ""}
     helps["the text"] = "words and special tokens"
     if facts.nearness:
         helps["nearness"] = "Spearman's correlation with how near the slots stand"
@@ -161,11 +163,12 @@ def _layer_row(facts: AttentionFacts, layer: int) -> list[Cell]:
     shares = (labels - own, own, 1 - labels)
     cells = [Cell(str(layer), layer), *(Cell(f"{share:.1%}", share) for share in shares)]
     if facts.nearness:
-        cells.append(Cell(signed(facts.nearness[layer]), facts.nearness[layer]))
+        cells.append(Cell(signed(facts.nearness[layer]), _sortable(facts.nearness[layer])))
     if facts.likeness:
         found = facts.likeness[layer]
-        cells += [Cell(signed(found.spearman), found.spearman), Cell(number(found.p_shuffled), found.p_shuffled)]
-        cells.append(Cell(number(found.cells), found.cells))
+        chance = "–" if np.isnan(found.p_shuffled) else f"{found.p_shuffled:.3f}"
+        cells.append(Cell(signed(found.spearman), _sortable(found.spearman)))
+        cells += [Cell(chance, _sortable(found.p_shuffled)), Cell(number(found.cells), found.cells)]
     return cells
 
 
