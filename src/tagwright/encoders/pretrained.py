@@ -157,6 +157,7 @@ class Pretrained(nn.Module):
             states, of_slots = self._states({"input_ids": ids}, lengths, ids.shape[1]), None
         else:
             states, of_slots = self._beside(ids, lengths, slots)
+            of_slots = self.dropout(of_slots)  # as what a plain head reads
         windows = None if counts is None else Windows(counts, self.window_pooling)
         return Hidden(states, self.dropout(self.pooling(states, inside)), windows, of_slots)
 
