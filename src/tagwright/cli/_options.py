@@ -57,7 +57,10 @@ Regularise = Annotated[
     str | None,
     typer.Option(help="rdrop, vat, mlm, with commas: `tagwright parts regularise`.", show_default="the objective's"),
 ]
-Head = Annotated[str | None, typer.Option(help="document or cloze.", show_default="the objective's, else document")]
+Head = Annotated[
+    str | None,
+    typer.Option(help="document, cloze, …: `tagwright parts heads`.", show_default="the objective's, else document"),
+]
 
 
 def given(settings: Path | None, assignments: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:
