@@ -3,6 +3,7 @@
 torchrun starts them and tells each its place. A process that is alone has no process group and pays nothing.
 """
 
+import gc
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -136,6 +137,7 @@ def joined(environment: Mapping[str, str] = os.environ) -> Iterator[Ranks]:
         yield ranks
     finally:
         distributed.destroy_process_group()
+        gc.collect()  # a group that something still holds would end with the interpreter, its threads running: an abort
 
 
 def ranks_of(environment: Mapping[str, str]) -> Ranks:
