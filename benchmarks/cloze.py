@@ -16,7 +16,6 @@ import os
 import resource
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -24,16 +23,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import regularise
 import torch
 
 from tagwright.assemble.fit import read_for
-from tagwright.assemble.prepare import prepare
+from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.train import Run, fit
-from tagwright.fit.loop import Step
 from tagwright.read import Data
-from tagwright.settings import resolve
+from tagwright.settings import Settings, resolve
 
-CLOCK = time.perf_counter
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 LABELS, AROUND = 28, 2  # as goemotions has; special tokens around a text
 MOST = 1.3
@@ -52,26 +50,12 @@ def drawn(words: int, rows: int) -> Data:
     return Data(tables=tables, task="many", source="made up")
 
 
-def seconds_of(head: dict[str, Any], words: int, options: argparse.Namespace) -> float:
-    """Seconds a step of those after the first epoch, in which graphs are captured."""
+def made(head: dict[str, Any], words: int, options: argparse.Namespace) -> tuple[Prepared, Settings]:
+    """What is to be timed: three epochs over texts of so many words, without evaluations."""
     given = {"objective": "bce", "head": head, "encoder": options.named}
     given["fit"] = {"epochs": 3.0, "device": options.device, "evaluations": 0.01, "limit": 256}
     settings = resolve(given)
-    prepared = prepare(drawn(words, options.rows), settings)
-    per_epoch, taken, count = -(-options.rows // settings.fit.batch), 0.0, 0
-
-    def timed(stream: Iterator[Step], title: str, start: int, total: int) -> Iterator[Step]:
-        nonlocal taken, count
-        started, last = CLOCK(), 0
-        for step in stream:
-            if step.settled:
-                if step.score is None and last >= per_epoch:
-                    taken, count = taken + CLOCK() - started, count + step.number - last
-                started, last = CLOCK(), step.number
-            yield step
-
-    fit(prepared, settings, Run(progress=timed, say=lambda text: print(f"  {text}")))
-    return taken / count
+    return prepare(drawn(words, options.rows), settings), settings
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -82,7 +66,7 @@ def compare(options: argparse.Namespace) -> None:
     found: dict[str, list[float]] = {name: [] for name in heads}
     for _ in range(options.rounds):
         for name, (head, words) in heads.items():
-            found[name].append(seconds_of(head, words, options))
+            found[name].append(regularise.seconds_of(*made(head, words, options)))
         print("  " + ", ".join(f"{name} {1000 * found[name][-1]:,.2f} ms" for name in heads), flush=True)
     for name in SLOTS:
         ratios = [own / plain for own, plain in zip(found[name], found["plain"])]
@@ -117,8 +101,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cpu-time", action="store_true", help="the process's own time: with 1 thread")
     options = parser.parse_args()
-    global CLOCK
-    CLOCK = time.process_time if options.cpu_time else time.perf_counter
+    regularise.CLOCK = time.process_time if options.cpu_time else time.perf_counter
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     if options.device == "cpu":

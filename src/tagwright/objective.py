@@ -192,7 +192,7 @@ def _check(settings: Settings, space: LabelSpace) -> None:
     if task not in factory.tasks:  # type: ignore[attr-defined]
         valid = [n for n in parts.names("losses") if task in parts.find("losses", n).factory.tasks]  # type: ignore[attr-defined]
         raise SettingsError(f"{name} does not fit texts with {words}; losses that do: {', '.join(valid)}")
-    if task == "many" and settings.loss.options.get("link", factory.link) == "softmax":  # type: ignore[attr-defined]
+    if task == "many" and settings.link == "softmax":
         raise SettingsError(f"{name} with link softmax does not fit texts with {words}; set loss.link=sigmoid")
     if factory.batchwise and settings.fit.accumulate > 1:  # type: ignore[attr-defined]
         raise SettingsError(f"{name} looks at a whole batch, so fit.accumulate must be 1")
@@ -213,7 +213,7 @@ def _check_soft(settings: Settings, task: str) -> None:
         raise SettingsError(f"targets {settings.targets.name} are of all labels at once; with head.chunk take hard")
     if settings.soft.heads not in (1, 2) or (settings.soft.heads == 2 and settings.soft.role != "auxiliary"):
         raise SettingsError(f"soft.heads must be 1, or 2 with soft.role=auxiliary, got {settings.soft.heads}")
-    link = settings.loss.options.get("link", factory.link)  # type: ignore[attr-defined]
+    link = settings.link
     if settings.soft.role == "auxiliary" and link not in LINKS:
         raise SettingsError(
             f"{name}'s logits give no probabilities to hold beside soft labels; take a loss with one of the links "
@@ -241,8 +241,7 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
         raise SettingsError(
             f"mask {settings.mask.name} looks at all labels of a text at once; with head.chunk take none"
         )
-    link = settings.loss.options.get("link", parts.find("losses", settings.loss.name).factory.link)  # type: ignore[attr-defined]
-    if shortlisted(settings, len(space)) and link == "none":
+    if shortlisted(settings, len(space)) and settings.link == "none":
         raise SettingsError(
             f"{settings.loss.name}'s logits are only an order, and all of dev's are needed to make probabilities of "
             f"them; with head.chunk and more than {FULL:,} labels take bce, focal or zlpr, or cross_entropy"

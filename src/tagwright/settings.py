@@ -96,6 +96,12 @@ class Settings:
             result[choice.name] = {**parts.options(parts.find(REGULARISE, choice.name).factory), **choice.options}
         return result
 
+    @property
+    def link(self) -> str:
+        """How logits become probabilities: as the loss declares, or as its settings choose."""
+        declared: str = parts.find("losses", self.loss.name).factory.link  # type: ignore[attr-defined]
+        return str(self.loss.options.get("link", declared))
+
     def of_tags(self) -> "Settings":
         """The settings of the head for tokens beside that for texts: its own objective, the rest the same."""
         shared = ("data", "split", "tags", "fit", "embed", "encoder", "schedule")

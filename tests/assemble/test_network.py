@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tagwright.assemble.network import build_network, learn, link_of, starting_bias
+from tagwright.assemble.network import build_network, learn, starting_bias
 from tagwright.batches.tokens import Tokens
 from tagwright.labels.space import LabelSpace
 from tagwright.settings import resolve
@@ -38,7 +38,7 @@ def test_building_does_not_touch_the_global_generator():
 
 @pytest.mark.parametrize(("loss", "link"), [("bce", "sigmoid"), ("zlpr", "sigmoid2"), ("cross_entropy", "softmax")])
 def test_the_loss_says_the_link(loss, link):
-    assert link_of(resolve({"objective": loss})) == link
+    assert resolve({"objective": loss}).link == link
 
 
 @pytest.mark.parametrize(

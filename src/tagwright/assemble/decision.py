@@ -7,7 +7,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tagwright import parts
-from tagwright.assemble.network import link_of
 from tagwright.decide.threshold import cross_fitted, cross_fitted_one, fit_one_threshold, fit_thresholds
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
@@ -50,7 +49,7 @@ def decide_on(
     `offsets` say where each text begins.
     """
     tagged = offsets is not None
-    link, choice = link_of(settings), rule_of(settings.decide, exclusive=space.exclusive, tagged=tagged)
+    link, choice = settings.link, rule_of(settings.decide, exclusive=space.exclusive, tagged=tagged)
     if isinstance(logits, Shortlist):
         return _decide_shortlist(logits, truth, settings, space)
     line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else IDENTITY
@@ -68,7 +67,7 @@ def decide_on(
 def _decide_shortlist(
     answers: Shortlist, truth: csr_array, settings: Settings, space: LabelSpace
 ) -> tuple[Head, np.ndarray]:
-    link, choice = link_of(settings), rule_of(settings.decide, exclusive=space.exclusive)
+    link, choice = settings.link, rule_of(settings.decide, exclusive=space.exclusive)
     if choice.name == "threshold":
         true, positives = answers.truth_cells(truth), np.diff(truth.indptr)
         facts = {"thresholds": fit_one_threshold(answers.logits, true, int(positives.sum()))}

@@ -56,11 +56,11 @@ def build_network(
             own = settings.of_tags() if name == "tags" else settings
             known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
             known["label_names"] = space.names
-            known["bias"] = starting_bias(space, token_count if name == "tags" else row_count, link_of(own))
+            known["bias"] = starting_bias(space, token_count if name == "tags" else row_count, own.link)
             known["whole_texts"] = getattr(encoder, "whole_texts", False)
             known["extra_logits"] = parts.find("losses", own.loss.name).factory.extra_logits  # type: ignore[attr-defined]
             known["zero"] = float(own.loss.options.get("threshold", 0.0))
-            known["link"] = link_of(own)
+            known["link"] = own.link
             known |= slot_facts(encoder, own, space, tokeniser)
             heads[name] = parts.build("heads", own.head.name, own.head.options, **known)
         return Network(encoder, heads)
@@ -70,7 +70,7 @@ def check_head(settings: Settings, space: LabelSpace) -> None:
     """Refuse settings of the head that do not go together, or not with these labels: it is made once, of width 1."""
     factory = parts.find("encoders", settings.encoder.name).factory
     facts: dict[str, Any] = {"width": 1, "label_count": len(space), "label_names": space.names, "zero": 0.0}
-    facts |= {"bias": torch.zeros(len(space)), "link": link_of(settings), **NO_SLOTS}
+    facts |= {"bias": torch.zeros(len(space)), "link": settings.link, **NO_SLOTS}
     facts |= {name: getattr(factory, name, False) for name in ("sparse", "whole_texts", "reads_slots")}
     facts["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
     parts.build("heads", settings.head.name, settings.head.options, **facts)
@@ -79,12 +79,6 @@ def check_head(settings: Settings, space: LabelSpace) -> None:
             "windows pool the logits of a text, and a head in chunks makes none; take encoder.long head, tail or both, "
             "or leave --head-chunk out"
         )
-
-
-def link_of(settings: Settings) -> str:
-    """The link that the loss declares, or that its settings choose."""
-    declared: str = parts.find("losses", settings.loss.name).factory.link  # type: ignore[attr-defined]
-    return str(settings.loss.options.get("link", declared))
 
 
 def starting_bias(space: LabelSpace, row_count: int, link: str) -> Tensor:

@@ -202,10 +202,7 @@ def _versions_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTable:
-    by_variant: dict[str, dict[tuple[int, str], dict[str, Any]]] = {run.variant: {} for run in runs}
-    for run in runs:
-        if run.key in ledger.rows:
-            by_variant[run.variant][run.seed, run.part] = ledger.rows[run.key]
+    by_variant = _grouped(runs, ledger, "variant")
     rows = [row for found in by_variant.values() for row in found.values()]
     data, encoder, cut = runs[0].cell
     return ResultTable(
@@ -220,14 +217,20 @@ def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTab
     )
 
 
+def _grouped(runs: Sequence[Planned], ledger: Ledger, by: str) -> dict[str, dict[tuple[int, str], dict[str, Any]]]:
+    """Rows that are there, by seed and part, of each variant or encoder."""
+    found: dict[str, dict[tuple[int, str], dict[str, Any]]] = {getattr(run, by): {} for run in runs}
+    for run in runs:
+        if run.key in ledger.rows:
+            found[getattr(run, by)][run.seed, run.part] = ledger.rows[run.key]
+    return found
+
+
 def _rivals(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> Iterator[RivalTable]:
     """Encoders against the first, of every data set, cut and variant that several of them have."""
     for data, cut, variant in dict.fromkeys((run.data, run.cut.name, run.variant) for run in runs):
         here = [run for run in runs if (run.data, run.cut.name, run.variant) == (data, cut, variant)]
-        by_encoder: dict[str, dict[tuple[int, str], dict[str, Any]]] = {run.encoder: {} for run in here}
-        for run in here:
-            if run.key in ledger.rows:
-                by_encoder[run.encoder][run.seed, run.part] = ledger.rows[run.key]
+        by_encoder = _grouped(here, ledger, "encoder")
         first, size = recipe.encoders[0], here[0].cut.size
         if first in by_encoder and len(by_encoder) > 1:
             lines = standings(by_encoder, recipe.metric, baseline=first, parts=size, also=recipe.also)

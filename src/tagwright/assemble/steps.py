@@ -11,7 +11,6 @@ from tagwright import parts
 from tagwright.assemble.chunked import chunked_loss
 from tagwright.assemble.device import device_of
 from tagwright.assemble.memory import crowded, free_bytes
-from tagwright.assemble.network import link_of
 from tagwright.assemble.training import Run, Training
 from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
 from tagwright.batches.rows import Batch, Rows
@@ -41,8 +40,8 @@ def steps_of(
     facts = {"step_count": course.total, "width": getattr(training.network.encoder, "width_out", None)}
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, **facts)
     done, dials = training.step, _dials(objective, rows, settings)
-    tag_link = None if objective.tagging is None else link_of(settings.of_tags())
-    learn = learner_of(training.network, objective, settings, {"link": link_of(settings), "tag_link": tag_link})
+    tag_link = None if objective.tagging is None else settings.of_tags().link
+    learn = learner_of(training.network, objective, settings, {"link": settings.link, "tag_link": tag_link})
     loss_of = partial(batch_loss, training.network, objective, learn)
 
     def loss_of_rows(index: np.ndarray, generator: torch.Generator) -> Tensor:

@@ -17,7 +17,7 @@ from tagwright.assemble.exact import check_exact, is_exact, solve_network
 from tagwright.assemble.lessons import check_lessons, lessons
 from tagwright.assemble.memory import explained, require_memory
 from tagwright.assemble.mlm import check_mlm, mlm_heads
-from tagwright.assemble.network import build_network, check_head, link_of
+from tagwright.assemble.network import build_network, check_head
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
 from tagwright.assemble.sheets import truth_of_tags
@@ -66,7 +66,9 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     """Refuse what cannot be trained, before anything is written; what a person should know of the rest comes back."""
     if prepared.tagged != (settings.head.name == "tokens"):
         wanted = (
-            "tokens, for these are tagged" if prepared.tagged else "document or cloze, for whole texts are labelled"
+            "tokens, for these are tagged"
+            if prepared.tagged
+            else "document, cloze or chain, for whole texts are labelled"
         )
         raise SettingsError(f"head.name is {settings.head.name}; take {wanted}")
     check_exact(prepared, settings)
@@ -103,7 +105,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     history = History(sign=1 if metrics.metric(metric)[1] else -1)
     score = _scorer(network, dev, truth, metric, settings, prepared, run.ranks)
     train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
-    answers = answers_of(network, dev.inputs, settings, space, link_of(settings), ranks=run.ranks)
+    answers = answers_of(network, dev.inputs, settings, space, settings.link, ranks=run.ranks)
     head, chosen = decide_on(answers, truth, settings, space, **texts)
     tags = prepared.tag_space
     beside = None if tags is None else tag_head(prepared, tags, network, settings, run.ranks)
@@ -234,7 +236,7 @@ def watched(settings: Settings, space: LabelSpace) -> str:
 def _scorer(
     network: Network, dev: Rows, truth: Any, metric: str, settings: Settings, prepared: Prepared, ranks: Ranks
 ) -> Callable[[], Evaluation]:
-    space, link = prepared.space, link_of(settings)
+    space, link = prepared.space, settings.link
     texts = {"offsets": prepared.sheets["dev"].offsets} if prepared.tagged else {}
     beside = BESIDE if prepared.tagged else ()
 

@@ -20,19 +20,17 @@ def influence(metric: str, truth: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     if metric not in METRICS:
         raise ValueError(metric)
     if metric == "micro_f1":
-        hits, counted = (truth & chosen).sum(1), truth.sum(1) + chosen.sum(1)
-        return _expanded(hits[:, None], counted[:, None])[:, 0]
-    # labels one after the other: (n, L) of floats would be eight times the truth
+        return _expanded((truth & chosen).sum(1), truth.sum(1) + chosen.sum(1))
     total = np.zeros(len(truth))
-    for label in range(truth.shape[1]):
-        hits, counted = truth[:, label] & chosen[:, label], truth[:, label].astype(int) + chosen[:, label]
-        total += _expanded(hits[:, None], counted[:, None])[:, 0]
+    for own, picked in zip(truth.T, chosen.T):  # one after the other: (n, L) of floats would be eight times the truth
+        total += _expanded((own & picked).astype(int), own.astype(int) + picked)
     return total / max(truth.shape[1], 1)
 
 
 def _expanded(hits: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Hits (n, k) and what is true plus what is chosen (n, k) -> values (n, k) of F1; 0 where nothing is either."""
-    whole = counted.sum(0)
-    score = np.divide(2 * hits.sum(0), whole, out=np.zeros(whole.shape), where=whole > 0)
-    moved = np.divide(2 * hits - score * counted, whole, out=np.zeros(hits.shape), where=whole > 0)
-    return score + len(hits) * moved
+    """Hits (n,) and what is true plus what is chosen (n,) -> values (n,) of F1; 0 where nothing is either."""
+    whole = counted.sum()
+    if not whole:
+        return np.zeros(len(hits))
+    score = 2 * hits.sum() / whole
+    return score + len(hits) * (2 * hits - score * counted) / whole

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from torch import Tensor, nn
 
 from tagwright.batches.rows import Batch
+from tagwright.heads._cloze import MASK
 from tagwright.objective import Objective
-
-MASKED = 2  # of `Batch.shown`: a slot that hides its label; the others show the answer, which nobody need agree on
 
 Measure = Callable[..., Tensor]  # `kl` or `symmetric_kl`
 Logits = Mapping[str, Tensor]
@@ -16,8 +15,8 @@ Logits = Mapping[str, Tensor]
 class Apart:
     """By `link`, that of the loss, and by `tag_link`, that of the tags' loss where tokens are tagged beside labels.
 
-    Labels that nobody judged take part, for no answer is needed to agree on one. A second head for soft labels does
-    not: it predicts nothing.
+    Slots that show their answer take no part, for nobody need agree on it. Labels that nobody judged do: to agree on
+    one, no answer is needed. A second head for soft labels does not: it predicts nothing.
     """
 
     def __init__(self, measure: Measure, objective: Objective, link: str, tag_link: str | None) -> None:
@@ -29,7 +28,7 @@ class Apart:
         main = logits["main"], other["main"]
         if batch.tags is not None and tagging is None:
             return self._of_tokens(*main, batch.tags, objective.loss, self.link)
-        mask = None if batch.shown is None else batch.shown == MASKED
+        mask = None if batch.shown is None else batch.shown == MASK
         found = self._summed(*main, objective.loss, self.link, mask)
         if tagging is None:
             return found

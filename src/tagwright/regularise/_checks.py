@@ -12,7 +12,7 @@ def require_chances(name: str, *heads: Settings) -> None:
             raise SettingsError(
                 f"{name} compares all logits of a text, and a head in chunks makes none; leave head.chunk out"
             )
-        if _link(settings) == "none":
+        if settings.link == "none":
             losses = ((one, parts.find("losses", one).factory) for one in parts.names("losses"))
             known = [one for one, factory in losses if factory.link != "none"]  # type: ignore[attr-defined]
             raise SettingsError(
@@ -29,8 +29,3 @@ def require_range(name: str, *, above: dict[str, float] | None = None, least: di
     ]
     if faults:
         raise SettingsError("; ".join(faults))
-
-
-def _link(settings: Settings) -> str:
-    declared = parts.find("losses", settings.loss.name).factory.link  # type: ignore[attr-defined]
-    return str(settings.loss.options.get("link", declared))

@@ -139,7 +139,7 @@ def _rivals(facts: RecipeFacts) -> Iterator[str]:
             yield from ("", f"### {place}", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|")
         before = place
         for line in table.lines:
-            cells = _row(line, (), texts=True).removeprefix("| ").split(" | ")[:-1]  # seconds are told elsewhere
+            cells = _cells(line, (), texts=True)[:-1]  # seconds are told elsewhere
             yield f"| {_cell(table.variant)} | {' | '.join(cells)} |"
 
 
@@ -158,7 +158,8 @@ def _table(table: ResultTable, facts: RecipeFacts) -> Iterator[str]:
     columns = ["variant", facts.metric, *facts.also, "seeds", difference, "over seeds"]
     columns += ["", "seconds"] if table.tokens is not None else ["over seeds and texts", "", "seconds"]
     yield from ("", f"| {' | '.join(columns)} |".replace("|  |", "| |"), "|---" * len(columns) + "|")
-    yield from (_row(line, facts.also, texts=table.tokens is None) for line in table.lines)
+    shown = (_cells(line, facts.also, texts=table.tokens is None) for line in table.lines)
+    yield from (f"| {' | '.join(cells)} |" for cells in shown)
     yield from _amounts(table) if facts.amounts else ()
     failed: dict[str, dict[str, None]] = {}  # error -> variants
     for line in table.lines:
@@ -185,7 +186,8 @@ def _spread(scores: Sequence[float]) -> str:
     return f"{mean(scores):.4f}" + (f" ± {stdev(scores):.4f}" if len(scores) > 1 else "")
 
 
-def _row(line: Line, also: Sequence[str], *, texts: bool) -> str:
+def _cells(line: Line, also: Sequence[str], *, texts: bool) -> list[str]:
+    """A row of a table; the interval over texts has a column where `texts` are what is counted."""
     score = _spread(line.scores) if line.scores else "failed" if line.failed else "not yet"
     beside = [_spread(line.beside[name]) if line.beside.get(name) else "" for name in also]
     difference = "" if line.over_seeds is None else f"{line.over_seeds[0]:+.4f}"
@@ -196,8 +198,7 @@ def _row(line: Line, also: Sequence[str], *, texts: bool) -> str:
         bounds[1] = ""
     seconds = "" if math.isnan(line.seconds) else f"{line.seconds:.1f}"
     count = f"{len(line.scores)}" + (f", {len(line.failed)} failed" if line.failed else "")
-    cells = [_cell(line.variant), score, *beside, count, difference, *bounds, line.verdict, seconds]
-    return f"| {' | '.join(cells)} |"
+    return [_cell(line.variant), score, *beside, count, difference, *bounds, line.verdict, seconds]
 
 
 def _bounds(found: Bounds | None) -> str:
