@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from tagwright import metrics
-from tagwright.assemble.decision import measured, truth_of
+from tagwright.assemble.decision import measured, truth_of, untuned
 from tagwright.assemble.device import device_of
 from tagwright.assemble.ledger import packed, packed_values
 from tagwright.assemble.planned import Planned, Source
@@ -21,7 +21,7 @@ from tagwright.labels.tags import scheme_of
 from tagwright.metrics import Measures
 from tagwright.metrics._influence import METRICS as F1
 from tagwright.metrics._influence import influence
-from tagwright.model import Scores, answers_of, inputs_of, tag_inputs
+from tagwright.model import Head, Scores, answers_of, inputs_of, tag_inputs
 from tagwright.settings import Settings
 from tagwright.targets.hard import hard
 
@@ -95,7 +95,17 @@ def scored(fitted: Fitted, ready: Ready, settings: Settings) -> dict[str, Any]:
     if not isinstance(scores, Scores):
         return {"test": found, "texts": truth.shape[0], "right": None}
     values = {metric: packed_values(influence(metric, truth, scores.chosen)) for metric in F1}
-    return {"test": found, "texts": len(truth), "right": packed((scores.chosen == truth).all(1)), "of_texts": values}
+    right = packed((scores.chosen == truth).all(1))
+    return {"test": found, "texts": len(truth), "right": right, "of_texts": values, **_untuned(head, scores, truth)}
+
+
+def _untuned(head: Head, scores: Scores, truth: np.ndarray) -> dict[str, Any]:
+    """The metrics of the same logits with no threshold fitted, where one was: how much the fit is worth."""
+    chosen = untuned(head, scores)
+    if chosen is None:
+        return {}
+    measures = measured(scores._replace(chosen=chosen), truth)
+    return {"untuned": only_metrics(measures.results(label_counts=head.space.counts))}
 
 
 def _scored_tokens(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> dict[str, Any]:
