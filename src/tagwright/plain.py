@@ -8,13 +8,15 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Nested values with lists for tuples, Python numbers for NumPy's, and None for numbers that are not finite.
+    """Nested values: lists for tuples and arrays, Python numbers for NumPy's, None for numbers that are not finite.
 
     >>> plain({"a": (1, float("nan")), "b": np.float32(0.5)})
     {'a': [1, None], 'b': 0.5}
     """
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, np.generic):

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from tagwright.assemble import compare as module
-from tagwright.assemble.compare import compare_folder, summarise, verdict
+from tagwright.assemble import runs as module
+from tagwright.assemble.compare import compare_folder
+from tagwright.assemble.watch import Watch
 from tagwright.errors import DataError, ModelError, SettingsError, TagwrightError
 
 
@@ -63,7 +64,8 @@ def test_results_and_report_are_written(compared):
     assert strict(out / "results.json")["baseline"] == "bce"
     assert done.report == out / "report.html"
     assert done.facts.split == "test"
-    assert len(list((out / "runs").glob("*.json"))) == 6
+    assert len((out / "runs.jsonl").read_text().splitlines()) == 6
+    assert all((out / row["page"]).is_file() for row in done.facts.rows)
 
 
 def test_resuming_trains_nothing_anew(compared, split_source, quick, monkeypatch):
@@ -220,90 +222,155 @@ def test_a_metric_that_such_data_do_not_have_is_refused(tagged_sets, source, qui
     assert trained == list(tmp_path.iterdir()) == []
 
 
-def rows_with(**scores):
-    return [
-        {"objective": name, "seed": seed, "metrics": {"macro_f1": value, "ranking_loss": 1 - value}, "seconds": 1.0}
-        for name, values in scores.items()
-        for seed, value in enumerate(values)
-    ]
-
-
-def verdict_of(primary="macro_f1", **scores):
-    return summarise(rows_with(**scores), primary, split="test", title="t", settings={}).verdict
-
-
-BASE = [0.50, 0.52, 0.51, 0.49, 0.50]
-
-
-def test_a_clear_gain_is_called_better():
-    sentence = verdict_of(bce=BASE, zlpr=[0.60, 0.63, 0.61, 0.58, 0.61])
-    assert sentence.startswith("zlpr is better than bce in macro_f1 by 0.1020 ")
-    assert "95% interval" in sentence
-
-
-def test_a_clear_loss_is_called_worse():
-    assert verdict_of(bce=BASE, zlpr=[0.40, 0.43, 0.41, 0.38, 0.41]).startswith("zlpr is worse than bce")
-
-
-def test_where_lower_is_better_a_lower_score_is_called_better():
-    sentence = verdict_of("ranking_loss", bce=BASE, zlpr=[0.60, 0.63, 0.61, 0.58, 0.61])
-    assert sentence.startswith("zlpr is better than bce in ranking_loss by 0.1020")
-
-
-def test_noise_is_called_no_difference():
-    assert verdict_of(bce=BASE, zlpr=[0.51, 0.50, 0.52, 0.48, 0.51]).startswith("No difference in macro_f1 from bce")
-
-
-def test_the_best_of_several_is_named():
-    sentence = verdict_of(bce=BASE, zlpr=[0.60, 0.63, 0.61, 0.58, 0.61], cecl=[0.70, 0.73, 0.71, 0.68, 0.71])
-    assert sentence.startswith("cecl is better than bce")
-
-
-def test_several_objectives_are_corrected_for_their_number():
-    """One comparison at p = 0.03 is a difference, the best of five such is none."""
-    one = [{"objective": "a", "metric": "macro_f1", "mean": 0.1, "low": 0.0, "high": 0.2, "p_value": 0.03}]
-    five = one + [{**one[0], "objective": name, "p_value": 0.6} for name in "bcde"]
-    assert verdict(one, "bce", "macro_f1").startswith("a is better")
-    assert verdict(five, "bce", "macro_f1").startswith("No difference")
-
-
-def test_one_seed_is_never_called_better_and_the_sentence_asks_for_more():
-    sentence = verdict_of(bce=[0.1], zlpr=[0.9])
-    assert "better" not in sentence
-    assert "seed" in sentence
-
-
 def test_a_missing_source_writes_nothing(quick, tmp_path):
     with pytest.raises(DataError):
         compare_folder("nowhere.csv", quick, objectives=["bce", "zlpr"], seeds=1, out=tmp_path / "c")
     assert list(tmp_path.iterdir()) == []
 
 
+class Phases(Watch):
+    """Hears the phases of every run; with `until`, stops it all at the first step of that one."""
+
+    def __init__(self, until=None):
+        self.heard, self.until = [], until
+
+    def under_way(self, number, far):
+        if far.done == 1 or not self.heard or self.heard[-1] != (number, far.phase):
+            self.heard.append((number, far.phase))
+        if far.phase == self.until:
+            raise KeyboardInterrupt
+
+
 def test_objectives_share_a_teacher_and_it_does_not_stay(split_source, quick, tmp_path):
     """Two presets of one loss and seed want the same teacher; two seeds want two."""
-    phases = []
-
-    def watching(stream, title, start, total):
-        phases.append(title)
-        return stream
-
+    phases = Phases()
     given = {**quick, "loss": {"name": "bce"}, "targets": {"name": "distil"}, "soft": {"role": "auxiliary"}}
-    compare_folder(
-        str(split_source), given, objectives=["bce", "ls-distil"], seeds=2, out=tmp_path / "c", progress=watching
-    )
-    assert phases == ["teacher", "fit", "fit"] * 2
-    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["report.html", "results.json", "runs"]
+    options = {"objectives": ["bce", "ls-distil"], "seeds": 2, "out": tmp_path / "c", "watch": lambda metric: phases}
+    compare_folder(str(split_source), given, **options)
+    assert phases.heard == [(0, "teacher"), (0, "fit"), (1, "fit"), (2, "teacher"), (2, "fit"), (3, "fit")]
+    made = ["report.html", "results.json", "runs", "runs.jsonl"]
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == made
 
 
 def test_a_comparison_that_ended_while_teaching_can_be_resumed(split_source, quick, tmp_path):
-    def failing(stream, title, start, total):
-        yield next(stream)
-        raise KeyboardInterrupt
-
     given = {**quick, "targets": {"name": "distil"}, "fit": {**quick["fit"], "save_seconds": 0.0}}
     choice = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}
     with pytest.raises(KeyboardInterrupt):
-        compare_folder(str(split_source), given, **choice, progress=failing)
-    assert [path.name for path in (tmp_path / "c").iterdir()] == ["teachers"]
+        compare_folder(str(split_source), given, **choice, watch=lambda metric: Phases(until="teacher"))
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["runs.jsonl", "teachers"]
     compare_folder(str(split_source), given, **choice, resume=True)
     assert not (tmp_path / "c" / "teachers").exists()
+
+
+def test_a_run_that_fails_is_shown_and_the_others_go_on(split_source, quick, tmp_path, monkeypatch):
+    real = module.fit
+
+    def failing(prepared, settings, run):
+        if (settings.objective, settings.fit.seed) == ("zlpr", 1):
+            raise RuntimeError("the disk is full")
+        return real(prepared, settings, run)
+
+    monkeypatch.setattr(module, "fit", failing)
+    options = {"objectives": ["bce", "zlpr"], "seeds": 3, "out": tmp_path / "c"}
+    done = compare_folder(str(split_source), quick, **options)
+    assert (done.failed, len(done.facts.rows)) == (1, 6)
+    (broken,) = [row for row in done.facts.rows if row["failed"]]
+    assert (broken["objective"], broken["seed"], broken["failed"]) == ("zlpr", 1, "RuntimeError: the disk is full")
+    counts = {row["objective"]: (row["finished"], row["failed"]) for row in done.facts.summary}
+    assert counts == {"bce": (3, 0), "zlpr": (2, 1)}
+    assert done.facts.games == 2
+    assert "the disk is full" in done.report.read_text()
+    monkeypatch.setattr(module, "fit", real)
+    again = compare_folder(str(split_source), quick, **options, resume=True)
+    assert (again.failed, again.facts.games) == (0, 3)
+
+
+def test_where_every_run_of_an_objective_fails_the_rest_is_still_told(split_source, quick, tmp_path, monkeypatch):
+    real = module.fit
+
+    def failing(prepared, settings, run):
+        if settings.objective == "bce":
+            raise RuntimeError("no")
+        return real(prepared, settings, run)
+
+    monkeypatch.setattr(module, "fit", failing)
+    done = compare_folder(str(split_source), quick, objectives=["bce", "zlpr"], seeds=2, out=tmp_path / "c")
+    assert done.failed == 2
+    assert done.facts.verdict.startswith("No objective can be compared with bce")
+
+
+def test_interrupted_and_continued_gives_the_same_table(compared, split_source, quick, tmp_path, monkeypatch):
+    """All figures but times and memory are those of a comparison that was never stopped."""
+    real, trained = module.fit, []
+
+    def stopping(*arguments, **options):
+        trained.append(1)
+        if len(trained) in (2, 5):
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(module, "fit", stopping)
+    options = {"objectives": ["bce", "zlpr"], "seeds": 3, "out": tmp_path / "c"}
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            compare_folder(str(split_source), quick, **options, resume=bool(len(trained)))
+    done = compare_folder(str(split_source), quick, **options, resume=True).facts
+    never = compared[1].facts
+    assert [row["metrics"] for row in done.rows] == [row["metrics"] for row in never.rows]
+    assert str(done.differences) == str(never.differences)  # NaN is not equal to itself
+    assert (done.verdict, done.wins, done.games) == (never.verdict, never.wins, never.games)
+    assert str(done.flips) == str(never.flips)
+
+
+def test_several_encoders_have_a_baseline_each(split_source, quick, tmp_path):
+    given = {key: value for key, value in quick.items() if key != "encoder"}
+    options = {"objectives": ["bce", "zlpr"], "encoders": ["bow", "cnn"], "seeds": 2, "out": tmp_path / "c"}
+    done = compare_folder(str(split_source), given, **options).facts
+    assert [(row["encoder"], row["objective"]) for row in done.summary] == [
+        (encoder, objective) for encoder in ("bow", "cnn") for objective in ("bce", "zlpr")
+    ]
+    primary = [one for one in done.differences if one["metric"] == done.metric]
+    assert [(one["objective"], one["encoder"]) for one in primary] == [("zlpr", "bow"), ("zlpr", "cnn")]
+    for one in primary:
+        means = {
+            row["objective"]: row["metrics"][done.metric][0] for row in done.summary if row["encoder"] == one["encoder"]
+        }
+        assert one["mean"] == pytest.approx(means["zlpr"] - means["bce"])
+    assert done.shown == {"bow": "zlpr", "cnn": "zlpr"}
+    assert done.games == 4
+
+
+def test_a_sweep_is_an_objective_for_every_value(split_source, quick, tmp_path):
+    options = {"objectives": ["bce", "focal"], "sweep": ["focal:loss.gamma=1,3"], "seeds": 2, "out": tmp_path / "c"}
+    done = compare_folder(str(split_source), quick, **options).facts
+    assert done.objectives == ["bce", "focal gamma 1", "focal gamma 3"]
+    (curve,) = done.sweeps
+    assert (curve["objective"], curve["setting"], list(curve["values"])) == ("focal", "loss.gamma", [1, 3])
+    means = {row["objective"]: row["metrics"][done.metric][0] for row in done.summary}
+    assert list(curve["means"]) == pytest.approx([means["focal gamma 1"], means["focal gamma 3"]])
+
+
+def test_several_at_once_give_the_table_of_one_by_one(compared, split_source, quick, tmp_path):
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as each of two processes has on the smallest machine: sums in one order
+    try:
+        alone = compare_folder(
+            str(split_source), quick, objectives=["bce", "zlpr"], seeds=1, out=tmp_path / "a", jobs=1
+        )
+    finally:
+        torch.set_num_threads(threads)
+    both = compare_folder(str(split_source), quick, objectives=["bce", "zlpr"], seeds=1, out=tmp_path / "b", jobs=2)
+    for one, other in zip(alone.facts.rows, both.facts.rows):
+        assert (one["objective"], one["failed"], other["failed"]) == (other["objective"], "", "")
+        assert one["metrics"] == pytest.approx(other["metrics"], nan_ok=True, abs=1e-5)
+
+
+def test_the_untuned_figure_stands_beside_where_thresholds_are_fitted(split_source, quick, tmp_path):
+    fitted = {key: value for key, value in quick.items() if key != "decide"}
+    done = compare_folder(str(split_source), fitted, objectives=["bce", "zlpr"], seeds=1, out=tmp_path / "a").facts
+    plain = compare_folder(str(split_source), quick, objectives=["bce", "zlpr"], seeds=1, out=tmp_path / "b").facts
+    for one, other in zip(done.rows, plain.rows):  # `quick` decides at 0, which is what untuned means
+        assert one["untuned"]["macro_f1"] == pytest.approx(other["metrics"]["macro_f1"])
+        assert other["untuned"] == {}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tagwright.assemble import bench
-from tagwright.assemble import reproduce as module
+from tagwright.assemble import runs as module
 from tagwright.assemble.ledger import unpacked
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.reproduce import reproduce, write_tables

@@ -34,12 +34,12 @@ def test_names_of_objectives_are_whole_in_a_narrow_terminal(call, texts, quick, 
 
 
 def test_ctrl_c_says_how_to_go_on(call, texts, quick, tmp_path, monkeypatch):
-    from tagwright.assemble import compare as module
+    from tagwright.assemble import runs as module
 
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "_run", stop)
+    monkeypatch.setattr(module, "fit", stop)
     done = call("compare", texts, "--objectives", "bce,zlpr", "--out", tmp_path / "c", *quick)
     assert done.code == 130
     assert "go on with the same command and --resume" in done.err
@@ -52,6 +52,34 @@ def test_settings_that_depend_on_the_objective_are_said(call, tmp_path):
     done = call("compare", path, "--objectives", "cross_entropy,squared_hinge", *options)
     assert done.code == 0, done.err
     assert "fit.batch: 256 (cross_entropy), 32 (squared_hinge)" in done.out + done.err
+
+
+def test_a_failed_run_is_told_and_the_exit_code_is_one(call, texts, quick, tmp_path, monkeypatch):
+    from tagwright.assemble import runs as module
+
+    def failing(prepared, settings, run):
+        raise RuntimeError("no room left")
+
+    monkeypatch.setattr(module, "fit", failing)
+    done = call("compare", texts, "--objectives", "bce,zlpr", "--seeds", 1, "--out", tmp_path / "c", *quick)
+    assert done.code == 1
+    assert "no room left" in done.err
+    assert "2 runs failed; the same command with --resume makes them again" in done.err
+
+
+def test_one_encoder_or_several_but_not_both(call, texts, tmp_path):
+    options = ["--objectives", "bce,zlpr", "--encoder", "bow", "--encoders", "bow,cnn", "--out", tmp_path / "c"]
+    done = call("compare", texts, *options)
+    assert done.code == 2
+    assert "--encoder or --encoders" in done.err
+
+
+def test_several_encoders_and_a_sweep_are_shown(call, texts, tmp_path):
+    options = ["--objectives", "bce,focal", "--encoders", "bow,cnn", "--sweep", "focal:loss.gamma=1,2", "--seeds", 2]
+    done = call("compare", texts, *options, "--epochs", 1, "--out", tmp_path / "c")
+    assert done.code == 0, done.err
+    lines = [line for line in done.out.splitlines() if "focal gamma 2" in line and "│" in line]
+    assert [line.split("│")[1].strip() for line in lines] == ["bow", "cnn"]
 
 
 def test_keep_cuts_a_label_for_all_and_says_so(call, texts, quick, tmp_path):

@@ -1,20 +1,22 @@
-"""What the runs of a recipe share: data prepared once, test tokenised once; and the scores of a model on it."""
+"""What the runs of a plan share: data prepared once, the scored part tokenised once; and a model's scores on it."""
 
 import platform
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import torch
 
 from tagwright import metrics
 from tagwright.assemble.decision import measured, truth_of, untuned
 from tagwright.assemble.device import device_of
-from tagwright.assemble.ledger import packed, packed_values
+from tagwright.assemble.ledger import packed, packed_bits, packed_values
 from tagwright.assemble.planned import Planned, Source
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.score import known_rows, labelled_rows
 from tagwright.assemble.sheets import Sheet, sheet_of, truth_of_tags
+from tagwright.assemble.spans import given_tokens
 from tagwright.assemble.train import Fitted
 from tagwright.batches.tokens import Tokens
 from tagwright.labels.tags import scheme_of
@@ -23,18 +25,23 @@ from tagwright.metrics._influence import METRICS as F1
 from tagwright.metrics._influence import influence
 from tagwright.model import Head, Scores, answers_of, inputs_of, tag_inputs
 from tagwright.settings import Settings
+from tagwright.shortlist import ShortScores
 from tagwright.targets.hard import hard
 
 Say = Callable[[str], None]
+MOST_CELLS = 1 << 30  # of texts × labels whose choices are kept: a bit each
+BINS = ("count", "confidence", "frequency")  # of a reliability curve
 
 
 class Ready(NamedTuple):
     """Data as training and scoring take them; the same for every objective and seed."""
 
     prepared: Prepared
-    test: Tokens | Sheet
-    truth: Any  # (n, L) of test, sparse; of tokens dense
-    strange: int  # texts of test whose labels train does not have, or tokens with such tags
+    on: str  # the part that is scored
+    table: pa.Table  # its rows
+    scored: Tokens | Sheet | None  # None: training itself scores dev, and a model of labels and tags cuts its texts
+    truth: Any  # (n, L) of that part, sparse; of tokens dense
+    strange: int  # its texts whose labels train does not have, or tokens with such tags
 
 
 class Bench:
@@ -60,43 +67,70 @@ class Bench:
 
 
 def _ready(source: Source, settings: Settings) -> Ready:
-    prepared = prepare(source.data, settings)
+    prepared, on = prepare(source.data, settings), source.on
+    space = prepared.space
+    if on == "dev" and prepared.tagged:
+        truth = truth_of_tags(prepared.sheets[on].tags, len(space))
+        return Ready(prepared, on, prepared.tables[on], None, truth, 0)
+    if on == "dev":
+        return Ready(prepared, on, prepared.tables[on], None, hard(prepared.tables[on], space), 0)
     if prepared.tagged:
-        sheet, unseen = sheet_of(labelled_rows(source.data, "test", "tags")[1], prepared.tokeniser, prepared.space)
-        return Ready(prepared, sheet, truth_of_tags(sheet.tags, len(prepared.space)), sum(unseen.values()))
-    table = labelled_rows(source.data, "test")[1]
-    known = known_rows(prepared.space, table, source.data.source)
+        table = labelled_rows(source.data, on, "tags")[1]
+        sheet, unseen = sheet_of(table, prepared.tokeniser, space)
+        return Ready(prepared, on, table, sheet, truth_of_tags(sheet.tags, len(space)), sum(unseen.values()))
+    table = labelled_rows(source.data, on)[1]
+    known = known_rows(space, table, source.data.source)
     strange = table.num_rows - len(known)
     table = table.take(known)
-    return Ready(prepared, prepared.tokeniser.encode(table["text"]), hard(table, prepared.space), strange)
+    tokens = None if prepared.tag_space is not None else prepared.tokeniser.encode(table["text"])
+    return Ready(prepared, on, table, tokens, hard(table, space), strange)
 
 
 def said(ready: Ready, source: Source) -> tuple[str, ...]:
     """What a person should know of the data."""
     prepared = ready.prepared
-    unseen = f"left out of test: {ready.strange} texts, whose labels train does not have"
-    if isinstance(ready.test, Sheet):
+    unseen = f"left out of {ready.on}: {ready.strange} texts, whose labels train does not have"
+    if prepared.tagged:
         counted = "count as O" if "O" in prepared.space.index else "are wrong whatever is chosen"
-        unseen = f"{ready.strange} tokens of test have tags that train does not have; they {counted}"
+        unseen = f"{ready.strange} tokens of {ready.on} have tags that train does not have; they {counted}"
     sentences = (*prepared.found[len(source.data.found) :], *prepared.warnings)
     return (*sentences, unseen) if ready.strange else sentences
 
 
-def scored(fitted: Fitted, ready: Ready, settings: Settings) -> dict[str, Any]:
-    """Metrics on test, on which texts all labels are right, and what each adds to F1; on the run's own device."""
-    model, head = fitted.model, fitted.model.heads["main"]
-    network = model.network.to(device_of(settings))
-    if isinstance(ready.test, Sheet):
-        return _scored_tokens(fitted, ready.test, ready.truth)
-    inputs = inputs_of(network, ready.test, limit=model.settings.fit.limit)
-    scores = head.scores(answers_of(network, inputs, model.settings, head.space, head.link))
-    truth = truth_of(ready.truth, model.settings)
-    found = only_metrics(measured(scores, truth).results(label_counts=head.space.counts))
+def scored(fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = False) -> dict[str, Any]:
+    """Metrics on the scored part, on which texts all labels are right, and what each adds to F1; on the run's own
+    device. With `detail` also what was chosen, and how well probabilities hold."""
+    head = fitted.model.heads["main"]
+    if ready.prepared.tagged:
+        return _scored_tokens(fitted, ready)
+    truth = truth_of(ready.truth, fitted.model.settings)
+    scores = _scores(fitted, ready, settings)
+    measures = fitted.measures if ready.on == "dev" else measured(scores, truth)
+    facts = {"test": only_metrics(measures.results(label_counts=head.space.counts)), "texts": truth.shape[0]}
     if not isinstance(scores, Scores):
-        return {"test": found, "texts": truth.shape[0], "right": None}
+        return {**facts, "right": None}
     values = {metric: packed_values(influence(metric, truth, scores.chosen)) for metric in F1}
-    right = packed((scores.chosen == truth).all(1))
-    return {"test": found, "texts": len(truth), "right": right, "of_texts": values, **_untuned(head, scores, truth)}
+    facts |= {"right": packed((scores.chosen == truth).all(1)), "of_texts": values, **_untuned(head, scores, truth)}
+    return {**facts, **_detail(scores, measures)} if detail and truth.size < MOST_CELLS else facts
+
+
+def _scores(fitted: Fitted, ready: Ready, settings: Settings) -> Scores | ShortScores:
+    """What the model says of the scored part; of dev what it said when no text had a say in its own thresholds."""
+    model, head = fitted.model, fitted.model.heads["main"]
+    if ready.on == "dev":
+        return fitted.dev
+    network = model.network.to(device_of(settings))
+    if not isinstance(ready.scored, Tokens):
+        tokens = given_tokens(ready.table["tokens"])[1] if "tokens" in ready.table.column_names else None
+        return model.scores(ready.table["text"], tokens=tokens)
+    inputs = inputs_of(network, ready.scored, limit=model.settings.fit.limit)
+    return head.scores(answers_of(network, inputs, model.settings, head.space, head.link))
+
+
+def _detail(scores: Scores, measures: Measures) -> dict[str, Any]:
+    """The choices, a bit each, and the bins of the reliability curve."""
+    curve = measures.states["calibration"].reliability() if "calibration" in measures.states else {}
+    return {"chosen": packed_bits(scores.chosen), "reliability": {key: curve[key].tolist() for key in BINS if curve}}
 
 
 def _untuned(head: Head, scores: Scores, truth: np.ndarray) -> dict[str, Any]:
@@ -108,17 +142,25 @@ def _untuned(head: Head, scores: Scores, truth: np.ndarray) -> dict[str, Any]:
     return {"untuned": only_metrics(measures.results(label_counts=head.space.counts))}
 
 
-def _scored_tokens(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> dict[str, Any]:
+def _scored_tokens(fitted: Fitted, ready: Ready) -> dict[str, Any]:
     """Metrics of tokens and spans, and how many tokens have each type. F scores are no means over texts, so which
     texts are right is not told: the intervals are over seeds."""
+    head, sheet = fitted.model.heads["main"], ready.scored
+    if isinstance(sheet, Sheet):
+        measures = _measured_sheet(fitted, sheet, ready.truth)
+    else:
+        sheet, measures = ready.prepared.sheets["dev"], fitted.measures
+    found = only_metrics(measures.results(label_counts=head.space.counts))
+    counts = {"texts": len(sheet.offsets) - 1, "tokens": len(ready.truth)}
+    return {"test": found, **counts, "right": None, "amounts": _amounts(measures)}
+
+
+def _measured_sheet(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> Measures:
     model, head = fitted.model, fitted.model.heads["main"]
     inputs = tag_inputs(sheet.pieces, sheet.offsets, model.tokeniser, model.settings)
     answers = answers_of(model.network, inputs, model.settings, head.space, head.link)
     scores = head.scores(answers, offsets=sheet.offsets)
-    measures = measured(scores, truth, offsets=sheet.offsets, tags=head.space.names)
-    found = only_metrics(measures.results(label_counts=head.space.counts))
-    counts = {"texts": len(sheet.offsets) - 1, "tokens": len(truth)}
-    return {"test": found, **counts, "right": None, "amounts": _amounts(measures)}
+    return measured(scores, truth, offsets=sheet.offsets, tags=head.space.names)
 
 
 def _amounts(measures: Measures) -> dict[str, tuple[int, int]]:

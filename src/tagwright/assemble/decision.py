@@ -86,7 +86,7 @@ def truth_of(target: csr_array, settings: Settings) -> np.ndarray | csr_array:
 
 
 def untuned(head: Head, scores: Scores | ShortScores) -> np.ndarray | None:
-    """Choices bool (n, L) where nothing was fitted: logits above 0. None where nothing is fitted, or 0 has no meaning."""
+    """Choices bool (n, L) with nothing fitted, logits above 0; None where nothing was fitted, or 0 has no meaning."""
     if head.rule != "threshold" or head.link not in ("sigmoid", "sigmoid2", "threshold_class"):
         return None
     return scores.logits > 0 if isinstance(scores, Scores) else None

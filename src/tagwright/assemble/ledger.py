@@ -67,6 +67,22 @@ def unpacked(text: str, count: int) -> np.ndarray:
     return np.unpackbits(np.frombuffer(base64.b64decode(text), np.uint8), count=count).astype(bool)
 
 
+def packed_bits(values: np.ndarray) -> str:
+    """Yes or no for each of n texts and L labels, as text: a bit each, compressed, for most are no.
+
+    >>> unpacked_bits(packed_bits(np.array([[True, False], [False, True]])), 2, 2)
+    array([[ True, False],
+           [False,  True]])
+    """
+    return base64.b64encode(zlib.compress(np.packbits(values).tobytes())).decode()
+
+
+def unpacked_bits(text: str, rows: int, columns: int) -> np.ndarray:
+    """The values again, bool (n, L)."""
+    bits = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8)
+    return np.unpackbits(bits, count=rows * columns).astype(bool).reshape(rows, columns)
+
+
 def packed_values(values: np.ndarray) -> str:
     """A number for each of n texts, as text: float32, compressed.
 

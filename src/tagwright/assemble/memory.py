@@ -80,3 +80,31 @@ def free_bytes(device: torch.device) -> int | None:
         return None
     found = next((line.split()[1] for line in lines if line.startswith("MemAvailable:")), None)
     return None if found is None else int(found) * 1024
+
+
+class Peak:
+    """The most memory that is taken from here on: of a GPU, or of this process where it computes on the host."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device, self.known = device, True
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
+        else:
+            self.known = _forget_peak()
+
+    def bytes(self) -> int | None:
+        """So many, or None where nobody knows."""
+        if self.device.type == "cuda":
+            return int(torch.cuda.max_memory_allocated(self.device))
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines() if self.known else []
+        found = next((line.split()[1] for line in lines if line.startswith("VmHWM:")), None)
+        return None if found is None else int(found) * 1024
+
+
+def _forget_peak() -> bool:
+    """Linux starts its mark of the most memory anew, where it may be asked to."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True

@@ -24,12 +24,13 @@ PLACE = ("data", "encoder", "cut", "part", "variant", "seed")  # what a row of t
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A data set, split, with its digest; `rows` there were to learn from before."""
+    """A data set, split, with its digest; `rows` there were to learn from before. Runs are scored on the part `on`."""
 
     data: Data
     rows: int
     digest: str
     counts: Mapping[str, int]  # label -> texts of train
+    on: str = "test"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,14 +65,14 @@ def read_sources(recipe: Recipe, wanted: Sequence[str], folder: Path | None, mor
             require_measured(metric, tagged=data.task == "tokens")
         if "test" not in whole.tables:
             raise DataError(f"{name} has no test; add a file, or split.test_share to the settings of the recipe")
-        digest = " ".join(table_digest(table) for _, table in sorted(whole.tables.items()))
-        found[name] = Source(
-            data=replace(whole, source=name),
-            rows=data.first.num_rows,
-            digest=digest,
-            counts=_counts(whole),
-        )
+        found[name] = source_of(replace(whole, source=name), data.first.num_rows)
     return found
+
+
+def source_of(data: Data, rows: int, on: str = "test") -> Source:
+    """Split data as runs take them, with `rows` to learn from before they were split."""
+    digest = " ".join(table_digest(table) for _, table in sorted(data.tables.items()))
+    return Source(data=data, rows=rows, digest=digest, counts=_counts(data), on=on)
 
 
 def _counts(data: Data) -> dict[str, int]:
@@ -174,7 +175,8 @@ def _key(settings: Settings, source: Source) -> str:
     options = {k: _content(v) for k, v in settings.mask.options.items()}
     plain = replace(settings, mask=Choice(name=settings.mask.name, options=options)).as_dict()
     plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
-    return hashlib.sha256(f"{plain!r} {source.digest}".encode()).hexdigest()
+    on = "" if source.on == "test" else f" {source.on}"
+    return hashlib.sha256(f"{plain!r} {source.digest}{on}".encode()).hexdigest()
 
 
 def _content(value: Any) -> Any:

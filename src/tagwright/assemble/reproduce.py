@@ -1,28 +1,25 @@
 """`reproduce`: the runs of a recipe one after the other, each kept as it ends, and the tables they make."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
-import numpy as np
-
-from tagwright.assemble.bench import Bench, Ready, Say, device_name, only_metrics, said, scored
+from tagwright.assemble.bench import Say
 from tagwright.assemble.ledger import Ledger
-from tagwright.assemble.planned import Planned, Source, plan, plan_of_rows, read_sources, said_settings, with_assigned
+from tagwright.assemble.planned import Planned, plan, plan_of_rows, read_sources, said_settings, with_assigned
 from tagwright.assemble.recipes import Recipe, narrowed, read_recipe
+from tagwright.assemble.runs import Making, make, require_jobs
 from tagwright.assemble.standings import standings
-from tagwright.assemble.train import fit
-from tagwright.assemble.training import Progress, Run, silent
+from tagwright.assemble.watch import Lines, Watch
 from tagwright.bundle import versions
 from tagwright.errors import ModelError
 from tagwright.folder import require_ours
 from tagwright.plain import plain
 from tagwright.report.reproduce import RecipeFacts, ResultTable, RivalTable, reproduce_report
-from tagwright.settings import Settings
 
 LEDGER, TABLES, SUMMARY = "results.jsonl", "results.md", "results.json"
 
@@ -50,10 +47,15 @@ def reproduce(
     seeds: int | None = None,
     device: str | None = None,
     more: Sequence[str] = (),
+    jobs: int | None = None,
     say: Say = lambda text: None,
-    progress: Progress = silent,
+    watch: Callable[[str], Watch] | None = None,
 ) -> Reproduced:
-    """Make every run of a recipe that `out` does not have yet, and its tables. `more` are settings as for --set."""
+    """Make every run of a recipe that `out` does not have yet, and its tables. `more` are settings as for --set.
+
+    `jobs` runs are made at once, None: as many as the machine allows. `watch` makes of the metric who looks on.
+    """
+    require_jobs(jobs)
     recipe = read_recipe(name)
     wanted = list(dict.fromkeys(one for one, *_ in narrowed(recipe, only)))
     require_ours(out, (LEDGER,), "folder of results")
@@ -68,9 +70,15 @@ def reproduce(
     def write() -> RecipeFacts:
         return _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)))
 
+    making = Making(sources=sources, teachers=out / "teachers")
+    looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
+    left = Counter(run.cell for run in runs if ledger.finished(run.key) is None)
+    made = {"set": list(more), "versions": versions()}
     try:
-        made = {"set": list(more), "versions": versions()}
-        _make(runs, sources, ledger, recipe.metric, out, say, write, progress, made)
+        for number in make(runs, making, ledger, jobs=jobs, watch=looks_on, made=made):
+            left[runs[number].cell] -= 1
+            if not left[runs[number].cell]:  # a whole table
+                write()
     finally:  # what is there is shown, also when the rest was given up
         facts = write()
     return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
@@ -96,65 +104,6 @@ def write_tables(
 
 def _failed(runs: Sequence[Planned], ledger: Ledger) -> int:
     return sum("failed" in ledger.rows.get(run.key, {}) for run in runs)
-
-
-def _make(
-    runs: Sequence[Planned],
-    sources: Mapping[str, Source],
-    ledger: Ledger,
-    metric: str,
-    out: Path,
-    say: Say,
-    write: Callable[[], Any],
-    progress: Progress,
-    made: Mapping[str, Any],
-) -> None:
-    """All runs that are not there; the tables are written anew with every cell."""
-    there = sum(ledger.finished(run.key) is not None for run in runs)
-    ledger.begin()
-    say(f"{len(runs)} runs" + (f", {there} of them are there" if there else ""))
-    bench = Bench(sources, say)
-    before = None
-    for number, run in enumerate(runs, start=1):
-        if before not in (None, run.cell):
-            write()
-        before = run.cell
-        if ledger.finished(run.key) is None:
-            row = _row(run, bench, Run(teachers=out / "teachers", progress=progress))
-            ledger.add({**row, **made})
-            say(f"run {number} of {len(runs)}: {_named(run)}: {_told(row, metric)}")
-
-
-def _row(run: Planned, bench: Bench, how: Run) -> dict[str, Any]:
-    """What a run came to; whatever goes wrong in it is its own result, and the others go on."""
-    place = {"key": run.key, "data": run.data, "encoder": run.encoder, "cut": run.cut.name, "part": run.part}
-    about = {**place, "variant": run.variant, "seed": run.seed, "when": datetime.now(UTC).isoformat(timespec="seconds")}
-    if run.settings is None:
-        return {**about, "failed": run.fault}
-    try:
-        return {**about, **_trained(run.settings, bench.of(run, run.settings), how, bench.sources[run.data])}
-    except Exception as error:
-        return {**about, "failed": f"{type(error).__name__}: {error}"}
-
-
-def _trained(settings: Settings, ready: Ready, how: Run, source: Source) -> dict[str, Any]:
-    """Train a model and score it on test."""
-    fitted = fit(ready.prepared, settings, how)
-    dev = only_metrics(fitted.model.heads["main"].metrics["metrics"])
-    facts = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": device_name(settings)}
-    return {**facts, **scored(fitted, ready, settings), "said": list(said(ready, source))}
-
-
-def _named(run: Planned) -> str:
-    place = (run.data, run.encoder, run.cut.name, run.part, run.variant, f"seed {run.seed}")
-    return ", ".join(word for word in place if word)
-
-
-def _told(row: Mapping[str, Any], metric: str) -> str:
-    if "failed" in row:
-        return f"failed ({shorten(row['failed'], 200, placeholder=' …')})"
-    found = row["test"].get(metric, np.nan)
-    return f"{metric} {found:.4f} (dev {row['dev'].get(metric, np.nan):.4f}), {row['seconds']:.1f} s"
 
 
 def _facts(

@@ -73,12 +73,12 @@ def _scores(runs: Runs, metric: str, parts: int, also: Sequence[str]) -> _Scores
         of_seed=means(metric),
         beside={name: list(means(name).values()) for name in also},
         amounts=_amounts([row["amounts"] for rows in whole.values() for row in rows if "amounts" in row]),
-        of_texts={seed: found for seed, rows in whole.items() if (found := _of_texts(rows, metric)) is not None},
+        of_texts={seed: found for seed, rows in whole.items() if (found := values_of_texts(rows, metric)) is not None},
         seconds=float(np.mean([row["seconds"] for row in done.values()])) if done else float("nan"),
     )
 
 
-def _of_texts(rows: Sequence[Mapping[str, Any]], metric: str) -> np.ndarray | None:
+def values_of_texts(rows: Sequence[Mapping[str, Any]], metric: str) -> np.ndarray | None:
     """What each text adds to the metric, (n,), the mean over the parts' models; None where a row does not tell."""
     if metric in PER_TEXT and all(row.get("right") is not None for row in rows):
         return np.mean([unpacked(row["right"], row["texts"]) for row in rows], axis=0)

@@ -8,32 +8,40 @@ from rich.table import Table
 from tagwright.assemble.compare import Comparison
 from tagwright.cli import _show
 from tagwright.report.compare import differing
+from tagwright.report.facts import CompareFacts, Summary
 
-WIDE = 100  # columns of a terminal that has room for two metrics
+WIDE, WIDER = 100, 120  # columns of a terminal that has room for two metrics, for the untuned figure
 BESIDE = ("micro_f1", "macro_f1", "accuracy")  # the report has them all
 BESIDE_SPANS = ("macro_f1", "macro_f2")  # micro F1 of tokens is their accuracy, high wherever most are outside
 
 
 def show_comparison(done: Comparison) -> None:
-    """Mean ± sd of each objective, the paired interval on the primary metric, the verdict."""
+    """Mean ± sd of each objective, the paired interval on the primary metric, what it cost, the verdict."""
     facts = done.facts
+    encoders, width = len(facts.encoders) > 1, _show.results_console.width
     table = Table(title=f"{facts.title} ({facts.split})", title_justify="left", title_style="bold", pad_edge=False)
-    table.add_column("objective", no_wrap=True)
-    beside = BESIDE_SPANS if "entity_f1" in facts.summary[0]["metrics"] else BESIDE
-    shown = [name for name in dict.fromkeys((facts.metric, *beside)) if name in facts.summary[0]["metrics"]]
-    shown = shown[: 2 if _show.results_console.width >= WIDE else 1]
+    for name in ("encoder", "objective") if encoders else ("objective",):
+        table.add_column(name, no_wrap=True)
+    shown = _metrics(facts)[: 2 if width >= WIDE else 1]
+    untuned = width >= WIDER and any(facts.metric in row["untuned"] for row in facts.summary)
     for name in shown:
         table.add_column(name, justify="right", no_wrap=True)
+    if untuned:
+        table.add_column("untuned", justify="right", no_wrap=True)
     table.add_column(f"{facts.metric}\n− {facts.baseline}", justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")
-    against = {d["objective"]: d for d in facts.differences if d["metric"] == facts.metric}
+    if width >= WIDE:
+        table.add_column("memory", justify="right", no_wrap=True)
+    before = facts.encoders[0]
     for row in facts.summary:
-        times = [run["seconds"] for run in facts.rows if run["objective"] == row["objective"]]
-        alone = len(times) == 1
-        cells = [f"{mean:.4f}" + ("" if alone else f" ± {sd:.4f}") for mean, sd in (row["metrics"][n] for n in shown)]
-        found = against.get(row["objective"])
-        interval = "" if found is None else _interval(found, alone=alone)
-        table.add_row(row["objective"], *cells, interval, f"{sum(times) / len(times):.1f}")
+        if row["encoder"] != before:
+            table.add_section()
+        before = row["encoder"]
+        cells = [_spread(row["metrics"].get(name), row) for name in shown]
+        cells += [_spread(row["untuned"].get(facts.metric), row)] if untuned else []
+        cells += [_difference(facts, row), f"{row['seconds']:.1f}" if row["finished"] else ""]
+        cells += [_gigabytes(row["memory"])] if width >= WIDE else []
+        table.add_row(*([row["encoder"]] if encoders else []), row["objective"], *cells)
     _show.show(table)
     for sentence in differing(facts):
         _show.result(sentence)
@@ -42,6 +50,30 @@ def show_comparison(done: Comparison) -> None:
         _show.say(f"report: {done.report}")
 
 
-def _interval(found: Mapping[str, Any], *, alone: bool) -> str:
-    spread = "one seed: no interval" if alone else f"[{found['low']:+.4f}, {found['high']:+.4f}]"
+def _metrics(facts: CompareFacts) -> list[str]:
+    """The primary metric, then some that most people ask for."""
+    known = next((row["metrics"] for row in facts.summary if row["metrics"]), {})
+    beside = BESIDE_SPANS if "entity_f1" in known else BESIDE
+    return [name for name in dict.fromkeys((facts.metric, *beside)) if name in known]
+
+
+def _spread(found: tuple[float, float] | None, row: Summary) -> str:
+    if found is None:
+        return "failed" if row["failed"] and not row["finished"] else ""
+    return f"{found[0]:.4f}" + ("" if row["finished"] == 1 else f" ± {found[1]:.4f}")
+
+
+def _difference(facts: CompareFacts, row: Summary) -> str:
+    place = {"objective": row["objective"], "encoder": row["encoder"], "metric": facts.metric}
+    found = next((d for d in facts.differences if place.items() <= d.items()), None)
+    return "" if found is None else _interval(found)
+
+
+def _interval(found: Mapping[str, Any]) -> str:
+    bounded = abs(found["high"]) != float("inf")
+    spread = f"[{found['low']:+.4f}, {found['high']:+.4f}]" if bounded else "one seed: no interval"
     return f"{found['mean']:+.4f} {spread}"
+
+
+def _gigabytes(memory: float | None) -> str:
+    return "" if memory is None else f"{memory / 1e9:.1f} GB"

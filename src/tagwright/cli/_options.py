@@ -44,6 +44,10 @@ Keep = Annotated[
         help="LABEL=N: only N train texts with this label, drawn; repeatable. Not with --refit.", show_default=False
     ),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Runs at once.", show_default="one a GPU, else one for every two processors"),
+]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="auto")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="Any setting as section.key=value; repeatable.", show_default=False)
@@ -87,13 +91,18 @@ def given(settings: Path | None, assignments: list[str] | None, options: dict[st
     return result
 
 
+def listed(names: str | None) -> list[str]:
+    """Names that were given with commas."""
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
+
+
 def regularisers(names: str | None) -> dict[str, dict[str, Any]]:
     """Each that is named, with commas, as a section of the settings."""
     from tagwright import parts
     from tagwright.errors import SettingsError, unknown
     from tagwright.settings import REGULARISE
 
-    wanted = [name.strip() for name in (names or "").split(",") if name.strip()]
+    wanted = listed(names)
     for name in wanted:
         if name not in parts.names(REGULARISE):
             raise SettingsError(unknown("regulariser", name, parts.names(REGULARISE)))

@@ -23,6 +23,7 @@ def reproduce(
     ] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each variant.", show_default="the recipe's")] = None,
     device: o.Device = None,
+    jobs: o.Jobs = None,
     set_: o.Set = None,
     list_: Annotated[bool, typer.Option("--list", help="Say what every recipe needs, and end.")] = False,
     tables: Annotated[bool, typer.Option("--tables", help="Only write the tables of the runs that OUT has.")] = False,
@@ -45,6 +46,7 @@ def reproduce(
     from tagwright.assemble.reproduce import reproduce as make
     from tagwright.assemble.reproduce import write_tables
     from tagwright.cli import _show
+    from tagwright.cli._live import looking_on
     from tagwright.errors import SettingsError
     from tagwright.fit.pipes import Interrupted
 
@@ -53,13 +55,12 @@ def reproduce(
         return
     if name is None:
         raise SettingsError(f"name a recipe: {', '.join(names())}, or the path of a .toml file")
-    chosen = [word.strip() for word in (only or "").split(",") if word.strip()]
-    folder = out or Path(Path(name).stem)
-    own: dict[str, Any] = {} if tables else {"data": data, "device": device, "more": set_ or ()}
-    if not tables and _show.console.is_terminal:
-        own["progress"] = _show.training_bar
+    folder, chosen = out or Path(Path(name).stem), o.listed(only)
+    own: dict[str, Any] = {} if tables else {"data": data, "device": device, "more": set_ or (), "jobs": jobs}
     try:
-        done = (write_tables if tables else make)(name, out=folder, only=chosen, seeds=seeds, say=_show.say, **own)
+        with looking_on() as watch:
+            own |= {} if tables else {"watch": watch}
+            done = (write_tables if tables else make)(name, out=folder, only=chosen, seeds=seeds, say=_show.say, **own)
     except KeyboardInterrupt:
         raise Interrupted("stopped; finished runs are kept, go on with the same command") from None
     if json:

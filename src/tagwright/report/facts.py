@@ -263,7 +263,7 @@ class Reliability(TypedDict):
 
 
 class Exchange(TypedDict):
-    """Texts of label `true` that wrongly got `chosen` and not `true`, means over seeds: by the baseline, by the other."""
+    """Texts of label `true` that got `chosen` in its place, means over seeds: by the baseline, and by the other."""
 
     objective: str
     encoder: str

@@ -1,0 +1,121 @@
+"""All that a comparison's report tells, from its plan, its ledger and the data that it was scored on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tagwright import metrics
+from tagwright.assemble import contrast
+from tagwright.assemble.bench import Ready
+from tagwright.assemble.contrast import choices
+from tagwright.assemble.ledger import Ledger
+from tagwright.assemble.planned import Planned
+from tagwright.assemble.recipes import Recipe
+from tagwright.assemble.summary import (
+    Finished,
+    best_beside,
+    differences,
+    measured_by_all,
+    summary,
+    sweeps,
+    verdict,
+    wins,
+)
+from tagwright.assemble.sweeps import Swept
+from tagwright.bundle import versions
+from tagwright.report.facts import CompareFacts, Run
+
+
+def compared(
+    recipe: Recipe, runs: Sequence[Planned], ledger: Ledger, ready: Ready, swept: Mapping[str, Swept]
+) -> CompareFacts:
+    """What the runs say together."""
+    objectives = [variant.name for variant in recipe.variants]
+    primary, baseline, encoders = recipe.metric, recipe.baseline, recipe.encoders
+    found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {(run.variant, run.encoder): {} for run in runs}
+    for run in runs:
+        if ledger.finished(run.key):
+            found[run.variant, run.encoder][run.seed] = ledger.rows[run.key]
+    names = measured_by_all(found)
+    apart = differences(found, baseline, names, primary)
+    won, games = wins(found, objectives, names)
+    rows = [ledger.rows[run.key] for run in runs]
+    finished = [row for row in rows if "failed" not in row]
+    places = [(objective, encoder) for encoder in encoders for objective in objectives]
+    return CompareFacts(
+        title=recipe.title,
+        baseline=baseline,
+        metric=primary,
+        objectives=objectives,
+        encoders=encoders,
+        rows=[_run(row) for row in rows],
+        summary=[summary(place, found[place], names, recipe.seeds - len(found[place])) for place in places],
+        differences=apart,
+        verdict=verdict([one for one in apart if one["metric"] == primary], baseline, primary, encoders=len(encoders)),
+        split=ready.on,
+        texts=finished[0]["texts"] if finished else 0,
+        lower_is_better=[name for name, (_, higher) in metrics.METRICS.items() if not higher],
+        wins=won if games else [],
+        games=games,
+        sweeps=sweeps(found, swept, encoders, primary),
+        watched=finished[0]["watched"] if finished else "score",
+        warnings=ready.prepared.warnings,
+        versions=versions(),
+        **_details(found, ready, recipe, dict(_shown(found, recipe))),
+    )
+
+
+def _run(row: Mapping[str, Any]) -> Run:
+    return Run(
+        objective=row["variant"],
+        encoder=row["encoder"],
+        seed=row["seed"],
+        metrics=row.get("test", {}),
+        untuned=row.get("untuned", {}),
+        seconds=row.get("seconds", float("nan")),
+        memory=row.get("memory"),
+        failed=row.get("failed", ""),
+        page=row.get("page", ""),
+    )
+
+
+def _shown(found: Finished, recipe: Recipe) -> Iterator[tuple[str, str]]:
+    """Encoder -> the objective that details are about."""
+    for encoder in recipe.encoders:
+        best = best_beside(found, recipe.baseline, encoder, recipe.metric)
+        if best is not None and found.get((recipe.baseline, encoder)):
+            yield encoder, best
+
+
+def _details(found: Finished, ready: Ready, recipe: Recipe, shown: Mapping[str, str]) -> dict[str, Any]:
+    """What is known of labels and texts; nothing of labels where tokens are tagged or labels are very many."""
+    space = ready.prepared.space
+    facts: dict[str, Any] = {"bands": [], "gains": [], "curves": [], "reliability": [], "exchanges": [], "flips": []}
+    every = {place: [runs[seed] for seed in sorted(runs)] for place, runs in found.items() if runs}
+    for (objective, encoder), rows in every.items():
+        place = contrast.Place(objective=objective, encoder=encoder)
+        facts["curves"] += contrast.curves(place, rows)
+        facts["reliability"] += contrast.reliability(place, rows)
+        if not ready.prepared.tagged:
+            facts["bands"] += contrast.band_scores(place, rows, space.counts)
+    truth = _truth(ready, every)
+    if truth is None:
+        return {**facts, "shown": shown}
+    for encoder in shown:
+        base = choices(every[recipe.baseline, encoder], space)
+        for objective in (one for one, where in every if where == encoder):
+            place = contrast.Place(objective=objective, encoder=encoder)
+            chosen = choices(every[objective, encoder], space)
+            facts["gains"].append(contrast.gains(place, truth, chosen, base))
+            if objective == shown[encoder]:
+                facts["exchanges"] += contrast.exchanges(place, truth, chosen, base, space.names)
+                facts["flips"] += contrast.flips(place, truth, chosen, base, space.names, ready.table["text"])
+    return {**facts, "shown": shown, "label_names": space.names, "label_counts": np.array(space.counts)}
+
+
+def _truth(ready: Ready, every: Mapping[Any, Sequence[Mapping[str, Any]]]) -> np.ndarray | None:
+    """What is true (n, L), bool; None where tokens are tagged, or a run kept no choices."""
+    if ready.prepared.tagged or any("chosen" not in row for rows in every.values() for row in rows):
+        return None
+    return np.asarray((ready.truth > 0.5).toarray(), bool)
