@@ -15,6 +15,8 @@ RUNS = {
     "bat-depth": 3 * 7 * 4 * 3,
     "bat-lambda": 3 * 6 * 3,
     "bat-rate": 3 * 6 * 3,
+    "combinations": (2 * (5 + 5 + 4 + 4) + (4 + 4 + 3 + 3)) * 3,
+    "combinations-one": (7 + 7 + 6) * 2 * 3,
     "kwls": 4 * 3 * 6 * 3,
     "kwls-few": 10 * 2 * 6 * 3,
     "kwls-late": 2 * 5 * 3,
@@ -23,6 +25,8 @@ RUNS = {
     "lm-mtc-lambda": 2 * 7 * 3,
     "lm-mtc-template": 2 * 2 * 8 * 3,
     "maskloss": 2 * 2 * 9 * 5,
+    "objectives": 4 * 3 * 6 * 5,
+    "objectives-one": 2 * 3 * 6 * 5,
     "maskloss-tau": 2 * 2 * 10 * 3,
 }
 
