@@ -69,7 +69,22 @@ def test_what_failed_is_told_once_for_all_variants_it_befell():
 
 
 def test_what_was_not_run_yet_is_not_called_failed():
-    assert "| new | not yet | 0 |" in page(line(scores=[], over_seeds=None, over_texts=None))
+    text = page(line("old"), line(scores=[], over_seeds=None, over_texts=None))
+    assert "Not run yet: trec, cnn (new)." in text.splitlines()
+    assert "| new |" not in text
+    assert "Not run yet" not in page(line("old"))
+
+
+def test_a_table_of_which_nothing_was_run_is_left_out():
+    text = page(line(scores=[], over_seeds=None, over_texts=None))
+    assert "Not run yet: trec, cnn." in text.splitlines()
+    assert "## trec" not in text
+
+
+def test_what_no_fitted_threshold_gives_has_a_column_where_it_is_known():
+    assert "| variant | accuracy | untuned | seeds |" in page(line(untuned=[0.4, 0.5]))
+    assert "| new | 0.5500 ± 0.0707 | 0.4500 ± 0.0707 | 2 |" in page(line(untuned=[0.4, 0.5]))
+    assert "| untuned |" not in page(line())
 
 
 def test_metrics_beside_are_columns_and_the_difference_says_of_what():
@@ -118,7 +133,7 @@ def test_several_encoders_come_with_their_means_at_a_glance():
         "| trec | cnn | bat |",
         "|---|---|---|",
         "| one | 55.0 / 71.5 | 55.0 / 71.5 |",
-        "| two |  |  |",
+        "",
     ]
     assert "At a glance" not in page(*lines)
 

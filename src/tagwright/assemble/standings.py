@@ -22,6 +22,7 @@ class _Scores:
     of_seed: dict[int, float]
     of_texts: dict[int, np.ndarray]
     beside: dict[str, list[float]]
+    untuned: list[float]  # the same metric with no threshold fitted, a score a seed, where known
     amounts: dict[str, tuple[float, float]]
     seconds: float
 
@@ -52,6 +53,7 @@ def standings(
                 verdict=_verdict(name, baseline, whole, adjusted, metric),
                 seconds=scores.seconds,
                 beside=scores.beside,
+                untuned=scores.untuned,
                 amounts=scores.amounts,
                 failed=failed,
             )
@@ -72,6 +74,11 @@ def _scores(runs: Runs, metric: str, parts: int, also: Sequence[str]) -> _Scores
     return _Scores(
         of_seed=means(metric),
         beside={name: list(means(name).values()) for name in also},
+        untuned=[
+            float(np.mean([row["untuned"][metric] for row in rows]))
+            for rows in whole.values()
+            if all(metric in row.get("untuned", ()) for row in rows)
+        ],
         amounts=_amounts([row["amounts"] for rows in whole.values() for row in rows if "amounts" in row]),
         of_texts={seed: found for seed, rows in whole.items() if (found := values_of_texts(rows, metric)) is not None},
         seconds=float(np.mean([row["seconds"] for row in done.values()])) if done else float("nan"),

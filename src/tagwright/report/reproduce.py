@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import mean, stdev
 from typing import Any
 
@@ -13,7 +13,8 @@ READING = (
     "`±` is the standard deviation over seeds. Intervals are 95% of the difference to the baseline, paired: over other "
     "seeds on this test set, and, where it is known what each text adds to the metric, over other seeds and other "
     "texts. The words go by the latter where it is there, corrected for the number of variants in the table (Holm); "
-    "the intervals are not corrected. With two or three seeds the first may be the wider one: it knows the spread over "
+    "the intervals are not corrected. `untuned` is the metric with no threshold fitted: labels with logits above 0. "
+    "With two or three seeds the first may be the wider one: it knows the spread over "
     "seeds from these alone."
 )
 
@@ -31,6 +32,7 @@ class Line:
     seconds: float
     failed: Sequence[str] = ()
     beside: Mapping[str, Sequence[float]] = field(default_factory=dict)  # metric -> a score a seed
+    untuned: Sequence[float] = ()  # the metric with no threshold fitted, a score a seed
     amounts: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # type -> its tokens, predicted and true
 
 
@@ -83,8 +85,33 @@ class RecipeFacts:
 
 def reproduce_report(facts: RecipeFacts) -> str:
     """The whole page."""
+    missing = list(_missing(facts))
+    facts = _begun(facts)
     tables = (line for table in facts.tables for line in _table(table, facts))
-    return "\n".join([*_head(facts), *_glance(facts), *_rivals(facts), *tables]) + "\n"
+    return "\n".join([*_head(facts), *missing, *_glance(facts), *_rivals(facts), *tables]) + "\n"
+
+
+def _is_begun(line: Line) -> bool:
+    return bool(line.scores or line.failed)
+
+
+def _begun(facts: RecipeFacts) -> RecipeFacts:
+    """Without the tables and lines of which nothing was run."""
+    tables = [replace(t, lines=[line for line in t.lines if _is_begun(line)]) for t in facts.tables]
+    rivals = [replace(t, lines=[line for line in t.lines if _is_begun(line)]) for t in facts.rivals]
+    return replace(facts, tables=[t for t in tables if t.lines], rivals=[t for t in rivals if len(t.lines) > 1])
+
+
+def _missing(facts: RecipeFacts) -> Iterator[str]:
+    """What was not run, in a sentence: whole tables, and lines of others."""
+    places = []
+    for table in facts.tables:
+        lines = [line.variant for line in table.lines if not _is_begun(line)]
+        if lines:
+            place = ", ".join(filter(None, (table.data, table.encoder, table.cut)))
+            places.append(_cell(place if len(lines) == len(table.lines) else f"{place} ({', '.join(lines)})"))
+    if places:
+        yield from ("", f"Not run yet: {'; '.join(places)}.")
 
 
 def _head(facts: RecipeFacts) -> Iterator[str]:
@@ -155,10 +182,12 @@ def _table(table: ResultTable, facts: RecipeFacts) -> Iterator[str]:
     several = f"means over {table.parts} training sets" if table.parts > 1 else ""
     yield from (sentence + "." for sentence in filter(None, (", ".join(filter(None, (size, several))), *table.notes)))
     difference = f"difference in {facts.metric}" if facts.also else "difference"
-    columns = ["variant", facts.metric, *facts.also, "seeds", difference, "over seeds"]
+    untuned = any(line.untuned for line in table.lines)
+    columns = ["variant", facts.metric, *(["untuned"] if untuned else []), *facts.also]
+    columns += ["seeds", difference, "over seeds"]
     columns += ["", "seconds"] if table.tokens is not None else ["over seeds and texts", "", "seconds"]
     yield from ("", f"| {' | '.join(columns)} |".replace("|  |", "| |"), "|---" * len(columns) + "|")
-    shown = (_cells(line, facts.also, texts=table.tokens is None) for line in table.lines)
+    shown = (_cells(line, facts.also, texts=table.tokens is None, untuned=untuned) for line in table.lines)
     yield from (f"| {' | '.join(cells)} |" for cells in shown)
     yield from _amounts(table) if facts.amounts else ()
     failed: dict[str, dict[str, None]] = {}  # error -> variants
@@ -186,9 +215,10 @@ def _spread(scores: Sequence[float]) -> str:
     return f"{mean(scores):.4f}" + (f" ± {stdev(scores):.4f}" if len(scores) > 1 else "")
 
 
-def _cells(line: Line, also: Sequence[str], *, texts: bool) -> list[str]:
+def _cells(line: Line, also: Sequence[str], *, texts: bool, untuned: bool = False) -> list[str]:
     """A row of a table; the interval over texts has a column where `texts` are what is counted."""
-    score = _spread(line.scores) if line.scores else "failed" if line.failed else "not yet"
+    scores = [_spread(line.scores) if line.scores else "failed"]
+    scores += [_spread(line.untuned) if line.untuned else ""] if untuned else []
     beside = [_spread(line.beside[name]) if line.beside.get(name) else "" for name in also]
     difference = "" if line.over_seeds is None else f"{line.over_seeds[0]:+.4f}"
     bounds = [_bounds(line.over_seeds), _bounds(line.over_texts)]
@@ -198,7 +228,7 @@ def _cells(line: Line, also: Sequence[str], *, texts: bool) -> list[str]:
         bounds[1] = ""
     seconds = "" if math.isnan(line.seconds) else f"{line.seconds:.1f}"
     count = f"{len(line.scores)}" + (f", {len(line.failed)} failed" if line.failed else "")
-    return [_cell(line.variant), score, *beside, count, difference, *bounds, line.verdict, seconds]
+    return [_cell(line.variant), *scores, *beside, count, difference, *bounds, line.verdict, seconds]
 
 
 def _bounds(found: Bounds | None) -> str:
