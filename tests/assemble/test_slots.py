@@ -163,6 +163,20 @@ def test_names_are_where_the_network_starts(encoder):
     assert expected.abs().max() > 0.2
 
 
+@pytest.mark.parametrize(("head", "from_names"), [({}, True), ({"names": False}, False), ({"template": "short"}, True)])
+def test_slots_start_from_names_unless_told_otherwise(encoder, head, from_names):
+    """One without a word starts at random, whatever the others do."""
+    from tagwright.assemble.network import learn
+
+    settings, tokeniser = resolve(given(encoder, head=head)), read_pieces(encoder)
+    space = LabelSpace(names=("paris rome", "???", "tool"), counts=(1, 1, 1))
+    learned = learn(settings, tokeniser.encode(["a"]), tokeniser)
+    made = {"sizes": tokeniser.sizes, "learned": learned, "fresh": True, "tokeniser": tokeniser}
+    network = build_network(settings, {"main": space}, **made)
+    far = network.heads["main"].middle.detach().mean(1).abs().amax(1) > 0.12  # random ones are N(0, 0.02)
+    assert far.tolist() == [from_names, False, from_names]
+
+
 def test_a_name_without_a_word_is_told(encoder, tmp_path, rows_of, write_csv):
     rows = [(n, text, labels.replace("metal", "???")) for n, text, labels in rows_of(60)]
     source = write_csv(tmp_path / "texts.csv", rows)

@@ -21,7 +21,7 @@ RUNS = {
     "kwls-few": 10 * 2 * 6 * 3,
     "kwls-late": 2 * 5 * 3,
     "kwls-unbalanced": (4 + 3) * 2 * 6 * 3,
-    "lm-mtc": 3 * (4 + 4 + 1 + 3) * 3,
+    "lm-mtc": 3 * (6 + 6 + 1 + 3) * 3,
     "lm-mtc-lambda": 2 * 7 * 3,
     "lm-mtc-template": 2 * 2 * 8 * 3,
     "maskloss": 2 * 2 * 9 * 5,

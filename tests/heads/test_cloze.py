@@ -186,7 +186,8 @@ def test_names_are_where_all_tokens_of_a_slot_start():
     head = Cloze(width=16, label_count=3, **facts, names=True)
     for own in (head.middle, head.edges):
         assert (own - vectors[:, None]).abs().max() < 0.1
-    assert Cloze(width=16, label_count=3, **facts).middle.abs().max() < 0.1
+    assert (Cloze(width=16, label_count=3, **facts).middle - vectors[:, None]).abs().max() < 0.1
+    assert Cloze(width=16, label_count=3, **facts, names=False).middle.abs().max() < 0.1
 
 
 @pytest.mark.parametrize(

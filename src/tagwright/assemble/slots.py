@@ -30,16 +30,20 @@ def slot_facts(encoder: Any, settings: Settings, space: LabelSpace, tokeniser: T
         return NO_SLOTS
     facts = {**NO_SLOTS, "reads_slots": True, "slot_room": encoder.slot_room, "family": encoder.family}
     facts["word_width"] = encoder.words.embedding_dim
-    if tokeniser is not None and settings.head.options.get("names"):
-        facts["name_vectors"] = name_vectors(encoder.words.weight, space.names, tokeniser)
+    wanted, template = (settings.head.options.get(name) for name in ("names", "template"))
+    if tokeniser is not None and wanted is not False and template != "same":
+        facts["name_vectors"] = name_vectors(encoder.words.weight, space.names, tokeniser, every=wanted is True)
     return facts
 
 
-def name_vectors(words: Tensor, names: Sequence[str], tokeniser: Tokeniser) -> Tensor:
-    """The mean vector (L, E) of the pieces of each label's name, of vectors (V, E) of all pieces."""
+def name_vectors(words: Tensor, names: Sequence[str], tokeniser: Tokeniser, *, every: bool = True) -> Tensor:
+    """The mean vector (L, E) of the pieces of each label's name, of vectors (V, E) of all pieces.
+
+    A name without a word has 0 for it, or is an error where `every` one must have some.
+    """
     said = [" ".join(re.findall(r"[^\W_]+", name)) for name in names]
     empty = [name for name, text in zip(names, said) if not text]
-    if empty:
+    if empty and every:
         raise SettingsError(
             f"{len(empty)} of the labels have no word in their name, such as {empty[0]!r}, so head.names has nothing "
             "to start their slots from; leave it out or rename them"
@@ -48,4 +52,5 @@ def name_vectors(words: Tensor, names: Sequence[str], tokeniser: Tokeniser) -> T
     owners = torch.from_numpy(np.repeat(np.arange(len(names)), tokens.lengths))
     ids = torch.from_numpy(tokens.ids.astype(np.int64))
     sums = words.detach().new_zeros(len(names), words.shape[1]).index_add(0, owners, words.detach()[ids])
-    return sums / torch.from_numpy(tokens.lengths)[:, None]
+    worded = torch.tensor([bool(text) for text in said])[:, None]  # a tokeniser may make an unknown word of nothing
+    return torch.where(worded, sums / torch.from_numpy(tokens.lengths)[:, None].clamp(min=1), 0.0)

@@ -31,7 +31,8 @@ class Cloze(nn.Module):
     number ("part"), or each with probability `share` ("p"); of those that show it, `wrong` show the other one. In
     prediction all are masked; in `rounds` > 1 the surest are filled in first. `score` "own" has a map for each label,
     the paper's column i of W_l. Labels that do not fit are spread over `chunks`; where `text_sees_slots` is false these
-    share one reading of the text. `names` lets slots start at the mean vector of their label's word pieces.
+    share one reading of the text. Slots start at the mean vector of their label's word pieces,
+    where it has some and a slot of its own; `names` true wants that of every label, false of none.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Cloze(nn.Module):
         wrong: float = 0.01,
         score: Literal["shared", "own"] = "shared",
         slot_positions: Literal["sequential", "shared"] = "sequential",
-        names: bool = False,
+        names: bool | None = None,
         chunks: int = 1,
         text_sees_slots: bool = True,
         rounds: int = 1,
@@ -76,7 +77,7 @@ class Cloze(nn.Module):
         for name, made in {"order": order, "kept": kept, "places": places % self.room}.items():
             self.register_buffer(name, made, persistent=False)
         kinds = 1 if template == "same" else label_count
-        start = torch.zeros(kinds, word_width or width) if name_vectors is None or not names else name_vectors
+        start = torch.zeros(kinds, word_width or width) if name_vectors is None or names is False else name_vectors
         self.middle = nn.Parameter(start[:, None] + SPREAD * torch.randn(kinds, 3, start.shape[1]))
         edges = None if self.size == 1 else start[:, None] + SPREAD * torch.randn(kinds, 2, start.shape[1])
         self.edges = None if edges is None else nn.Parameter(edges)
