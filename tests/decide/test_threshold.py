@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from tagwright.decide.threshold import (
+    MICRO,
     SHRINKS,
     Threshold,
     cross_fitted,
@@ -31,7 +32,7 @@ def best_f1(scores: np.ndarray, truth: np.ndarray) -> float:
 @pytest.mark.parametrize("ties", [False, True])
 def test_without_shrinkage_every_label_has_its_best_f1(ties: bool) -> None:
     scores, truth = made(ties=ties)
-    chosen = scores > fit_thresholds(scores, truth, shrink=0)
+    chosen = scores > fit_thresholds(scores, truth, shrink=0, micro=0)
     for label in np.flatnonzero(truth.any(axis=0)):
         found = f1_score(truth[:, label], chosen[:, label])
         assert found == pytest.approx(best_f1(scores[:, label], truth[:, label]), abs=1e-12)
@@ -54,12 +55,12 @@ def test_shrinkage_weighs_by_positives() -> None:
     np.testing.assert_allclose(fit_thresholds(scores, truth, shrink=5), share * own + (1 - share) * everywhere)
 
 
-def test_a_label_without_positives_gets_the_global_cut() -> None:
+def test_a_label_without_positives_gets_the_global_cut_or_its_highest_score() -> None:
     scores, truth = made()
     truth[:, 2] = False
-    for shrink in (0.0, 2.0):
-        everywhere = fit_thresholds(scores, truth, shrink=1e15)[2]
-        assert fit_thresholds(scores, truth, shrink=shrink)[2] == pytest.approx(everywhere)
+    everywhere = fit_thresholds(scores, truth, shrink=1e15)[2]
+    assert fit_thresholds(scores, truth, shrink=2.0)[2] == pytest.approx(everywhere)
+    assert fit_thresholds(scores, truth, shrink=0.0)[2] == scores[:, 2].max()
 
 
 def test_no_positives_at_all_choose_nothing() -> None:
@@ -80,17 +81,17 @@ def test_order_of_rows_changes_nothing() -> None:
 
 def test_cross_fitting_decides_a_row_without_its_truth() -> None:
     scores, truth = made()
-    before, _ = cross_fitted(scores, truth, folds=5, seed=3)
+    before, _ = cross_fitted(scores, truth, folds=5, seed=3, shrink=2)
     for row in range(5):
         altered = truth.copy()
         altered[row] = ~altered[row]
-        np.testing.assert_array_equal(cross_fitted(scores, altered, folds=5, seed=3)[0][row], before[row])
+        np.testing.assert_array_equal(cross_fitted(scores, altered, folds=5, seed=3, shrink=2)[0][row], before[row])
 
 
 def test_cross_fitting_with_a_fold_a_row_equals_leaving_one_out() -> None:
     scores, truth = made(rows=13)
     expected = [scores[i] > fit_thresholds(np.delete(scores, i, 0), np.delete(truth, i, 0)) for i in range(13)]
-    np.testing.assert_array_equal(cross_fitted(scores, truth, folds=99)[0], expected)
+    np.testing.assert_array_equal(cross_fitted(scores, truth, folds=99, shrink=0)[0], expected)
 
 
 def test_the_decision_chooses_above_its_thresholds() -> None:
@@ -161,7 +162,7 @@ def test_a_negative_one_is_the_shrinkage_that_does_best_on_held_out_rows(shift: 
         choices, same = cross_fitted(scores, truth, shrink=shrink)
         assert same == shrink
         micro, macro = (f1_score(truth, choices, average=average, zero_division=0) for average in ("micro", "macro"))
-        found[shrink] = micro + macro
+        found[shrink] = MICRO * micro + macro
     assert found[best] == pytest.approx(max(found.values()))
     np.testing.assert_array_equal(chosen, cross_fitted(scores, truth, shrink=best)[0])
 

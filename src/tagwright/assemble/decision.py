@@ -55,8 +55,8 @@ def decide_on(
     line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else IDENTITY
     if choice.name == "threshold":
         chosen, shrink = cross_fitted(logits, truth, seed=settings.split.seed, **choice.options)
-        facts = {"thresholds": fit_thresholds(logits, truth, shrink=shrink)}
-        decision = parts.build("decide", choice.name, {**choice.options, "shrink": shrink}, **facts)
+        options = {**choice.options, "shrink": shrink}
+        decision = parts.build("decide", choice.name, options, thresholds=fit_thresholds(logits, truth, **options))
     else:
         decision = parts.build("decide", choice.name, choice.options, label_names=space.names)
         values = probabilities(logits, link, exclusive=space.exclusive, calibration=line)

@@ -1,27 +1,30 @@
-"""Per-label thresholds that maximise F1 on held-out scores, shrunk towards the global one for rare labels.
+"""Per-label thresholds that maximise macro- and micro-F1 on held-out scores, shrunk towards the global one if wanted.
 
-The best cut of a label with two positives is luck, and the cut that is best for all cells at once is not: label l gets
-w * its own + (1 - w) * global, with w = positives / (positives + shrink).
+The best cut of a label with two positives may be luck, and the cut that is best for all cells at once is not: label l
+gets w * its own + (1 - w) * global, with w = positives / (positives + shrink).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.decide._joint import joint_cuts
 from tagwright.errors import ShapeError
 
-SHRINKS = (0.0, 2.0, 10.0, 50.0, 1e9)  # from every label's own to one for all
+SHRINKS = (0.0, 0.5, 2.0, 10.0, 50.0, 1e9)  # from every label's own to one for all
+MICRO = 2.0
 
 
 class Threshold:
     """Chooses any number of labels: those whose logit is above their own threshold, (L,), fitted with `shrink`.
 
-    A negative one stands for the shrinkage that does best on held-out texts. A threshold of shape () is one for all
-    labels: what shortlists of very many labels are decided by.
+    A negative one stands for the shrinkage that does best on held-out texts. `micro` is what micro-F1 weighs beside
+    macro-F1; at 0 every label has the cut of its own best F1. A threshold of shape () is one for all labels: what
+    shortlists of very many labels are decided by.
     """
 
-    def __init__(self, thresholds: np.ndarray, *, shrink: float = 2.0) -> None:
-        self.thresholds, self.shrink = thresholds, shrink
+    def __init__(self, thresholds: np.ndarray, *, shrink: float = -1.0, micro: float = MICRO) -> None:
+        self.thresholds, self.shrink, self.micro = thresholds, shrink, micro
 
     def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         """Scores (n, L) -> bool (n, L)."""
@@ -39,53 +42,54 @@ class Cuts(NamedTuple):
         """Thresholds (L,): `shrink` is the number of positives at which own and global cut weigh the same."""
         if not self.positives.any():
             return np.full(len(self.own), np.inf)
-        share = self.positives / np.maximum(self.positives + shrink, 1)  # at 0 and 0 the share does not matter
+        if not shrink:
+            return self.own
+        share = self.positives / (self.positives + shrink)
         return share * self.own + (1 - share) * self.everywhere
 
 
-def fit_thresholds(scores: np.ndarray, truth: np.ndarray, *, shrink: float = 2.0) -> np.ndarray:
+def fit_thresholds(scores: np.ndarray, truth: np.ndarray, *, shrink: float = 0.0, micro: float = MICRO) -> np.ndarray:
     """Logits (n, L) and truth (n, L) -> thresholds (L,), float64: a label is chosen where its logit is above.
 
-    At `shrink` 0 every label with positives has its own. A label without positives gets the global cut; no positives
-    at all: nothing is chosen.
+    At `shrink` 0 every label has its own, which for one without positives is its highest score; else such a label gets
+    the global cut. No positives at all: nothing is chosen.
     """
-    return _cuts(scores, truth).shrunk(shrink)
+    return _cuts(scores, truth, micro).shrunk(shrink)
 
 
 def cross_fitted(
-    scores: np.ndarray, truth: np.ndarray, *, folds: int = 5, seed: int = 0, shrink: float = 2.0
+    scores: np.ndarray, truth: np.ndarray, *, folds: int = 5, seed: int = 0, shrink: float = -1.0, micro: float = MICRO
 ) -> tuple[np.ndarray, float]:
     """Choices (n, L), bool: each row decided by thresholds that were fitted without it, for an honest held-out F1.
 
-    Also the shrinkage: in place of a negative one that of SHRINKS with the highest sum of micro- and macro-F1 of such
-    choices. With fewer rows than `folds`, each row is a fold of its own.
+    Also the shrinkage, the one number that all rows have a say in: in place of a negative one that of SHRINKS with the
+    highest macro-F1 plus `micro` times micro-F1 of such choices. With fewer rows than `folds`, each row is a fold.
     """
     fold = _folds(len(scores), folds=folds, seed=seed)
     wanted = SHRINKS if shrink < 0 else (shrink,)
     chosen = {one: np.zeros(truth.shape, bool) for one in wanted}
     for held in np.unique(fold):
         out = fold == held
-        cuts = _cuts(scores[~out], truth[~out])
+        cuts = _cuts(scores[~out], truth[~out], micro)
         for one, choices in chosen.items():
             choices[out] = scores[out] > cuts.shrunk(one)
-    best = max(wanted, key=lambda one: _agreement(chosen[one], truth)) if len(wanted) > 1 else wanted[0]
+    best = max(wanted, key=lambda one: _agreement(chosen[one], truth, micro)) if len(wanted) > 1 else wanted[0]
     return chosen[best], best
 
 
-def _cuts(scores: np.ndarray, truth: np.ndarray) -> Cuts:
+def _cuts(scores: np.ndarray, truth: np.ndarray, micro: float) -> Cuts:
     _require_alike(scores, truth)
     positives = truth.sum(axis=0)
     if not positives.any():
         return Cuts(np.zeros(scores.shape[1]), 0.0, positives)
     everywhere = _best_cuts(scores.reshape(-1, 1), truth.reshape(-1, 1))[0]
-    return Cuts(np.where(positives > 0, _best_cuts(scores, truth), everywhere), everywhere, positives)
+    return Cuts(joint_cuts(scores, truth, weight=micro), everywhere, positives)
 
 
-def _agreement(chosen: np.ndarray, truth: np.ndarray) -> float:
-    """Micro-F1 and macro-F1 added up; labels that nobody has or chose do not count."""
+def _agreement(chosen: np.ndarray, truth: np.ndarray, micro: float) -> float:
+    """Macro-F1 over all labels, and so many times micro-F1."""
     hits, cells = (chosen & truth).sum(0), chosen.sum(0) + truth.sum(0)
-    seen = cells > 0
-    return float(2 * hits.sum() / max(cells.sum(), 1) + (2 * hits[seen] / cells[seen]).mean()) if seen.any() else 0.0
+    return float(micro * 2 * hits.sum() / max(cells.sum(), 1) + (2 * hits / np.maximum(cells, 1)).mean())
 
 
 def fit_one_threshold(scores: np.ndarray, truth: np.ndarray, positives: int) -> np.ndarray:

@@ -63,8 +63,7 @@ class Pretrained(nn.Module):
             "limit": 256,
             "patience": 0,
         }
-        decide = {} if task != "many" else {"decide": {"name": "threshold", "shrink": -1.0}}
-        return {"embed": {"name": "pieces"}, "schedule": {"name": "linear", "warmup": 0.1}, "fit": fit, **decide}
+        return {"embed": {"name": "pieces"}, "schedule": {"name": "linear", "warmup": 0.1}, "fit": fit}
 
     @staticmethod
     def learn(tokens: Tokens, tokeniser: OwnPieces, *, path: str = "") -> dict[str, np.ndarray]:
