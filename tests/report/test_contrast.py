@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tagwright.report import contrast
+from tagwright.report.compare_tables import difference_table
 
-from .compare_cases import difference, make_compare, summary
+from .compare_cases import difference, make_compare, run, summary
 
 
 def texts_of(figure, read_page):
@@ -36,6 +37,12 @@ def test_the_caption_tells_what_intervals_speak_of(over, words):
     assert words in caption
     assert "p < 0.05 after Holm's correction" in caption
     assert caption.endswith("Further right is better.")
+
+
+def test_one_seed_speaks_of_texts_alone():
+    facts = make_compare(rows=[run(name, "cnn", 0, 0.5) for name in ("bce", "zlpr")])
+    assert "95% intervals over texts alone, not corrected" in contrast.standing(facts)[0].caption
+    assert {row[4].text for row in difference_table(facts).rows} == {"texts"}
 
 
 def test_the_caption_tells_where_lower_is_better():

@@ -148,6 +148,12 @@ def run_table(facts: CompareFacts) -> Table:
     return Table(columns=columns, rows=rows, sorted_by=None)
 
 
+def interval_over(facts: CompareFacts, row: Difference) -> str:
+    """What an interval speaks of: one seed cannot speak of others."""
+    alone = len({run["seed"] for run in facts.rows}) == 1
+    return ("texts" if alone else "seeds and texts") if row["over_texts"] else "seeds"
+
+
 def _encoder_column(facts: CompareFacts) -> list[tuple[str, str]]:
     """One encoder needs no column."""
     return [("encoder", "")] if len(facts.encoders) > 1 else []
@@ -216,14 +222,13 @@ def _cost(run: Run, memory: bool) -> list[Cell]:
 def _difference(facts: CompareFacts, row: Difference) -> list[Cell]:
     bounded = math.isfinite(row["low"]) and math.isfinite(row["high"])
     interval = f"{_signed(row['low'], 4)} to {_signed(row['high'], 4)}" if bounded else "–"
-    over = "seeds and texts" if row["over_texts"] else "seeds"
     return [
         Cell(row["objective"]),
         *_encoder(facts, row["encoder"]),
         Cell(metric_name(row["metric"])),
         Cell(_signed(row["mean"], 4), float(row["mean"]), mark="best" if row["adjusted"] < SURE else ""),
         Cell(interval, float(row["low"]) if bounded else math.nan),
-        Cell(over if bounded else "–"),
+        Cell(interval_over(facts, row) if bounded else "–"),
         *(Cell(_chance(row[name]), float(row[name])) for name in ("p_value", "adjusted")),
     ]
 

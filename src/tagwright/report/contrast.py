@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright.report import contrast_plots, forest
-from tagwright.report.compare_tables import exchange_table, label_table
+from tagwright.report.compare_tables import exchange_table, interval_over, label_table
 from tagwright.report.draw import PALETTE
 from tagwright.report.facts import CompareFacts, Curve, Difference, Flip, Sweep, Values
 from tagwright.report.objectives import Key, keys, present, primary, ranked
@@ -205,8 +205,8 @@ def _intervals(facts: CompareFacts, found: Sequence[Difference]) -> str:
     bounded = [d for d in found if math.isfinite(d["low"]) and math.isfinite(d["high"])]
     if not bounded:
         return f"Paired by seed; too few seeds for intervals. Further {better} is better."
-    over = {d["over_texts"] for d in bounded}
-    of = "seeds and texts" if over == {True} else "seeds alone" if over == {False} else "seeds, some over texts too"
+    over = sorted({interval_over(facts, d) for d in bounded})
+    of = "seeds, some over texts too" if len(over) > 1 else over[0] if "and" in over[0] else f"{over[0]} alone"
     return (
         f"Paired by seed, {facts.confidence:.0%} intervals over {of}, not corrected for the number of objectives. "
         f"Filled: p < {forest.SURE} after Holm's correction. Further {better} is better."
