@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from tagwright.report import CompareFacts, FitFacts
+from tagwright.report import FitFacts
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "source", "base"}
 
@@ -99,33 +99,5 @@ def make_fit() -> Callable[..., FitFacts]:
             "card": "# Card",
         }
         return FitFacts(**{**facts, **changes})  # type: ignore[arg-type]
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def make_compare() -> Callable[..., CompareFacts]:
-    """Three objectives, three seeds; keyword arguments replace facts."""
-
-    def make(**changes: object) -> CompareFacts:
-        means = {"bce": 0.51, "zlpr": 0.63, "focal": 0.49}
-        rows = [
-            {"objective": name, "seed": seed, "metrics": {"macro_f1": mean + seed / 100}, "seconds": 60.0 * mean}
-            for name, mean in means.items()
-            for seed in range(3)
-        ]
-        facts: dict[str, object] = {
-            "title": "Three objectives",
-            "baseline": "bce",
-            "metric": "macro_f1",
-            "rows": rows,
-            "summary": [{"objective": n, "metrics": {"macro_f1": (m + 0.01, 0.0123)}} for n, m in means.items()],
-            "differences": [
-                {"objective": "zlpr", "metric": "macro_f1", "mean": 0.12, "low": 0.1, "high": 0.14, "p_value": 0.001},
-                {"objective": "focal", "metric": "macro_f1", "mean": -0.02, "low": -0.1, "high": 0.06, "p_value": 0.4},
-            ],
-            "verdict": "zlpr beats bce.",
-        }
-        return CompareFacts(**{**facts, **changes})  # type: ignore[arg-type]
 
     return make

@@ -26,6 +26,11 @@ def test_no_character_of_a_name_ends_the_process(read_page, character):
     assert "c" in page.text("text").split("\n")
 
 
+def test_numbers_too_small_for_an_axis_are_drawn_as_nothing(read_page):
+    spans = [{"tenth": -1e-320, "median": 5e-324, "ninetieth": 1e-320}]
+    assert read_page(plots.ranges(["a"], spans, title="x")).faults == []
+
+
 def test_endless_names_are_drawn_quickly():
     plots.bars(["a", "b"], [1, 2], title="x")
     start = time.process_time()
@@ -41,3 +46,16 @@ def test_long_names_are_cut_in_the_middle_and_stay_different():
         "home and gar…arden chairs",
         "home and gar…arden chairs (2)",
     ]
+
+
+def test_names_that_differ_in_the_middle_are_cut_around_it():
+    names = [f"maskloss with mask.tau={tau} and weights of inverse frequency" for tau in (0.1, 0.25)]
+    assert short_names(["bce", *names]) == ["bce", "masklo…mask.tau=0.1 and w…", "masklo…mask.tau=0.25 and …"]
+
+
+@pytest.mark.parametrize("limit", [9, 26])
+def test_short_names_are_short_and_different(limit):
+    names = ["a" * 60, "a" * 61, "a" * 30 + "b" * 30, "手" * 40, "手" * 40 + "a", "", "c", "c"]
+    short = short_names(names, limit=limit)
+    assert len(set(short)) == len(names)
+    assert max(map(len, short)) <= limit + len(" (2)")

@@ -3,7 +3,17 @@ import sys
 
 import pytest
 
-from tagwright.report.page import duration, excerpt, metric_name, number, part_name, plural
+from tagwright.report.page import (
+    address,
+    duration,
+    excerpt,
+    metric_name,
+    number,
+    part_name,
+    plural,
+    size,
+    sortable,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +42,31 @@ def test_number_reads_well(value, text):
 )
 def test_duration_has_two_units(seconds, text):
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        *((0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (999_951, "1.0 MB")),
+        *((2.5e9, "2.5 GB"), (1.2e13, "12000.0 GB"), (None, "–"), (float("nan"), "–")),
+    ],
+)
+def test_sizes_have_one_decimal(amount, text):
+    assert size(amount) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.5, "0.5"), (3, "3"), (float("inf"), "Infinity"), (float("-inf"), "-Infinity"), (float("nan"), "")],
+)
+def test_numbers_to_sort_by_are_those_of_the_script(value, text):
+    assert sortable(value) == text
+
+
+def test_addresses_stay_beside_the_page():
+    assert address("a b/ü.html") == "./a%20b/%C3%BC.html"
+    assert address("https://elsewhere.org/?a=1#b") == "./https%3A//elsewhere.org/%3Fa%3D1%23b"
+    assert address("\ud800") == "./%3F"
 
 
 def test_excerpt_is_one_line_within_the_limit():

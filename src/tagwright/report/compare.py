@@ -1,28 +1,53 @@
-"""The report of a comparison: several objectives, several seeds, one split."""
+"""The report of a comparison: several objectives, one or more encoders, several seeds, one split."""
 
-import math
-
-import numpy as np
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from tagwright import toml
-from tagwright.report import plots
-from tagwright.report.facts import CompareFacts, Difference, Summary
-from tagwright.report.page import Cell, Figure, Table, decimals, duration, metric_name, number, plural, render
+from tagwright.report import compare_tables, contrast
+from tagwright.report.draw import PALETTE
+from tagwright.report.facts import CompareFacts
+from tagwright.report.objectives import keys
+from tagwright.report.page import duration, metric_name, plural, render
+
+MOST_NAMED = 8  # objectives that an error names
+
+
+class Failure(NamedTuple):
+    """An error, and the runs that ended with it."""
+
+    error: str
+    runs: str
 
 
 def compare_report(facts: CompareFacts) -> str:
-    """One self-contained HTML page: verdict, table, paired differences, single seeds, cost."""
-    ranked = _ranked(facts)
+    """One self-contained HTML page. Where texts flipped it quotes them: keep it with the runs."""
     return render(
         "compare.html.j2",
         facts=facts,
-        lead=_lead(facts, ranked),
-        summary=_summary_table(facts, ranked),
-        figures=_figures(facts, ranked),
-        differences=_difference_table(facts) if facts.differences else None,
-        runs=_run_table(facts),
+        lead=_lead(facts),
+        failures=_failures(facts),
+        failed=sum(bool(run["failed"]) for run in facts.rows),
+        spread=len({run["seed"] for run in facts.rows}) > 1,
+        games=_games(facts),
+        undrawn=_undrawn(facts),
+        standing=contrast.standing(facts),
+        summary=compare_tables.summary_table(facts) if facts.summary else None,
+        untuned=compare_tables.untuned_metrics(facts),
+        wins=compare_tables.wins_table(facts) if facts.wins and facts.games else None,
+        frequency=contrast.by_frequency(facts),
+        labels=contrast.by_label(facts),
+        sweeps=contrast.by_setting(facts),
+        training=contrast.while_training(facts),
+        calibration=contrast.of_probabilities(facts),
+        errors=compare_tables.error_table(facts) if facts.reliability else None,
+        pairs=contrast.of_pairs(facts),
+        flips=contrast.of_texts(facts),
+        differences=compare_tables.difference_table(facts) if facts.differences else None,
+        runs=compare_tables.run_table(facts) if facts.rows else None,
         differing=differing(facts),
         settings=toml.dumps(facts.settings) if facts.settings else None,
+        made=_made(facts),
     )
 
 
@@ -34,124 +59,52 @@ def differing(facts: CompareFacts) -> list[str]:
     ]
 
 
-def _lead(facts: CompareFacts, ranked: list[Summary]) -> str:
-    seeds = len({row["seed"] for row in facts.rows})
-    name = metric_name(facts.metric)
+def _lead(facts: CompareFacts) -> str:
+    seeds = len({run["seed"] for run in facts.rows})
+    encoders = f" on {plural(len(facts.encoders), 'encoder')}" if len(facts.encoders) > 1 else ""
+    if len(facts.encoders) == 1 and facts.encoders[0]:
+        encoders = f" on the encoder {facts.encoders[0]}"
+    where = f"{plural(facts.texts, 'text')} of {facts.split}" if facts.texts else facts.split
     return (
-        f"{plural(len(ranked), 'objective')}, {plural(seeds, 'seed')} each, on one split; "
-        f"compared by {name} on {facts.split} against {facts.baseline}."
+        f"{plural(len(facts.objectives), 'objective')}{encoders}, {plural(seeds, 'seed')} each; "
+        f"compared by {metric_name(facts.metric)} on {where} against {facts.baseline}."
     )
 
 
-def _ranked(facts: CompareFacts) -> list[Summary]:
-    """The summaries, best mean of the primary metric first, those without one last."""
-    sign = 1.0 if facts.metric in facts.lower_is_better else -1.0
-
-    def place(row: Summary) -> float:
-        mean = row["metrics"].get(facts.metric, (math.nan, 0.0))[0]
-        return math.inf if math.isnan(mean) else sign * mean
-
-    return sorted(facts.summary, key=place)
-
-
-def _metrics(facts: CompareFacts) -> list[str]:
-    """The primary metric, then the others in the order they come."""
-    return list(dict.fromkeys([facts.metric, *(name for row in facts.summary for name in row["metrics"])]))
-
-
-def _summary_table(facts: CompareFacts, ranked: list[Summary]) -> Table:
-    names = _metrics(facts)
-    best = {name: _best(facts, name) for name in names}
-    seconds = {row["objective"]: _mean_seconds(facts, row["objective"]) for row in ranked}
-    slowest = max((s for s in seconds.values() if math.isfinite(s)), default=0.0) or 1.0
-    rows = []
-    for row in ranked:
-        name = row["objective"]
-        cells = [Cell(f"{name} (baseline)" if name == facts.baseline else name)]
-        for metric in names:
-            mean, spread = row["metrics"].get(metric, (math.nan, math.nan))
-            cells.append(_spread(mean, spread, best=mean == best[metric]))
-        share = seconds[name] / slowest if math.isfinite(seconds[name]) else 0.0
-        cells.insert(2, Cell(duration(seconds[name]), _sortable(seconds[name]), share=share))
-        rows.append(cells)
-    columns = [("objective", ""), *((metric_name(n), "mean ± standard deviation over seeds") for n in names)]
-    columns.insert(2, ("time", "mean seconds of a run"))
-    return Table(columns=columns, rows=rows, sorted_by=1, ascending=facts.metric in facts.lower_is_better)
-
-
-def _best(facts: CompareFacts, metric: str) -> float:
-    means = np.array([row["metrics"].get(metric, (math.nan, 0.0))[0] for row in facts.summary], float)
-    means = means[np.isfinite(means)]
-    if len(means) < 2:  # alone is not best
-        return math.nan
-    return float(means.min() if metric in facts.lower_is_better else means.max())
-
-
-def _spread(mean: float, spread: float, *, best: bool) -> Cell:
-    if math.isnan(mean):
-        return Cell("–", -math.inf)
-    around = f" ± {spread:.{decimals(mean)}f}" if math.isfinite(spread) else ""
-    return Cell(f"{number(mean)}{around}", float(mean), mark="best" if best else "")
-
-
-def _mean_seconds(facts: CompareFacts, objective: str) -> float:
-    seconds = [row["seconds"] for row in facts.rows if row["objective"] == objective]
-    return float(np.mean(seconds)) if seconds else math.nan
-
-
-def _sortable(value: float) -> float:
-    """NaN cannot be sorted: it goes last."""
-    return -math.inf if math.isnan(value) else float(value)
-
-
-def _figures(facts: CompareFacts, ranked: list[Summary]) -> list[Figure]:
-    """Paired differences (if any) and single seeds of the primary metric, objectives in the order of the table."""
-    place = {row["objective"]: i for i, row in enumerate(ranked)}
-    chosen = [d for d in facts.differences if d["metric"] == facts.metric and math.isfinite(d["mean"])]
-    if chosen:
-        # Against itself: nothing differs. With its row, the two plots show the objectives on the same lines.
-        chosen.append(Difference(objective=facts.baseline, metric=facts.metric, mean=0, low=0, high=0, p_value=1))
-    chosen.sort(key=lambda d: place.get(d["objective"], len(place)))
-    name = metric_name(facts.metric)
-    figures = []
-    if chosen:
-        svg = plots.forest(chosen, title=f"{name} minus that of {facts.baseline}")
-        caption = f"Paired by seed, {facts.confidence:.0%} intervals. Filled: the interval excludes zero."
-        figures.append(Figure(f"Better than {facts.baseline}?", svg, caption))
-    if any(math.isfinite(row["metrics"].get(facts.metric, math.nan)) for row in facts.rows):
-        svg = plots.seeds(facts.rows, [row["objective"] for row in ranked], facts.metric, title=name)
-        figures.append(Figure("Every seed", svg, "A dot is a run, the stroke their mean."))
-    return figures
-
-
-def _difference_table(facts: CompareFacts) -> Table:
-    columns = [
-        ("objective", ""),
-        ("metric", ""),
-        ("difference", f"mean, minus {facts.baseline}"),
-        ("interval", f"{facts.confidence:.0%}, paired by seed"),
-        ("p", "chance of such a difference if there were none"),
-    ]
-    return Table(columns=columns, rows=[_difference(d) for d in facts.differences], sorted_by=None)
-
-
-def _difference(row: Difference) -> list[Cell]:
-    sure = row["low"] > 0 or row["high"] < 0
-    return [
-        Cell(row["objective"]),
-        Cell(metric_name(row["metric"])),
-        Cell(f"{row['mean']:+.4f}".replace("-", "−"), _sortable(row["mean"]), mark="best" if sure else ""),
-        Cell(f"{row['low']:+.4f} to {row['high']:+.4f}".replace("-", "−"), _sortable(row["low"])),
-        Cell(number(row["p_value"]), _sortable(row["p_value"])),
-    ]
-
-
-def _run_table(facts: CompareFacts) -> Table:
-    names = _metrics(facts)
-    rows = []
+def _failures(facts: CompareFacts) -> list[Failure]:
+    """Every error once."""
+    found: dict[str, dict[str, list[int]]] = {}
     for run in facts.rows:
-        seconds, scores = run["seconds"], run["metrics"]
-        cells = [Cell(run["objective"]), Cell(str(run["seed"]), run["seed"]), Cell(duration(seconds), seconds)]
-        rows.append([*cells, *(Cell(number(scores.get(n)), _sortable(scores.get(n, math.nan))) for n in names)])
-    columns = [("objective", ""), ("seed", ""), ("time", ""), *((metric_name(n), "") for n in names)]
-    return Table(columns=columns, rows=rows, sorted_by=None)
+        if run["failed"]:
+            name = f"{run['objective']} on {run['encoder']}" if len(facts.encoders) > 1 else run["objective"]
+            found.setdefault(run["failed"], {}).setdefault(name, []).append(run["seed"])
+    return [Failure(error, _listed(runs)) for error, runs in found.items()]
+
+
+def _listed(runs: Mapping[str, Sequence[int]]) -> str:
+    said = [f"{name}, seed{'s' * (len(own) > 1)} {', '.join(map(str, own))}" for name, own in runs.items()]
+    more = len(said) - MOST_NAMED
+    return "; ".join(said[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _games(facts: CompareFacts) -> str:
+    if len(facts.encoders) < 2:
+        return plural(facts.games, "seed")
+    return f"{plural(facts.games, 'pair')} of an encoder and a seed"
+
+
+def _undrawn(facts: CompareFacts) -> str:
+    """Said where there are more objectives than colours."""
+    drawn = [key.name for key in keys(facts) if key.name != facts.baseline]
+    others = len(set(facts.objectives) - {facts.baseline})
+    return (
+        f"Drawn: the baseline and the {len(drawn)} best of {others} others."
+        if len(drawn) == len(PALETTE) < others
+        else ""
+    )
+
+
+def _made(facts: CompareFacts) -> dict[str, str]:
+    """How long it took, and on what."""
+    made = {} if facts.seconds is None else {"time, all runs": duration(facts.seconds)}
+    return made | ({"device": facts.device} if facts.device else {})

@@ -11,8 +11,9 @@ from tagwright.errors import TagwrightError
 
 WIDTH = 450  # of a plot, axes included: one scale for all means one size of letters
 HEIGHT = 240
-PALETTE = ["var(--accent)", "var(--second)", "var(--third)", "var(--fourth)"]
+PALETTE = [f"var(--{name})" for name in ("accent", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")]
 INK, MUTED, LINE, SURFACE = "var(--ink)", "var(--muted)", "var(--line)", "var(--surface)"
+TINY = 1e-300
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -55,22 +56,29 @@ def draw(chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT,
 
 
 def short_names(names: Sequence[str], *, limit: int = 26) -> list[str]:
-    """Names cut in the middle, for paths differ at their ends; those that then look alike are numbered.
+    """Names cut in the middle, for paths differ at their ends; those that then look alike are cut elsewhere, where they
+    differ, and the same names are numbered.
 
     Vega's own limit is off: it counts in UTF-16 and may cut a letter in two, which ends the drawing with an error.
 
-    >>> short_names(["home / garden / chairs", "home / garden / stairs"], limit=9)
-    ['home…airs', 'home…airs (2)']
+    >>> short_names(["home / garden / chairs", "home / garden / stairs", "home / garden / stairs"], limit=9)
+    ['ho…chairs', 'ho…stairs', 'ho…stairs (2)']
     """
+    rooms = [limit // 2 if any(east_asian_width(letter) in "WF" for letter in name) else limit for name in names]
+    short = [_cut(name, room) for name, room in zip(names, rooms)]
+    alike: dict[str, list[int]] = {}
+    for i, cut in enumerate(short):
+        alike.setdefault(cut, []).append(i)
+    for places in alike.values():
+        if len({names[i] for i in places}) > 1:
+            start = _apart([names[i] for i in places])
+            for i in places:
+                short[i] = _cut_from(names[i], start, rooms[i])
     seen: dict[str, int] = {}
-    result = []
-    for name in names:
-        room = limit // 2 if any(east_asian_width(letter) in "WF" for letter in name) else limit
-        half = (room - 1) // 2
-        short = name if len(name) <= room else f"{name[:half]}…{name[-half:]}"
-        seen[short] = seen.get(short, 0) + 1
-        result.append(short if seen[short] == 1 else f"{short} ({seen[short]})")
-    return result
+    for i, cut in enumerate(short):
+        seen[cut] = seen.get(cut, 0) + 1
+        short[i] = cut if seen[cut] == 1 else f"{cut} ({seen[cut]})"
+    return short
 
 
 def thin(count: int, limit: int) -> np.ndarray:
@@ -103,9 +111,34 @@ def decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
 
 
 def _drawable(value: Any) -> Any:
-    """The same nested values, strings cut and without what XML forbids: that makes the converter end the process."""
+    """The same nested values, strings cut and without what XML forbids: that makes the converter end the process.
+
+    Numbers too small for its arithmetic are 0: their axes would have no end of ticks.
+    """
     if isinstance(value, str):
         return NOT_XML.sub("\ufffd", value[:200])  # measuring 20,000 letters takes a minute
+    if isinstance(value, float) and abs(value) < TINY:
+        return 0.0
     if isinstance(value, dict):
         return {key: _drawable(item) for key, item in value.items()}
     return [_drawable(item) for item in value] if isinstance(value, list) else value
+
+
+def _cut(name: str, room: int) -> str:
+    half = (room - 1) // 2
+    return name if len(name) <= room else f"{name[:half]}…{name[-half:]}"
+
+
+def _apart(names: Sequence[str]) -> int:
+    """Where the word begins in which the names first differ."""
+    shared = next((i for i, letters in enumerate(zip(*names)) if len(set(letters)) > 1), min(map(len, names)))
+    return names[0].rfind(" ", 0, shared) + 1
+
+
+def _cut_from(name: str, start: int, room: int) -> str:
+    """The first letters of a name, and what comes from `start` on."""
+    head = min(room // 4, start)
+    rest = room - head - 1
+    return (
+        f"{name[:head]}…{name[start:]}" if len(name) - start <= rest else f"{name[:head]}…{name[start:][: rest - 1]}…"
+    )

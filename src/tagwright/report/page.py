@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 from tagwright.errors import TagwrightError
 
@@ -42,12 +43,17 @@ class Figure(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A table cell: `value` sorts (the text, where None), `share` in [0, 1] draws a bar, `mark` sets it apart."""
+    """A table cell: `value` sorts (the text, where None; NaN last), `mark` sets it apart, `page` is a file to open.
+
+    `share` in [0, 1] draws a bar, `heat` in [0, 1] colours the whole cell.
+    """
 
     text: str
     value: float | None = None
     share: float | None = None
     mark: Literal["", "alert", "best"] = ""
+    heat: float | None = None
+    page: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +82,7 @@ def render(template: str, **context: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": number, "duration": duration, "excerpt": excerpt, "metric": metric_name}
+    environment.filters |= {"sortable": sortable, "address": address}
     style, script = _own("style.css"), _own("script.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     own = {"style": Markup(style), "script": Markup(script), "script_hash": digest}
@@ -116,6 +123,38 @@ def duration(seconds: float | None) -> str:
     units = [(whole // 3600, "h"), (whole // 60 % 60, "min"), (whole % 60, "s")]
     first = next(i for i, (amount, _) in enumerate(units) if amount)
     return " ".join(f"{amount} {unit}" for amount, unit in units[first : first + 2] if amount)
+
+
+def size(amount: float | None) -> str:
+    """Bytes as people read them.
+
+    >>> [size(n) for n in (812, 40_500_000, 3_221_225_472, None)]
+    ['812 B', '40.5 MB', '3.2 GB', '–']
+    """
+    if amount is None or not math.isfinite(amount):
+        return "–"
+    thousands = next((power for power in (0, 1, 2) if amount < 999.95 * 1000**power), 3)
+    return f"{amount / 1000**thousands:.{min(thousands, 1)}f} {('B', 'kB', 'MB', 'GB')[thousands]}"
+
+
+def sortable(value: float) -> str:
+    """A number as the page's script reads it; NaN is empty, and goes last.
+
+    >>> sortable(0.5), sortable(float("-inf")), sortable(float("nan"))
+    ('0.5', '-Infinity', '')
+    """
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return "" if math.isnan(value) else str(value)
+
+
+def address(path: str) -> str:
+    """The address of a file beside the page; whatever it is called, it leads nowhere else.
+
+    >>> address("runs/a b.html"), address("javascript:alert(1)")
+    ('./runs/a%20b.html', './javascript%3Aalert%281%29')
+    """
+    return "./" + quote(path, errors="replace")
 
 
 def excerpt(text: str, limit: int = 280) -> str:

@@ -10,7 +10,6 @@ from tagwright.report.draw import (
     INK,
     MUTED,
     PALETTE,
-    SURFACE,
     chart_of_rows,
     colours,
     decades,
@@ -20,7 +19,7 @@ from tagwright.report.draw import (
     short_names,
     thin,
 )
-from tagwright.report.facts import Band, Calibration, Difference, Run, Values
+from tagwright.report.facts import Band, BandScore, Calibration, Values
 from tagwright.report.page import plural
 
 MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
@@ -136,7 +135,7 @@ def band_scores(bands: Sequence[Band]) -> str:
     """Macro- and micro-F1 of the frequent, the middling and the rare labels; a NaN score has no bar."""
     alt = load_altair()
     rows = [
-        {"band": f"{band['band']}\n{_span(band)}", "name": name, "value": float(value)}
+        {"band": f"{band['band']}\n{band_span(band)}", "name": name, "value": float(value)}
         for band in bands
         for name, value in (("macro-F1", band["macro_f1"]), ("micro-F1", band["micro_f1"]))
         if band["labels"] and np.isfinite(value)
@@ -150,6 +149,12 @@ def band_scores(bands: Sequence[Band]) -> str:
     drawn = base.mark_bar().encode(color=colours(alt, ["macro-F1", "micro-F1"]))
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(text=alt.Text("value:Q", format=".3f"))
     return draw(alt.layer(drawn, text), rows, height=max(HEIGHT, 70 * len(bands) + 70))
+
+
+def band_span(band: Band | BandScore) -> str:
+    """The second and third line under a band's name: how many labels it holds, and how frequent they are."""
+    counts = dict.fromkeys([band["from_count"], band["to_count"]])
+    return f"{plural(band['labels'], 'label')}\n{'–'.join(f'{count:,}' for count in counts)} texts"
 
 
 def amounts(names: Sequence[str], true: Values, predicted: Values, *, title: str) -> str:
@@ -194,50 +199,9 @@ def reliability(calibration: Calibration) -> str:
     return draw(alt.layer(*layers), rows, height=290)
 
 
-def forest(differences: Sequence[Difference], *, title: str) -> str:
-    """Each objective's paired difference from the baseline with its interval; filled where that excludes zero."""
-    alt = load_altair()
-    rows = [
-        {"name": name, "mean": float(d["mean"]), "low": float(d["low"]), "high": float(d["high"])}
-        for name, d in zip(short_names([d["objective"] for d in differences]), differences)
-    ]
-    axis = alt.Axis(tickCount=5, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+~r')")
-    x = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(nice=True, zero=True))
-    base = chart_of_rows(alt).encode(y=names_axis(alt))
-    zero = alt.Chart(alt.Data(values=[{"low": 0}])).mark_rule(color=MUTED, strokeDash=[4, 4]).encode(x=x)
-    interval = base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(x=x, x2="high:Q")
-    fill = alt.condition("datum.low > 0 || datum.high < 0", alt.value(PALETTE[0]), alt.value(SURFACE))
-    mean = base.mark_point(color=PALETTE[0], size=90, strokeWidth=2, opacity=1)
-    return draw(alt.layer(zero, interval, mean.encode(x="mean:Q", fill=fill)), rows, height=36 * len(rows) + 70)
-
-
-def seeds(runs: Sequence[Run], objectives: Sequence[str], metric: str, *, title: str) -> str:
-    """A dot for every seed of every objective and a stroke at the mean; runs that lack the metric are skipped."""
-    alt = load_altair()
-    rows = [
-        {"name": name, "value": float(run["metrics"][metric])}
-        for name, objective in zip(short_names(objectives), objectives)
-        for run in runs
-        if run["objective"] == objective and np.isfinite(run["metrics"].get(metric, np.nan))
-    ]
-    scale = alt.Scale(zero=False, nice=True, padding=8)
-    base = chart_of_rows(alt).encode(y=names_axis(alt))
-    dots = base.mark_circle(color=PALETTE[0], size=70, opacity=0.6)
-    dots = dots.encode(x=alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5)))
-    mean = base.mark_tick(color=PALETTE[1], thickness=3, size=22, opacity=1)
-    mean = mean.encode(x=alt.X("mean(value):Q", title=title))
-    return draw(alt.layer(dots, mean), rows, height=36 * len(objectives) + 70)
-
-
 def _points(name: str, x: Values, y: Values) -> list[dict[str, object]]:
     kept = np.flatnonzero(np.isfinite(np.asarray(y, float)))
     return [{"name": name, "x": float(x[i]), "y": float(y[i])} for i in kept[thin(len(kept), MOST_POINTS)]]
-
-
-def _span(band: Band) -> str:
-    """The second and third line under a band's name: how many labels it holds, and how frequent they are."""
-    counts = dict.fromkeys([band["from_count"], band["to_count"]])
-    return f"{plural(band['labels'], 'label')}\n{'–'.join(f'{count:,}' for count in counts)} texts"
 
 
 def _rule(alt: Any, x: float) -> Any:
