@@ -69,6 +69,7 @@ class Recipe:
     encoders: tuple[str, ...]
     baseline: str
     variants: tuple[Variant, ...]
+    minutes: int | None = None  # about how long all runs take on one H200, eleven at once
     also: tuple[str, ...] = ()  # metrics shown beside; the words of the tables go by `metric` alone
     amounts: bool = False  # of tagged tokens: how many of each type are predicted
     rivals: bool = False  # encoders are compared as well, each with the first
@@ -178,7 +179,15 @@ def _with_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 REQUIRED = {"title": str, "paper": str, "note": str, "metric": str, "seeds": int, "data": list, "encoders": list}
 TOP = REQUIRED | {"baseline": str, "variants": list}
-OPTIONAL = {"also": list, "amounts": bool, "rivals": bool, "settings": dict, "settings_of": dict, "cuts": list}
+OPTIONAL = {
+    "minutes": int,
+    "also": list,
+    "amounts": bool,
+    "rivals": bool,
+    "settings": dict,
+    "settings_of": dict,
+    "cuts": list,
+}
 OF_VARIANT = {"name": str, "objective": str}
 MAY_VARIANT = {"data": list, "encoders": list, "settings": dict, "grid": dict}
 MAY_CUT = {"data": list, "keep": dict, "each": int, "together": int, "labels": list}

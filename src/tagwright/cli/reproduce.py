@@ -76,7 +76,20 @@ def reproduce(
 def _list(recipes: "list[Recipe]", *, json: bool) -> None:
     from tagwright.cli import _show
 
-    shown = ("name", "title", "paper", "note", "metric", "also", "seeds", "data", "encoders", "runs", "baseline")
+    shown = (
+        "name",
+        "title",
+        "paper",
+        "note",
+        "metric",
+        "also",
+        "seeds",
+        "data",
+        "encoders",
+        "runs",
+        "minutes",
+        "baseline",
+    )
     if json:
         _show.emit({"recipes": [{key: getattr(recipe, key) for key in shown} for recipe in recipes]})
         return
@@ -86,4 +99,7 @@ def _list(recipes: "list[Recipe]", *, json: bool) -> None:
         needs = f"data sets {', '.join(recipe.data)}; encoders {', '.join(recipe.encoders)}"
         variants = ", ".join(dict.fromkeys(variant.family for variant in recipe.variants))
         _show.result(f"  {needs}; variants {variants}")
-        _show.result(f"  {_show.many(recipe.runs, 'run')} with {_show.many(recipe.seeds, 'seed')} each\n")
+        about = (
+            "" if recipe.minutes is None else f", about {_show.many(recipe.minutes, 'minute')} on one H200 (--jobs 11)"
+        )
+        _show.result(f"  {_show.many(recipe.runs, 'run')} with {_show.many(recipe.seeds, 'seed')} each{about}\n")
