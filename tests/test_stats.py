@@ -45,27 +45,67 @@ def loop_mean_squares(d: np.ndarray) -> tuple[float, float, float]:
     return by_seed, by_example, rest / ((seeds - 1) * (examples - 1))
 
 
-def test_crossed_interval_equals_plain_loops():
+def loop_share_outside(half: float, squares: tuple[float, float, float], seeds: int, examples: int) -> float:
+    """Share of errors beyond half on either side, a plain sum over the densities of both χ² behind the mean squares."""
+    seed, example, rest = squares
+    log_place = np.linspace(-12, 8, 4001)
+    place, width = np.exp(log_place), log_place[1] - log_place[0]
+    by_seed, by_example = (scipy_stats.chi2.pdf(place, count - 1) * place * width for count in (seeds, examples))
+    total = 0.0
+    for chi_square, weight in zip(place, by_example):
+        if weight > 1e-12:
+            text = max(example * (examples - 1) / chi_square - rest, 0)
+            variance = (seed * (seeds - 1) / place + text) / (seeds * examples)
+            total += weight * float(by_seed @ (2 * scipy_stats.norm.sf(half / variance**0.5)))
+    return total
+
+
+@pytest.mark.parametrize("example_spread", [0.4, 0.02])
+@pytest.mark.parametrize("seed_spread", [0.3, 0.05])
+def test_crossed_interval_equals_plain_loops(seed_spread: float, example_spread: float):
     rng = np.random.default_rng(4)
-    d = rng.normal(0, 0.3, (5, 1)) + rng.normal(0, 0.4, (1, 41)) + rng.normal(0.1, 0.3, (5, 41))
+    d = rng.normal(0, seed_spread, (5, 1)) + rng.normal(0, example_spread, (1, 41)) + rng.normal(0.1, 0.3, (5, 41))
     b = rng.random((5, 41))
-    seed, example, rest = loop_mean_squares(d)
-    total = seed + example - rest
-    degrees = total**2 / (seed**2 / 4 + example**2 / 40 + rest**2 / 160)
-    low, high = scipy_stats.t.interval(0.95, degrees, loc=d.mean(), scale=(total / d.size) ** 0.5)
-    p_value = 2 * scipy_stats.t.sf(abs(d.mean()) / (total / d.size) ** 0.5, degrees)
-    found = crossed_interval(b + d, b)
-    got = (found.mean, found.low, found.high, found.degrees, found.p_value)
-    np.testing.assert_allclose(got, (d.mean(), low, high, degrees, p_value), rtol=1e-9)
-    assert found.seeds_counted
+    squares = loop_mean_squares(d)
+    for level in (0.9, 0.95, 0.99):
+        found = crossed_interval(b + d, b, level=level)
+        assert found.mean == pytest.approx(d.mean())
+        assert found.high - found.mean == pytest.approx(found.mean - found.low)
+        assert loop_share_outside(found.high - found.mean, squares, *d.shape) == pytest.approx(1 - level, rel=2e-4)
+    assert found.p_value == pytest.approx(loop_share_outside(abs(d.mean()), squares, *d.shape), rel=2e-4)
+    assert (found.degrees, found.seeds_counted) == (4, True)
 
 
-def test_crossed_variance_is_never_below_the_rest_alone():
-    d = np.array([[1.0, -1.0], [-1.0, 1.0]])  # no seed and no example effect: both mean squares are 0
+@pytest.mark.parametrize("seeds", [2, 3, 5, 10])
+def test_where_only_seeds_differ_it_is_their_t_interval(seeds: int):
+    d = np.repeat(np.random.default_rng(10).normal(0.2, 1, (seeds, 1)), 300, axis=1)
+    found, expected = crossed_interval(d, np.zeros_like(d)), paired_interval(d[:, 0], np.zeros(seeds))
+    got, want = (found.low, found.high, found.p_value), (expected.low, expected.high, expected.p_value)
+    np.testing.assert_allclose(got, want, rtol=2e-4)
+
+
+def test_where_only_examples_differ_it_is_their_t_interval():
+    d = np.repeat(np.random.default_rng(11).normal(0.2, 1, (1, 37)), 4, axis=0)
+    found, expected = crossed_interval(d, np.zeros_like(d)), paired_interval(d[0], np.zeros(37))
+    got, want = (found.low, found.high, found.p_value), (expected.low, expected.high, expected.p_value)
+    np.testing.assert_allclose(got, want, rtol=2e-4)
+
+
+def test_runs_that_tie_are_not_taken_for_runs_without_spread():
+    d = np.zeros((3, 500))
+    d[[0, 1, 2], [7, 8, 9]] = 1  # every run is right once more, each on another text: the seeds' mean square is 0
+    assert loop_mean_squares(d)[0] == 0
+    found = crossed_interval(d, np.zeros_like(d))
+    assert found.low < 0 < found.high
+    assert found.p_value > 0.1
+
+
+def test_neither_seeds_nor_examples_matter():
+    d = np.array([[1.0, -1.0], [-1.0, 1.0]])
     assert loop_mean_squares(d) == (0, 0, 4)
     found = crossed_interval(d, np.zeros((2, 2)))
     assert found.degrees == 1
-    assert found.high == pytest.approx(scipy_stats.t.ppf(0.975, 1))  # standard error (4 / 4) ** 0.5
+    assert found.high == pytest.approx(scipy_stats.t.ppf(0.975, 1), rel=2e-4)  # standard error (4 / 4) ** 0.5
 
 
 def test_one_seed_counts_examples_only_and_says_so():
@@ -153,5 +193,7 @@ def test_mistakes_are_named():
         paired_interval(np.array([np.nan, 1]), np.zeros(2))
     with pytest.raises(SettingsError, match="got 95"):
         paired_interval(np.zeros(2), np.zeros(2), level=95)
+    with pytest.raises(SettingsError, match="got 95"):
+        crossed_interval(np.zeros((2, 2)), np.zeros((2, 2)), level=95)
     with pytest.raises(SettingsError, match=r"in \[0, 1\]"):
         holm(np.array([0.5, 1.5]))
