@@ -42,7 +42,13 @@ def recipe(tmp_path):
 def test_the_list_says_what_every_recipe_needs(call):
     done = call("reproduce", "--list")
     assert done.code == 0
-    for words in ("maskloss", "trec_fine", "minilm", "53.7 / 54.8 / 54.9", "180 runs with 5 seeds each, about 10 minutes"):
+    for words in (
+        "maskloss",
+        "trec_fine",
+        "minilm",
+        "53.7 / 54.8 / 54.9",
+        "180 runs with 5 seeds each, about 10 minutes",
+    ):
         assert words in done.out
     found = {entry["name"]: entry for entry in call("reproduce", "--list", "--json").json["recipes"]}
     assert found["kwls"]["data"] == ["ag_news_part", "imdb_part", "yelp5_part", "dbpedia_part"]
