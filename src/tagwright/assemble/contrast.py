@@ -14,7 +14,7 @@ from tagwright.metrics.bands import band_masks
 from tagwright.report.facts import BandScore, Calibration, Curve, Exchange, Flip, Gains, Reliability
 
 Rows = Sequence[Mapping[str, Any]]  # finished runs of one objective on one encoder, by seed
-MOST_PAIRS, MOST_FLIPS = 15, 5
+MOST_PAIRS, MOST_FLIPS = 15, 100  # the report shows a few of them at first
 BANDS = ("head", "middle", "tail")
 
 
