@@ -13,7 +13,7 @@ from tagwright.assemble.compared import compared
 from tagwright.assemble.fit import can_report, read_for
 from tagwright.assemble.ledger import Ledger
 from tagwright.assemble.planned import Planned, Source, plan, source_of
-from tagwright.assemble.recipes import Recipe
+from tagwright.assemble.recipes import Recipe, Variant
 from tagwright.assemble.runs import Making, make, require_jobs
 from tagwright.assemble.sheets import tag_space
 from tagwright.assemble.sweeps import swept_variants
@@ -80,22 +80,14 @@ def compare_folder(
     if out.exists() and not (resume or overwrite):
         raise ModelError(f"{out} exists; go on with --resume, or start over with --overwrite")
     data, first = read_for(source, {**given, **variants[0].settings})
-    recipe = Recipe(
-        name="comparison",
-        folder=Path(),
+    recipe = replace(
+        _recipe(source, given, variants, encoders or [first.encoder.name], named=bool(encoders)),
         title=f"{', '.join(objectives)} on {source}",
-        paper="",
-        note="",
-        seeds=seeds,
-        data=(source,),
-        baseline=variants[0].name,
         metric=require_measured(metric or _usual(data), tagged=data.task == "tokens"),
-        encoders=tuple(_distinct(encoders, "encoders") if encoders else (first.encoder.name,)),
-        variants=tuple(variants),
-        settings=_without_name(given) if encoders else dict(given),
+        seeds=seeds,
     )
     ground = _ground(data, first, split)
-    runs = _planned(recipe, source, ground, seeds)
+    runs = _planned(recipe, ground)
     looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
     bench = Bench({source: ground}, looks_on.say)
     ready = _checked(runs, bench, looks_on.say)
@@ -117,6 +109,26 @@ def compare_folder(
     )
     failed = sum("failed" in ledger.rows[run.key] for run in runs)
     return Comparison(facts=facts, failed=failed, report=_write(facts, failed, out))
+
+
+def _recipe(
+    source: str, given: Mapping[str, Any], variants: Sequence[Variant], encoders: Sequence[str], *, named: bool
+) -> Recipe:
+    """The comparison as a recipe; where its encoders are `named`, the settings have none of their own."""
+    return Recipe(
+        name="comparison",
+        folder=Path(),
+        title="",
+        paper="",
+        note="",
+        metric="",
+        seeds=1,
+        data=(source,),
+        encoders=tuple(_distinct(encoders, "encoders")),
+        baseline=variants[0].name,
+        variants=tuple(variants),
+        settings=_without_name(given) if named else dict(given),
+    )
 
 
 def _distinct(names: Sequence[str], what: str) -> Sequence[str]:
@@ -153,9 +165,9 @@ def _ground(data: Data, settings: Settings, split: str | None) -> Source:
     return source_of(data, rows, on)
 
 
-def _planned(recipe: Recipe, source: str, ground: Source, seeds: int) -> list[Planned]:
+def _planned(recipe: Recipe, ground: Source) -> list[Planned]:
     """Every run; what cannot be is refused before the first."""
-    runs = plan(recipe, {source: ground}, only=(), seeds=seeds, device=None, more=())
+    runs = plan(recipe, {recipe.data[0]: ground}, only=(), seeds=recipe.seeds, device=None, more=())
     faults = list(dict.fromkeys(f"{run.variant}, {run.encoder}: {run.fault}" for run in runs if run.settings is None))
     if faults:
         raise SettingsError("\n".join(faults))
@@ -164,12 +176,11 @@ def _planned(recipe: Recipe, source: str, ground: Source, seeds: int) -> list[Pl
 
 def _checked(runs: Sequence[Planned], bench: Bench, say: Callable[[str], None]) -> Ready:
     """The data of the first encoder, ready; what its objectives cannot be trained with is refused, the rest is said."""
-    chosen = {run.variant: run for run in runs if run.encoder == runs[0].encoder and run.seed == 0}
-    first = runs[0].settings
-    assert first is not None
-    ready = bench.of(runs[0], first)
-    known = dict.fromkeys(sentence for run in chosen.values() for sentence in check(ready.prepared, run.settings))  # type: ignore[arg-type]
-    for sentence in (*known, f"score: {watched(first, ready.prepared.space)} on dev"):
+    here = [run.settings for run in runs if (run.encoder, run.seed) == (runs[0].encoder, 0)]
+    chosen = [settings for settings in here if settings is not None]
+    ready = bench.of(runs[0], chosen[0])
+    known = dict.fromkeys(sentence for settings in chosen for sentence in check(ready.prepared, settings))
+    for sentence in (*known, f"score: {watched(chosen[0], ready.prepared.space)} on dev"):
         say(sentence)
     return ready
 
@@ -184,7 +195,7 @@ def differing(chosen: Mapping[str, Settings | None]) -> dict[str, dict[str, Any]
         # parts of different names have settings of their own, which nobody could compare
         for key in {key: None for values in plain_of.values() for key in values[section]} if alike else ("name",):
             found = {objective: values[section].get(key) for objective, values in plain_of.items()}
-            if any(value != found[next(iter(found))] for value in found.values()) and (section, key) != ("fit", "seed"):
+            if any(value != found[next(iter(found))] for value in found.values()):
                 result[f"{section}.{key}"] = found
     return result
 

@@ -24,7 +24,7 @@ from tagwright.assemble.summary import (
 )
 from tagwright.assemble.sweeps import Swept
 from tagwright.bundle import versions
-from tagwright.report.facts import CompareFacts, Run
+from tagwright.report.compare_facts import CompareFacts, Run
 
 
 def compared(

@@ -8,14 +8,15 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array
 
+from tagwright.assemble.bench import BINS
 from tagwright.assemble.ledger import unpacked_bits
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics.bands import band_masks
-from tagwright.report.facts import BandScore, Calibration, Curve, Exchange, Flip, Gains, Reliability
+from tagwright.report.compare_facts import BandScore, Curve, Exchange, Flip, Gains, Reliability
+from tagwright.report.facts import Calibration
 
 Rows = Sequence[Mapping[str, Any]]  # finished runs of one objective on one encoder, by seed
 MOST_PAIRS, MOST_FLIPS = 15, 100  # the report shows a few of them at first
-BANDS = ("head", "middle", "tail")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,16 +80,13 @@ def reliability(place: Place, rows: Rows) -> list[Reliability]:
     bins = [row["reliability"] for row in rows if row.get("reliability")]
     if not bins:
         return []
-    count, confidence, frequency = (np.array([one[key] for one in bins], float) for key in _BINS)
+    count, confidence, frequency = (np.array([one[key] for one in bins], float) for key in BINS)
     total = count.sum(0)
     filled = total > 0
     means = [np.nansum(values * count, axis=0)[filled] / total[filled] for values in (confidence, frequency)]
     error = [row["test"]["calibration_error"] for row in rows if "calibration_error" in row["test"]]
     curve = Calibration(centres=means[0], observed=means[1], counts=total[filled])
     return [place.of(curve=curve, error=float(np.mean(error)) if error else float("nan"))]
-
-
-_BINS = ("count", "confidence", "frequency")
 
 
 def exchanges(

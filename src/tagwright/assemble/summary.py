@@ -9,7 +9,7 @@ import numpy as np
 from tagwright import metrics, stats
 from tagwright.assemble.contrast import spread
 from tagwright.assemble.standings import values_of_texts
-from tagwright.report.facts import Difference, Summary, Sweep, Wins
+from tagwright.report.compare_facts import Difference, Summary, Sweep, Wins
 from tagwright.stats import Interval
 
 Place = tuple[str, str]  # objective, encoder

@@ -4,7 +4,8 @@ from tagwright.report.attention import attention_report
 from tagwright.report.card import model_card
 from tagwright.report.check import check_report
 from tagwright.report.compare import compare_report
-from tagwright.report.facts import AttentionFacts, CardFacts, CompareFacts, FitFacts
+from tagwright.report.compare_facts import CompareFacts
+from tagwright.report.facts import AttentionFacts, CardFacts, FitFacts
 from tagwright.report.fit import fit_report
 
 __all__ = [

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from tagwright import toml
 from tagwright.report import compare_tables, contrast
+from tagwright.report.compare_facts import CompareFacts
 from tagwright.report.draw import PALETTE
-from tagwright.report.facts import CompareFacts
 from tagwright.report.objectives import keys
 from tagwright.report.page import duration, metric_name, plural, render
 

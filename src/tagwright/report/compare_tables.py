@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tagwright.report.compare_facts import CompareFacts, Difference, Exchange, Run, Summary
 from tagwright.report.draw import short_names
-from tagwright.report.facts import CompareFacts, Difference, Exchange, Run, Summary
 from tagwright.report.objectives import Key, metrics_of, ranked
 from tagwright.report.page import Cell, Table, decimals, duration, excerpt, metric_name, number, size
 

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagwright.report import contrast_plots, forest
+from tagwright.report.compare_facts import CompareFacts, Curve, Difference, Flip, Sweep
 from tagwright.report.compare_tables import exchange_table, interval_over, label_table
 from tagwright.report.draw import PALETTE
-from tagwright.report.facts import CompareFacts, Curve, Difference, Flip, Sweep, Values
+from tagwright.report.facts import Values
 from tagwright.report.objectives import Key, keys, present, primary, ranked
 from tagwright.report.page import Figure, Table, metric_name, number, plural
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tagwright.report.compare_facts import BandScore, Sweep
 from tagwright.report.draw import (
     HEIGHT,
     INK,
@@ -18,7 +19,7 @@ from tagwright.report.draw import (
     short_names,
     thin,
 )
-from tagwright.report.facts import BandScore, Calibration, Sweep, Values
+from tagwright.report.facts import Calibration, Values
 from tagwright.report.objectives import Key
 from tagwright.report.plots import band_span
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tagwright.report.compare_facts import Difference, Run
 from tagwright.report.draw import INK, MUTED, PALETTE, SURFACE, chart_of_rows, draw, load_altair, short_names
-from tagwright.report.facts import Difference, Run
 
 SURE = 0.05
 MANY = 15  # lines, from which they stand closer

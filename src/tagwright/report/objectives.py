@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.report.compare_facts import CompareFacts, Summary
 from tagwright.report.draw import INK, PALETTE
-from tagwright.report.facts import CompareFacts, Summary
 
 
 class Key(NamedTuple):

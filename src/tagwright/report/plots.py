@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tagwright.report.compare_facts import BandScore
 from tagwright.report.draw import (
     HEIGHT,
     INK,
@@ -19,7 +20,7 @@ from tagwright.report.draw import (
     short_names,
     thin,
 )
-from tagwright.report.facts import Band, BandScore, Calibration, Values
+from tagwright.report.facts import Band, Calibration, Values
 from tagwright.report.page import plural
 
 MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
