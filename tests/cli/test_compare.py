@@ -74,6 +74,14 @@ def test_one_encoder_or_several_but_not_both(call, texts, tmp_path):
     assert "--encoder or --encoders" in done.err
 
 
+def test_an_encoder_that_nobody_knows_is_told_once(call, texts, tmp_path):
+    done = call("compare", texts, "--objectives", "bce,zlpr", "--encoders", "bow,cmm", "--out", tmp_path / "c")
+    assert done.code == 2
+    assert done.err.count("unknown encoder 'cmm'") == 1
+    assert "SettingsError" not in done.err
+    assert not (tmp_path / "c").exists()
+
+
 def test_several_encoders_and_a_sweep_are_shown(call, texts, tmp_path):
     options = ["--objectives", "bce,focal", "--encoders", "bow,cnn", "--sweep", "focal:loss.gamma=1,2", "--seeds", 2]
     done = call("compare", texts, *options, "--epochs", 1, "--out", tmp_path / "c")

@@ -168,7 +168,8 @@ def _ground(data: Data, settings: Settings, split: str | None) -> Source:
 def _planned(recipe: Recipe, ground: Source) -> list[Planned]:
     """Every run; what cannot be is refused before the first."""
     runs = plan(recipe, {recipe.data[0]: ground}, only=(), seeds=recipe.seeds, device=None, more=())
-    faults = list(dict.fromkeys(f"{run.variant}, {run.encoder}: {run.fault}" for run in runs if run.settings is None))
+    # a fault begins with the name of its error, and may be that of several runs
+    faults = dict.fromkeys(run.fault.partition(": ")[2] for run in runs if run.settings is None)
     if faults:
         raise SettingsError("\n".join(faults))
     return runs
