@@ -1,5 +1,7 @@
 """The runs of a plan: made once, kept as they end, one by one or several at once."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -12,6 +14,7 @@ from tagwright.assemble.recipes import Cut
 from tagwright.assemble.runs import Making, jobs_for, make, require_jobs, row_of
 from tagwright.assemble.watch import Watch
 from tagwright.errors import SettingsError
+from tagwright.settings import Choice
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,16 @@ def test_every_run_is_in_the_ledger_with_what_it_was_made_with(planned, tmp_path
     assert [(row["variant"], row["by"]) for row in again.values()] == [("bce", "me"), ("zlpr", "me")]
     assert again.keys() == ledger.rows.keys()
     assert all(row["seconds"] > 0 and row["test"] for row in again.values())
+
+
+def test_dev_is_there_with_and_without_its_thresholds(planned, tmp_path):
+    (run, _), sources = planned
+    assert made(planned, tmp_path)[2].rows["bce"]["dev_untuned"] == {}  # nothing was fitted
+    settings = replace(run.settings, decide=Choice(name="threshold", options={"shrink": 0.0, "micro": 0.0}))
+    making = Making(sources=sources, teachers=tmp_path)
+    row = row_of(replace(run, settings=settings), Bench(sources, print), making, print)
+    assert row["dev_untuned"]["lrap"] == row["dev"]["lrap"]  # logits are the same
+    assert row["dev_untuned"]["macro_f1"] != row["dev"]["macro_f1"]
 
 
 def test_what_is_there_is_not_made_again(planned, tmp_path, monkeypatch):

@@ -114,6 +114,16 @@ def scored(fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = F
     return {**facts, **_detail(scores, measures)} if detail and truth.size < MOST_CELLS else facts
 
 
+def dev_untuned(fitted: Fitted, ready: Ready) -> dict[str, float]:
+    """Metrics of dev with no threshold fitted, where one was: who chooses by dev needs both."""
+    prepared = ready.prepared
+    if prepared.tagged or not isinstance(fitted.dev, Scores):
+        return {}
+    truth = truth_of(hard(prepared.tables["dev"], prepared.space), fitted.model.settings)
+    found: dict[str, float] = _untuned(fitted.model.heads["main"], fitted.dev, truth).get("untuned", {})
+    return found
+
+
 def _scores(fitted: Fitted, ready: Ready, settings: Settings) -> Scores | ShortScores:
     """What the model says of the scored part; of dev what it said when no text had a say in its own thresholds."""
     model, head = fitted.model, fitted.model.heads["main"]

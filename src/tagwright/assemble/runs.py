@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from tagwright.assemble.bench import Bench, Ready, device_name, only_metrics, said, scored
+from tagwright.assemble.bench import Bench, Ready, dev_untuned, device_name, only_metrics, said, scored
 from tagwright.assemble.crew import Lost, Tell, cores, shared
 from tagwright.assemble.device import device_of
 from tagwright.assemble.fit import write_report
@@ -128,6 +128,7 @@ def _trained(run: Planned, settings: Settings, bench: Bench, making: Making, tel
     fitted = fit(ready.prepared, settings, Run(teachers=making.teachers, progress=partial(_telling, tell)))
     dev = only_metrics(fitted.model.heads["main"].metrics["metrics"])
     facts: dict[str, Any] = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": device_name(settings)}
+    facts |= {"dev_untuned": dev_untuned(fitted, ready)}
     facts |= {"memory": peak.bytes(), **scored(fitted, ready, settings, detail=making.detail)}
     if making.detail:
         facts |= {"course": _course(fitted), "watched": fitted.metric, "page": _page(run, ready, fitted, making)}
