@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tagwright import parts, toml
 from tagwright.errors import SettingsError, unknown
@@ -27,6 +27,9 @@ from tagwright.sections import (
     TagsSettings,
     read_section,
 )
+
+if TYPE_CHECKING:
+    from tagwright.read.data import Size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,10 +116,10 @@ class Settings:
         return toml.dumps(self.as_dict())
 
 
-def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = None) -> Settings:
+def resolve(given: Mapping[str, Any], task: str = "many", size: "Size | None" = None) -> Settings:
     """Settings from nested plain values; every fault is reported at once.
 
-    Some defaults depend on the task, and on how many rows there are to learn from, where that is known.
+    Some defaults depend on the task, and on how much there is to learn from, where that is known.
 
     >>> resolve({"objective": "zlpr", "fit": {"epochs": 3}}).fit.epochs
     3.0
@@ -125,7 +128,7 @@ def resolve(given: Mapping[str, Any], task: str = "many", rows: int | None = Non
     given = {key: value for key, value in given.items() if _section_kind(key, value)}
     chosen: dict[str, Any] = {}
     base: dict[str, Any] = {**DEFAULTS, **TAGGING.get(task, {})}
-    own = _own_defaults(_merged(base["encoder"], given.get("encoder", {})), task, given.get("objective"), rows)
+    own = _own_defaults(_merged(base["encoder"], given.get("encoder", {})), task, given.get("objective"), size)
     objective = given.get("objective", own.get("objective", "bce" if task in ("many", "both") else "cross_entropy"))
     try:
         base |= preset(objective)
@@ -249,7 +252,9 @@ def _schedule_defaults(name: str) -> Mapping[str, Any]:
     return found
 
 
-def _own_defaults(encoder: Mapping[str, Any], task: str, objective: str | None, rows: int | None) -> Mapping[str, Any]:
+def _own_defaults(
+    encoder: Mapping[str, Any], task: str, objective: str | None, size: "Size | None"
+) -> Mapping[str, Any]:
     """What the encoder's class brings for other sections; nothing for an unknown one, whose fault comes later."""
     name = encoder["name"]
     if str(name) not in parts.names("encoders"):
@@ -257,8 +262,8 @@ def _own_defaults(encoder: Mapping[str, Any], task: str, objective: str | None, 
     made = getattr(parts.find("encoders", name).factory, "defaults", None)
     if made is None:
         return {}
-    # one that asks is told the encoder's own settings and the number of rows: what suits a model may depend on sizes
-    known = {"options": encoder, "rows": rows}
+    # one that asks is told the encoder's own settings and how much there is to learn from
+    known = {"options": encoder, "size": size}
     asked = signature(made).parameters
     found: Mapping[str, Any] = made(task, objective, **{name: fact for name, fact in known.items() if name in asked})
     return found

@@ -71,7 +71,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
             columns["weight"] = pa.array(_weights(sample_weight, len(texts)))
         task = "one" if form == "single" else "many"
         data = Data(tables={"all": pa.table(columns)}, task=task, source="texts given in Python")  # type: ignore[arg-type]
-        settings = resolve(given_settings(self), task, data.first.num_rows)
+        settings = resolve(given_settings(self), task, data.size)
         prepared = prepare(data, settings)
         check(prepared, settings)
         fitted = fit(prepared, settings)

@@ -66,7 +66,7 @@ class TokenTagger(BaseEstimator):
     def fit(self, tokens: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> "TokenTagger":
         """Learn from texts cut into tokens, and a tag for each; a share is held out to choose the best step."""
         data = _data(tokens, tags)
-        settings = with_cut(resolve(given_settings(self), "tokens", data.first.num_rows), data)
+        settings = with_cut(resolve(given_settings(self), "tokens", data.size), data)
         prepared = prepare(data, settings)
         check(prepared, settings)
         fitted = fit(prepared, settings)

@@ -25,7 +25,7 @@ def planned(split_source, tiny):
     data = found[0][0]
     place = {"data": "texts", "encoder": "cnn", "cut": Cut(), "part": "", "seed": 0}
     runs = [Planned(**place, variant=s.objective, key=s.objective, settings=s) for _, s in found]
-    return runs, {"texts": source_of(data, data.first.num_rows)}
+    return runs, {"texts": source_of(data, data.size)}
 
 
 class Ends(Watch):

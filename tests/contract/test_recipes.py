@@ -7,6 +7,7 @@ import pytest
 
 from tagwright.assemble.planned import _placed
 from tagwright.assemble.recipes import names, read_recipe
+from tagwright.read.data import Size
 from tagwright.settings import resolve
 
 RUNS = {
@@ -60,7 +61,7 @@ def test_a_recipe_says_where_it_comes_from_and_what_to_expect(name):
 @pytest.mark.parametrize(("recipe", "data", "encoder", "variant"), list(variants()))
 def test_the_settings_of_every_variant_resolve(recipe, data, encoder, variant):
     given = _placed(recipe.given(data, encoder, variant), recipe.folder)
-    settings = resolve(given, "tokens" if data in TAGGED else "one", 5000)
+    settings = resolve(given, "tokens" if data in TAGGED else "one", Size(5000, 5))
     assert (settings.objective, settings.encoder.name) == (variant.settings["objective"], encoder)
 
 
@@ -101,7 +102,7 @@ def test_taggers_are_trained_as_the_paper_says(name):
     recipe = read_recipe(name)
     assert len(recipe.variants) == len({(one.name, one.encoders) for one in recipe.variants})
     for encoder, variant in ((one, variant) for one in recipe.encoders for variant in recipe.of("inspec", one)):
-        settings = resolve(recipe.given("inspec", encoder, variant), "tokens", 5000)
+        settings = resolve(recipe.given("inspec", encoder, variant), "tokens", Size(5000, 3))
         fit, shape = settings.fit, settings.as_dict()["encoder"]
         assert (fit.batch, fit.beta2, fit.epsilon, fit.learning_rate) == (8, 0.98, 1e-9, 1.0)
         assert (fit.weight_decay, fit.clip, fit.patience, fit.refit) == (0.0, 0.0, 0, False)
@@ -120,7 +121,7 @@ def test_the_weights_of_bat_have_lambda_on_the_own_tag_alone():
     recipe, counts = read_recipe("bat"), np.array([6, 3, 1])
     built = {}
     for variant in recipe.of("inspec", "bat"):
-        weights = resolve(recipe.given("inspec", "bat", variant), "tokens", 5000).weights
+        weights = resolve(recipe.given("inspec", "bat", variant), "tokens", Size(5000, 3)).weights
         if weights.name != "none":
             facts = {"label_counts": counts, "row_count": 10}
             built[variant.name] = parts.build("weights", weights.name, weights.options, **facts)
@@ -138,7 +139,7 @@ def test_deep_models_have_the_rates_of_the_appendix():
     found = {}
     for encoder in recipe.encoders:
         for variant in recipe.of("inspec", encoder):
-            settings = resolve(recipe.given("inspec", encoder, variant), "tokens", 5000).as_dict()
+            settings = resolve(recipe.given("inspec", encoder, variant), "tokens", Size(5000, 3)).as_dict()
             pace = settings["schedule"]
             found[encoder, settings["encoder"]["layers"]] = (pace["warmup"], round(1 / pace["scale"], 9))
     assert {found[encoder, depth] for encoder in recipe.encoders for depth in (4, 6)} == {(4000, 1)}
@@ -164,4 +165,4 @@ def test_the_recipe_of_the_docs_is_one(tmp_path):
     (tmp_path / "mine.toml").write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
     recipe = read_recipe(str(tmp_path / "mine.toml"))
     for variant in recipe.variants:
-        resolve(recipe.given("news", "minilm", variant), "one", 5000)
+        resolve(recipe.given("news", "minilm", variant), "one", Size(5000, 5))

@@ -156,13 +156,13 @@ def _without_name(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ground(data: Data, settings: Settings, split: str | None) -> Source:
     """The data as all runs take them: split once, and scored on one part."""
-    choice, rows = settings.split, data.first.num_rows
+    choice, size = settings.split, data.size
     data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     on = split or ("test" if "test" in data.tables else "dev")
     if on not in data.tables or on == "train":
         there = ", ".join(name for name in data.tables if name != "train")
         raise SettingsError(f"split must be one of {there}, to measure on what was not learnt; got {on!r}")
-    return source_of(data, rows, on)
+    return source_of(data, size, on)
 
 
 def _planned(recipe: Recipe, ground: Source) -> list[Planned]:

@@ -145,7 +145,7 @@ def run_folder(out: Path) -> Path:
 def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
     """The data and the resolved settings, whose defaults depend on the task."""
     data = read_data(source, **{key: value for key, value in given.get("data", {}).items() if key != "cut"})
-    settings = resolve(given, data.task, data.first.num_rows)
+    settings = resolve(given, data.task, data.size)
     # what was found is kept with the model, so that `tag` and `score` look into the same columns
     columns = ",".join(data.text_columns) or settings.data.text
     kept = replace(settings.data, text=columns, separator=data.separator)

@@ -15,6 +15,7 @@ from tagwright.labels.space import LabelSpace
 from tagwright.metrics._tokens import require_measured
 from tagwright.read import Data
 from tagwright.read._readers import readers
+from tagwright.read.data import Size
 from tagwright.read.source import locate
 from tagwright.read.split import split
 from tagwright.settings import Choice, Settings, assigned, resolve
@@ -24,10 +25,10 @@ PLACE = ("data", "encoder", "cut", "part", "variant", "seed")  # what a row of t
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A data set, split, with its digest; `rows` there were to learn from before. Runs are scored on the part `on`."""
+    """A data set, split, with its digest; `size` is what there was before. Runs are scored on the part `on`."""
 
     data: Data
-    rows: int
+    size: Size
     digest: str
     counts: Mapping[str, int]  # label -> texts of train
     on: str = "test"
@@ -65,14 +66,14 @@ def read_sources(recipe: Recipe, wanted: Sequence[str], folder: Path | None, mor
             require_measured(metric, tagged=data.task == "tokens")
         if "test" not in whole.tables:
             raise DataError(f"{name} has no test; add a file, or split.test_share to the settings of the recipe")
-        found[name] = source_of(replace(whole, source=name), data.first.num_rows)
+        found[name] = source_of(replace(whole, source=name), data.size)
     return found
 
 
-def source_of(data: Data, rows: int, on: str = "test") -> Source:
-    """Split data as runs take them, with `rows` to learn from before they were split."""
+def source_of(data: Data, size: Size, on: str = "test") -> Source:
+    """Split data as runs take them; `size` is what there was to learn from before they were split."""
     digest = " ".join(table_digest(table) for _, table in sorted(data.tables.items()))
-    return Source(data=data, rows=rows, digest=digest, counts=_counts(data), on=on)
+    return Source(data=data, size=size, digest=digest, counts=_counts(data), on=on)
 
 
 def _counts(data: Data) -> dict[str, int]:
@@ -163,7 +164,7 @@ def _placed(given: dict[str, Any], folder: Path) -> dict[str, Any]:
 def _resolved(given: Mapping[str, Any], source: Source) -> dict[str, Any]:
     """Settings and key of a run, or its fault."""
     try:
-        settings = resolve(given, source.data.task, source.rows)
+        settings = resolve(given, source.data.task, source.size)
     except SettingsError as error:
         key = hashlib.sha256(f"{given!r} {error}".encode()).hexdigest()
         return {"fault": f"{type(error).__name__}: {error}", "key": key}

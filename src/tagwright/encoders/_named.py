@@ -5,13 +5,14 @@ from functools import partial
 from typing import Any
 
 from tagwright.encoders.pretrained import Pretrained
+from tagwright.read.data import Size
 
 
 def named(source: str) -> Callable[..., Pretrained]:
     """The encoder with `path` set to the source, and with all that `pretrained` tells the program beside."""
 
-    def defaults(task: str, objective: str | None, options: Mapping[str, Any], rows: int | None) -> Mapping[str, Any]:
-        return Pretrained.defaults(task, objective, {"path": source, **options}, rows)
+    def defaults(task: str, objective: str | None, options: Mapping[str, Any], size: Size | None) -> Mapping[str, Any]:
+        return Pretrained.defaults(task, objective, {"path": source, **options}, size)
 
     made = partial(Pretrained, path=source)
     learn = partial(Pretrained.learn, path=source)

@@ -16,6 +16,7 @@ from tagwright.embed._lookup import Lookup
 from tagwright.encoders._inside import Inside, inside_of
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError, unknown
+from tagwright.read.data import Size
 
 NORMS = ("post", "pre")
 POOLINGS = ("mean", "max")
@@ -124,10 +125,10 @@ def _waves(hidden: int) -> tuple[Tensor, Tensor]:
     return angles.float(), (columns % 2).float() * (math.pi / 2)
 
 
-def tagging_defaults(task: str, objective: str | None, rows: int | None) -> Mapping[str, Any]:
+def tagging_defaults(task: str, objective: str | None, size: Size | None) -> Mapping[str, Any]:
     """What suits these encoders where tokens are tagged: small batches, for a text has many tokens; dropout, much of it
     where texts are so few that they are soon known by heart (docs/tagging.md has the evidence)."""
     if task not in ("tokens", "both"):
         return {}
-    few = rows is not None and rows < FEW
+    few = size is not None and size.rows < FEW
     return {"encoder": {"dropout": 0.4 if few else 0.1}, "fit": {"batch": 16}}

@@ -24,11 +24,13 @@ from tagwright.encoders._pooling import Pooling
 from tagwright.encoders.hidden import Hidden, Slots, Windows
 from tagwright.errors import ModelError, SettingsError, unknown
 from tagwright.fit.precision import in_bfloat16
+from tagwright.read.data import Size
 
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 SMALL = 512  # width up to which a model is trained as a small one
 BATCH = 32
 STEPS, FEWEST, MOST = 4000, 3, 20  # of training: about so many, in so many epochs
+MANY = 256  # labels from which on twice as many steps are taken: most of them are rare
 # families that take a mask (B, 1, 1, T) as it is; of one (B, T) they would look at the values, which stalls a GPU
 READY_MASK = {"bert", "roberta", "xlm-roberta", "mpnet", "electra", "distilbert", "albert", "camembert"}
 
@@ -47,16 +49,17 @@ class Pretrained(nn.Module):
     reads_slots = True
 
     @staticmethod
-    def defaults(task: str, objective: str | None, options: Mapping[str, Any], rows: int | None) -> Mapping[str, Any]:
+    def defaults(task: str, objective: str | None, options: Mapping[str, Any], size: Size | None) -> Mapping[str, Any]:
         """As many epochs as make some thousand steps; a rate that suits the model's width, as far as it is known here.
 
         docs/pretrained.md has the evidence.
         """
         folder = find_local(str(options.get("path", "")))
         small = folder is not None and width_in(folder) <= SMALL
-        per_epoch = STEPS / FEWEST if rows is None else max(rows / BATCH, 1)
+        steps = STEPS if size is None or size.labels < MANY else 2 * STEPS
+        per_epoch = steps / FEWEST if size is None else max(size.rows / BATCH, 1)
         fit = {
-            "epochs": float(min(max(round(STEPS / per_epoch), FEWEST), MOST)),
+            "epochs": float(min(max(round(steps / per_epoch), FEWEST), MOST)),
             "batch": BATCH,
             "learning_rate": (2e-4 if small else 4e-5) * (5 if options.get("lora") else 1),  # adapters start at 0
             "layer_decay": 0.9,

@@ -2,12 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Task = Literal["one", "many", "tokens", "both"]
 SPLITS = ("train", "dev", "test")
+
+
+class Size(NamedTuple):
+    """Rows to learn from and different labels in them: what some defaults depend on."""
+
+    rows: int
+    labels: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,3 +40,10 @@ class Data:
     def first(self) -> pa.Table:
         """The table to learn from."""
         return self.tables.get("train", self.tables.get("all"))
+
+    @property
+    def size(self) -> Size:
+        """How much there is to learn from."""
+        table = self.first
+        tags = pc.list_flatten(table["labels"]) if "labels" in table.column_names else pa.array([], pa.string())
+        return Size(rows=table.num_rows, labels=pc.count_distinct(tags).as_py())
