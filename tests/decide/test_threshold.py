@@ -6,7 +6,7 @@ from sklearn.metrics import f1_score
 
 from tagwright.decide.threshold import (
     MICRO,
-    SHRINKS,
+    PULLS,
     Threshold,
     cross_fitted,
     cross_fitted_one,
@@ -158,15 +158,55 @@ def test_a_negative_one_is_the_shrinkage_that_does_best_on_held_out_rows(shift: 
     scores, truth = noisy(shift)
     chosen, best = cross_fitted(scores, truth, shrink=-1)
     found = {}
-    for shrink in SHRINKS:
-        choices, same = cross_fitted(scores, truth, shrink=shrink)
-        assert same == shrink
+    for pull in PULLS:
+        choices, same = cross_fitted(scores, truth, **pull._asdict())
+        assert same == pull
         micro, macro = (f1_score(truth, choices, average=average, zero_division=0) for average in ("micro", "macro"))
-        found[shrink] = MICRO * micro + macro
-    assert found[best] == pytest.approx(max(found.values()))
-    np.testing.assert_array_equal(chosen, cross_fitted(scores, truth, shrink=best)[0])
+        found[pull] = MICRO * micro + macro
+    assert found[best] == pytest.approx(max(found.values()))  # none of them is below the plain cut
+    np.testing.assert_array_equal(chosen, cross_fitted(scores, truth, **best._asdict())[0])
 
 
 def test_labels_of_different_height_want_their_own_cuts() -> None:
-    assert cross_fitted(*noisy(3.0), shrink=-1)[1] <= 2
-    assert cross_fitted(*noisy(0.0), shrink=-1)[1] >= 2
+    assert cross_fitted(*noisy(3.0), shrink=-1)[1].shrink <= 2
+    assert cross_fitted(*noisy(0.0), shrink=-1)[1].shrink >= 2
+
+
+def rare(separation: float, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """One label that 0 parts well, and forty of few rows whose scores say little."""
+    random = np.random.default_rng(0)
+    truth = random.random((200, 41)) < [0.5, *[share] * 40]
+    return (truth - 0.5) * [6, *[separation] * 40] + random.normal(size=truth.shape) - [0, *[2.0] * 40], truth
+
+
+def f1s(chosen: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
+    return tuple(float(f1_score(truth, chosen, average=average, zero_division=0)) for average in ("macro", "micro"))
+
+
+@pytest.mark.parametrize(("separation", "share", "bought"), [(1.0, 0.03, 0), (0.6, 0.02, 1)])
+def test_neither_f1_is_bought_with_the_other(separation: float, share: float, bought: int) -> None:
+    scores, truth = rare(separation, share)
+    plain, chosen = f1s(scores > 0, truth), f1s(cross_fitted(scores, truth, shrink=-1)[0], truth)
+    assert chosen[0] >= plain[0]
+    assert chosen[1] >= plain[1]
+    # by the sum alone one of them would have been
+    others = (f1s(cross_fitted(scores, truth, **pull._asdict())[0], truth) for pull in PULLS)
+    best = max(others, key=lambda found: found[0] + MICRO * found[1])
+    assert best[bought] > chosen[bought]
+    assert best[1 - bought] < plain[1 - bought]
+
+
+def test_who_wants_macro_f1_alone_pays_in_micro_f1() -> None:
+    scores, truth = rare(1.0, 0.03)
+    macro, micro = f1s(cross_fitted(scores, truth, shrink=-1, micro=0.0)[0], truth)
+    plain = f1s(scores > 0, truth)
+    assert macro > plain[0]
+    assert micro < plain[1]
+
+
+def test_cuts_drawn_to_zero_end_there() -> None:
+    scores, truth = made()
+    own, positives = fit_thresholds(scores, truth), truth.sum(axis=0)
+    drawn = fit_thresholds(scores, truth, shrink=5, to_zero=True)
+    np.testing.assert_allclose(drawn, own * positives / (positives + 5))
+    np.testing.assert_allclose(fit_thresholds(scores, truth, shrink=1e15, to_zero=True), 0, atol=1e-9)

@@ -54,8 +54,8 @@ def decide_on(
         return _decide_shortlist(logits, truth, settings, space)
     line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else IDENTITY
     if choice.name == "threshold":
-        chosen, shrink = cross_fitted(logits, truth, seed=settings.split.seed, **choice.options)
-        options = {**choice.options, "shrink": shrink}
+        chosen, pull = cross_fitted(logits, truth, seed=settings.split.seed, **choice.options)
+        options = {**choice.options, **pull._asdict()}
         decision = parts.build("decide", choice.name, options, thresholds=fit_thresholds(logits, truth, **options))
     else:
         decision = parts.build("decide", choice.name, choice.options, label_names=space.names)

@@ -1,9 +1,11 @@
-"""Per-label thresholds that maximise macro- and micro-F1 on held-out scores, shrunk towards the global one if wanted.
+"""Per-label thresholds that maximise macro- and micro-F1 on held-out scores, shrunk towards a common one if wanted.
 
 The best cut of a label with two positives may be luck, and the cut that is best for all cells at once is not: label l
-gets w * its own + (1 - w) * global, with w = positives / (positives + shrink).
+gets w * its own + (1 - w) * common, with w = positives / (positives + shrink). Common is that cut, or 0, which is what
+the loss was trained for and owes nothing to luck at all.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +20,29 @@ MICRO = 2.0
 class Threshold:
     """Chooses any number of labels: those whose logit is above their own threshold, (L,), fitted with `shrink`.
 
-    A negative one stands for the shrinkage that does best on held-out texts. `micro` is what micro-F1 weighs beside
-    macro-F1; at 0 every label has the cut of its own best F1. A threshold of shape () is one for all labels: what
-    shortlists of very many labels are decided by.
+    A negative one stands for the shrinkage that does best on held-out texts, towards 0 or not as they want. `micro` is
+    what micro-F1 weighs beside macro-F1; at 0 every label has the cut of its own best F1. A threshold of shape () is
+    one for all labels: what shortlists of very many labels are decided by.
     """
 
-    def __init__(self, thresholds: np.ndarray, *, shrink: float = -1.0, micro: float = MICRO) -> None:
-        self.thresholds, self.shrink, self.micro = thresholds, shrink, micro
+    def __init__(
+        self, thresholds: np.ndarray, *, shrink: float = -1.0, to_zero: bool = False, micro: float = MICRO
+    ) -> None:
+        self.thresholds, self.shrink, self.to_zero, self.micro = thresholds, shrink, to_zero, micro
 
     def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         """Scores (n, L) -> bool (n, L)."""
         return logits > self.thresholds
+
+
+class Pull(NamedTuple):
+    """How far labels' cuts are drawn together, and whether to 0 or to the cut that is best for all cells."""
+
+    shrink: float
+    to_zero: bool = False
+
+
+PULLS = (*(Pull(shrink) for shrink in SHRINKS), *(Pull(shrink, to_zero=True) for shrink in SHRINKS[1:]))
 
 
 class Cuts(NamedTuple):
@@ -38,43 +52,63 @@ class Cuts(NamedTuple):
     everywhere: float
     positives: np.ndarray
 
-    def shrunk(self, shrink: float) -> np.ndarray:
-        """Thresholds (L,): `shrink` is the number of positives at which own and global cut weigh the same."""
+    def pulled(self, pull: Pull) -> np.ndarray:
+        """Thresholds (L,): `shrink` is the number of positives at which own and common cut weigh the same."""
         if not self.positives.any():
             return np.full(len(self.own), np.inf)
-        if not shrink:
+        if not pull.shrink:
             return self.own
-        share = self.positives / (self.positives + shrink)
-        return share * self.own + (1 - share) * self.everywhere
+        share = self.positives / (self.positives + pull.shrink)
+        return share * self.own + (1 - share) * (0.0 if pull.to_zero else self.everywhere)
 
 
-def fit_thresholds(scores: np.ndarray, truth: np.ndarray, *, shrink: float = 0.0, micro: float = MICRO) -> np.ndarray:
+def fit_thresholds(
+    scores: np.ndarray, truth: np.ndarray, *, shrink: float = 0.0, to_zero: bool = False, micro: float = MICRO
+) -> np.ndarray:
     """Logits (n, L) and truth (n, L) -> thresholds (L,), float64: a label is chosen where its logit is above.
 
     At `shrink` 0 every label has its own, which for one without positives is its highest score; else such a label gets
-    the global cut. No positives at all: nothing is chosen.
+    the common cut. No positives at all: nothing is chosen.
     """
-    return _cuts(scores, truth, micro).shrunk(shrink)
+    return _cuts(scores, truth, micro).pulled(Pull(shrink, to_zero))
 
 
 def cross_fitted(
-    scores: np.ndarray, truth: np.ndarray, *, folds: int = 5, seed: int = 0, shrink: float = -1.0, micro: float = MICRO
-) -> tuple[np.ndarray, float]:
+    scores: np.ndarray,
+    truth: np.ndarray,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    shrink: float = -1.0,
+    to_zero: bool = False,
+    micro: float = MICRO,
+) -> tuple[np.ndarray, Pull]:
     """Choices (n, L), bool: each row decided by thresholds that were fitted without it, for an honest held-out F1.
 
-    Also the shrinkage, the one number that all rows have a say in: in place of a negative one that of SHRINKS with the
-    highest macro-F1 plus `micro` times micro-F1 of such choices. With fewer rows than `folds`, each row is a fold.
+    Also the pull, all that every row has a say in: where `shrink` is negative, the best of PULLS by such choices. With
+    fewer rows than `folds`, each row is a fold.
     """
     fold = _folds(len(scores), folds=folds, seed=seed)
-    wanted = SHRINKS if shrink < 0 else (shrink,)
-    chosen = {one: np.zeros(truth.shape, bool) for one in wanted}
+    wanted = PULLS if shrink < 0 else (Pull(shrink, to_zero),)
+    chosen = {pull: np.zeros(truth.shape, bool) for pull in wanted}
     for held in np.unique(fold):
         out = fold == held
         cuts = _cuts(scores[~out], truth[~out], micro)
-        for one, choices in chosen.items():
-            choices[out] = scores[out] > cuts.shrunk(one)
-    best = max(wanted, key=lambda one: _agreement(chosen[one], truth, micro)) if len(wanted) > 1 else wanted[0]
+        for pull, choices in chosen.items():
+            choices[out] = scores[out] > cuts.pulled(pull)
+    best = _best_pull(chosen, scores > 0, truth, micro) if len(wanted) > 1 else wanted[0]
     return chosen[best], best
+
+
+def _best_pull(chosen: Mapping[Pull, np.ndarray], plain: np.ndarray, truth: np.ndarray, micro: float) -> Pull:
+    """The highest macro-F1 plus `micro` times micro-F1, of those that have no less of either than `plain`.
+
+    One is easily bought with the other, and then not there on other texts (docs/log.md).
+    """
+    found = {pull: _f1(choices, truth) for pull, choices in chosen.items()}
+    least_macro, least_micro = _f1(plain, truth)
+    kept = [pull for pull, f1 in found.items() if f1[0] >= least_macro and (f1[1] >= least_micro or not micro)]
+    return max(kept or [PULLS[-1]], key=lambda pull: found[pull][0] + micro * found[pull][1])
 
 
 def _cuts(scores: np.ndarray, truth: np.ndarray, micro: float) -> Cuts:
@@ -86,10 +120,10 @@ def _cuts(scores: np.ndarray, truth: np.ndarray, micro: float) -> Cuts:
     return Cuts(joint_cuts(scores, truth, weight=micro), everywhere, positives)
 
 
-def _agreement(chosen: np.ndarray, truth: np.ndarray, micro: float) -> float:
-    """Macro-F1 over all labels, and so many times micro-F1."""
+def _f1(chosen: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
+    """Macro-F1 over all labels, and micro-F1."""
     hits, cells = (chosen & truth).sum(0), chosen.sum(0) + truth.sum(0)
-    return float(micro * 2 * hits.sum() / max(cells.sum(), 1) + (2 * hits / np.maximum(cells, 1)).mean())
+    return float((2 * hits / np.maximum(cells, 1)).mean()), float(2 * hits.sum() / max(cells.sum(), 1))
 
 
 def fit_one_threshold(scores: np.ndarray, truth: np.ndarray, positives: int) -> np.ndarray:
