@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Sequence
 from doctest import DocTestParser
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ import torch
 
 from tagwright import parts
 from tagwright.errors import TagwrightError
-from tagwright.report.draw import MUTED, PALETTE, SURFACE, WIDTH, chart_of_rows, draw, load_altair
+from tagwright.report.draw import MUTED, PALETTE, WIDTH, as_file, chart_of_rows, draw, load_altair
 
 FOLDER = Path("docs", "losses")
 HEADER = "<!-- made by `make pages` from the docstrings; a test holds it current -->\n"
@@ -194,13 +193,9 @@ def plot(name: str) -> str:
         _panel([(case, both[which]) for case, both in curves.items()], title, legend=which == 0)
         for which, title in enumerate(("loss", "gradient"))
     )
-    size = f'width="{WIDTH}" height="{2 * PANEL}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {2 * PANEL}" role="img">'
-    title = f"<title>{name}: loss and gradient over the logit of one label</title>"
-    ground = f'<rect {size} fill="{SURFACE}"/>'
     lower = lower.replace("<svg ", f'<svg y="{PANEL}" ', 1)
-    # a file has no page around it that could bring the colours
-    return re.sub(r"var\((--\w+)\)", lambda found: _colours()[found[1]], f"{head}{title}{ground}{upper}{lower}</svg>\n")
+    title = f"{name}: loss and gradient over the logit of one label"
+    return as_file(upper + lower, width=WIDTH, height=2 * PANEL, title=title)
 
 
 def _panel(series: Sequence[tuple[str, list[float]]], title: str, *, legend: bool) -> str:
@@ -220,12 +215,6 @@ def _panel(series: Sequence[tuple[str, list[float]]], title: str, *, legend: boo
     )
     zero = alt.Chart(alt.Data(values=[{"y": 0}])).mark_rule(color=MUTED).encode(y="y:Q")
     return draw(alt.layer(zero, lines.mark_line(strokeWidth=2.5)), rows, height=PANEL)
-
-
-def _colours() -> dict[str, str]:
-    """The light colours of the reports."""
-    style = files("tagwright.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
-    return dict(re.findall(r"(--\w+): (#\w+)", style.partition("}")[0]))
 
 
 def _numbers(name: str) -> str:

@@ -16,12 +16,14 @@ from tagwright.assemble.runs import Making, make, require_jobs
 from tagwright.assemble.standings import standings
 from tagwright.assemble.watch import Lines, Watch
 from tagwright.bundle import versions
-from tagwright.errors import ModelError
+from tagwright.errors import ModelError, TagwrightError
 from tagwright.folder import require_ours
 from tagwright.plain import plain
+from tagwright.report.draw import load_altair
+from tagwright.report.picture import picture
 from tagwright.report.reproduce import RecipeFacts, ResultTable, RivalTable, reproduce_report
 
-LEDGER, TABLES, SUMMARY = "results.jsonl", "results.md", "results.json"
+LEDGER, TABLES, SUMMARY, PICTURE = "results.jsonl", "results.md", "results.json", "results.svg"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,10 +188,21 @@ def _rivals(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> Iterator
             yield RivalTable(data=data, cut=cut, variant=variant, lines=lines)
 
 
+def _picture(facts: RecipeFacts) -> str | None:
+    """None where there is nothing to draw yet, or nothing to draw with: `--tables` makes it elsewhere."""
+    try:
+        load_altair()
+    except TagwrightError:
+        return None
+    return picture(facts)
+
+
 def _write(out: Path, facts: RecipeFacts) -> RecipeFacts:
     out.mkdir(parents=True, exist_ok=True)
     summary = json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n"
-    for name, text in ((TABLES, reproduce_report(facts)), (SUMMARY, summary)):
+    for name, text in ((TABLES, reproduce_report(facts)), (SUMMARY, summary), (PICTURE, _picture(facts))):
+        if text is None:
+            continue
         aside = out / f"{name}.part"
         aside.write_text(text, encoding="utf-8")
         aside.replace(out / name)

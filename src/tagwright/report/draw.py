@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -53,6 +55,16 @@ def draw(chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT,
     }
     version = "_".join(load_altair().SCHEMA_VERSION.split(".")[:2])
     return str(vl_convert.vegalite_to_svg(_drawable(spec), vl_version=version))
+
+
+def as_file(parts: str, *, width: int, height: int, title: str) -> str:
+    """Drawings as one SVG file, in the light colours of the reports: it has no page around it that would bring them."""
+    size = f'width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}" role="img">'
+    ground = f'<title>{escape(title)}</title><rect {size} fill="{SURFACE}"/>'
+    style = files("tagwright.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
+    colours = dict(re.findall(r"(--\w+): (#\w+)", style.partition("}")[0]))
+    return re.sub(r"var\((--\w+)\)", lambda found: str(colours[found[1]]), f"{head}{ground}{parts}</svg>\n")
 
 
 def short_names(names: Sequence[str], *, limit: int = 26) -> list[str]:
