@@ -81,7 +81,7 @@ def memory(options: argparse.Namespace) -> None:
     data, _ = read_for(str(FOLDER / "debtags"), given)
     share = options.rows / data.tables["train"].num_rows  # of an epoch: all texts stay, for the sake of their labels
     given["fit"] = {"epochs": max(share, 0.01), "device": options.device, "limit": 128}
-    settings = resolve(given, data.task, data.first.num_rows)
+    settings = resolve(given, data.task, data.size)
     data = replace(data, tables={**data.tables, "dev": data.tables["dev"].slice(0, options.rows)})
     prepared = prepare(data, settings)
     started, peak = time.perf_counter(), 0

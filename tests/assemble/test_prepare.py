@@ -11,6 +11,7 @@ from tagwright.assemble.network import build_network
 from tagwright.assemble.prepare import prepare
 from tagwright.errors import DataError
 from tagwright.read import Data, read_data
+from tagwright.read.data import Size
 from tagwright.settings import resolve
 
 
@@ -246,7 +247,7 @@ def test_tags_that_train_lacks_are_said_with_what_becomes_of_them():
         rows = {"train": train, "dev": dev}
         tables = {name: table_of(["a b"], [None], tokens=[["a", "b"]], tags=[tags]) for name, tags in rows.items()}
         data = Data(tables=tables, task="tokens", source="test")
-        return prepare(data, resolve({"encoder": "bat"}, "tokens", 1))
+        return prepare(data, resolve({"encoder": "bat"}, "tokens", Size(1, 0)))
 
     assert (
         "dev has tags that train has never seen; they count as O: B-Y (1)"

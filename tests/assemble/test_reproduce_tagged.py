@@ -12,6 +12,7 @@ from tagwright.assemble.spans import given_tokens, token_scores
 from tagwright.assemble.train import fit
 from tagwright.errors import SettingsError
 from tagwright.read import read_data
+from tagwright.read.data import Size
 from tagwright.settings import resolve
 
 ENCODER = {"name": "bat", "width": 8, "hidden": 8, "layers": 1, "heads": 2, "feed": 8}
@@ -55,7 +56,7 @@ def made(tmp_path_factory, tagged_sets):
 def model(tagged_sets):
     """The first run's model, trained without a recipe."""
     data = read_data(tagged_sets / "places")
-    settings = resolve({"objective": "cross_entropy", "encoder": ENCODER, "fit": FIT}, "tokens", 60)
+    settings = resolve({"objective": "cross_entropy", "encoder": ENCODER, "fit": FIT}, "tokens", Size(60, 0))
     return fit(prepare(data, settings), settings).model, data
 
 

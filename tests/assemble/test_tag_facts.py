@@ -27,7 +27,7 @@ ENCODER = {"name": "bat", "width": 8, "hidden": 8, "layers": 1, "heads": 1, "fee
 def made(token_source):
     data = read_data(str(token_source))
     given = {"encoder": ENCODER, "fit": {"epochs": 3, "batch": 16, "learning_rate": 0.03}}
-    settings = resolve(given, data.task, data.first.num_rows)
+    settings = resolve(given, data.task, data.size)
     prepared = prepare(data, settings)
     return prepared, fit(prepared, settings)
 

@@ -16,7 +16,8 @@ TEXTS = [
     "",
     "some [SEP] letters xyz and rome of the very blue golf item number two person",
     "zinc gold",
-]
+]from tagwright.read.data import Size
+
 
 
 @pytest.fixture(scope="module")
@@ -229,3 +230,11 @@ def test_bfloat16_stays_near_and_answers_in_float32(folder_of):
     assert half.pooled.dtype == half.states.dtype == torch.float32
     assert not torch.equal(half.pooled, full.pooled)
     torch.testing.assert_close(half.pooled, full.pooled, rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("size", "epochs"),
+    [(None, 3), (Size(43410, 28), 3), (Size(15000, 54), 9), (Size(23473, 255), 5), (Size(23473, 592), 11), (Size(9, 2), 20)],
+)
+def test_epochs_make_about_4000_steps_and_twice_as_many_where_labels_are_many(size, epochs):
+    assert Pretrained.defaults("many", None, {}, size)["fit"]["epochs"] == epochs

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from tagwright.read.data import Data
+from tagwright.read.data import Data, Size
 
 
 @pytest.mark.parametrize(
@@ -12,3 +12,11 @@ from tagwright.read.data import Data
 def test_the_first_table_is_train_or_all(names, first):
     tables = {name: pa.table({"text": [name]}) for name in names}
     assert Data(tables=tables, task="many", source="here").first["text"].to_pylist() == [first]
+
+
+def test_the_size_counts_rows_and_different_labels_of_what_is_learnt_from():
+    train = pa.table({"text": ["a", "b", "c"], "labels": [["x", "y"], ["x"], []]})
+    more = pa.table({"text": ["d"], "labels": [["z"]]})
+    assert Data(tables={"train": train, "dev": more}, task="many", source="here").size == Size(rows=3, labels=2)
+    tagged = pa.table({"text": ["a"], "tokens": [["a"]], "tags": [["O"]]})
+    assert Data(tables={"all": tagged}, task="tokens", source="here").size == Size(rows=1, labels=0)
