@@ -7,6 +7,7 @@ import torch
 from tagwright.embed._pieces import read_pieces
 from tagwright.encoders.pretrained import Pretrained
 from tagwright.errors import SettingsError
+from tagwright.read.data import Size
 
 from ..tiny_encoders import FAMILIES, write_encoder
 
@@ -16,8 +17,7 @@ TEXTS = [
     "",
     "some [SEP] letters xyz and rome of the very blue golf item number two person",
     "zinc gold",
-]from tagwright.read.data import Size
-
+]
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +234,7 @@ def test_bfloat16_stays_near_and_answers_in_float32(folder_of):
 
 @pytest.mark.parametrize(
     ("size", "epochs"),
-    [(None, 3), (Size(43410, 28), 3), (Size(15000, 54), 9), (Size(23473, 255), 5), (Size(23473, 592), 11), (Size(9, 2), 20)],
+    [(None, 3), (Size(43410, 28), 3), (Size(15000, 54), 9), (Size(23473, 255), 5), (Size(23473, 592), 11)],
 )
 def test_epochs_make_about_4000_steps_and_twice_as_many_where_labels_are_many(size, epochs):
     assert Pretrained.defaults("many", None, {}, size)["fit"]["epochs"] == epochs
