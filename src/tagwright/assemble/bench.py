@@ -115,9 +115,12 @@ def scored(fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = F
 
 
 def dev_untuned(fitted: Fitted, ready: Ready) -> dict[str, float]:
-    """Metrics of dev with no threshold fitted, where one was: who chooses by dev needs both."""
+    """Metrics of dev with no threshold fitted, where one was: who chooses by dev needs both.
+
+    None where dev is the scored part: `untuned` has them.
+    """
     prepared = ready.prepared
-    if prepared.tagged or not isinstance(fitted.dev, Scores):
+    if prepared.tagged or ready.on == "dev" or not isinstance(fitted.dev, Scores):
         return {}
     truth = truth_of(hard(prepared.tables["dev"], prepared.space), fitted.model.settings)
     found: dict[str, float] = _untuned(fitted.model.heads["main"], fitted.dev, truth).get("untuned", {})

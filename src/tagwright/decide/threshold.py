@@ -89,24 +89,26 @@ def cross_fitted(
     fewer rows than `folds`, each row is a fold.
     """
     fold = _folds(len(scores), folds=folds, seed=seed)
-    wanted = PULLS if shrink < 0 else (Pull(shrink, to_zero),)
-    chosen = {pull: np.zeros(truth.shape, bool) for pull in wanted}
-    for held in np.unique(fold):
-        out = fold == held
-        cuts = _cuts(scores[~out], truth[~out], micro)
-        for pull, choices in chosen.items():
-            choices[out] = scores[out] > cuts.pulled(pull)
-    best = _best_pull(chosen, scores > 0, truth, micro) if len(wanted) > 1 else wanted[0]
-    return chosen[best], best
+    cuts = {held: _cuts(scores[fold != held], truth[fold != held], micro) for held in np.unique(fold).tolist()}
+
+    def chosen(pull: Pull) -> np.ndarray:
+        choices = np.zeros(truth.shape, bool)
+        for held, own in cuts.items():
+            choices[fold == held] = scores[fold == held] > own.pulled(pull)
+        return choices
+
+    best = Pull(shrink, to_zero)
+    if shrink < 0:  # the choices of one pull at a time: texts times labels are many
+        best = _best_pull({pull: _f1(chosen(pull), truth) for pull in PULLS}, _f1(scores > 0, truth), micro)
+    return chosen(best), best
 
 
-def _best_pull(chosen: Mapping[Pull, np.ndarray], plain: np.ndarray, truth: np.ndarray, micro: float) -> Pull:
-    """The highest macro-F1 plus `micro` times micro-F1, of those that have no less of either than `plain`.
+def _best_pull(found: Mapping[Pull, tuple[float, float]], plain: tuple[float, float], micro: float) -> Pull:
+    """Of macro- and micro-F1: the highest macro plus `micro` times micro, of those with no less of either than `plain`.
 
     One is easily bought with the other, and then not there on other texts (docs/log.md).
     """
-    found = {pull: _f1(choices, truth) for pull, choices in chosen.items()}
-    least_macro, least_micro = _f1(plain, truth)
+    least_macro, least_micro = plain
     kept = [pull for pull, f1 in found.items() if f1[0] >= least_macro and (f1[1] >= least_micro or not micro)]
     return max(kept or [PULLS[-1]], key=lambda pull: found[pull][0] + micro * found[pull][1])
 

@@ -32,7 +32,7 @@ def forest(lines: Lines, differences: Sequence[Difference], *, title: str) -> st
     interval = base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(x=x, x2=alt.X2("high:Q"))
     fill = alt.condition("datum.sure", alt.value(PALETTE[0]), alt.value(SURFACE))
     mean = base.mark_point(color=PALETTE[0], size=90, strokeWidth=2, opacity=1)
-    return draw(alt.layer(zero, interval, mean.encode(x=alt.X("mean:Q"), fill=fill)), rows, height=_height(lines))
+    return draw(alt.layer(zero, interval, mean.encode(x=alt.X("mean:Q"), fill=fill)), rows, height=height_of(lines))
 
 
 def seeds(lines: Lines, runs: Sequence[Run], metric: str, *, title: str) -> str:
@@ -50,7 +50,7 @@ def seeds(lines: Lines, runs: Sequence[Run], metric: str, *, title: str) -> str:
     dots = dots.encode(x=alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5, labelFlush=False)))
     mean = base.mark_tick(color=PALETTE[1], thickness=3, size=18, opacity=1)
     mean = mean.encode(x=alt.X("mean(value):Q", title=title))
-    return draw(alt.layer(dots, mean), rows, height=_height(lines))
+    return draw(alt.layer(dots, mean), rows, height=height_of(lines))
 
 
 def _span(row: Difference) -> dict[str, float]:
@@ -90,6 +90,7 @@ def _axis(alt: Any, lines: Lines, names: Mapping[tuple[str, str], str]) -> Any:
     return alt.Y("line:N", sort=None, axis=axis, scale=alt.Scale(domain=order))
 
 
-def _height(lines: Lines) -> int:
+def height_of(lines: Lines) -> int:
+    """How high the plot of these lines is."""
     count = sum(len(objectives) + (len(lines) > 1) for objectives in lines.values())
     return (36 if count < MANY else 24) * count + 70
