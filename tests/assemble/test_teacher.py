@@ -1,5 +1,6 @@
 """A teacher is trained or loaded once, says the same whenever it is asked, and survives a kill."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -149,6 +150,17 @@ def test_a_given_teacher_trains_none(make, trained):
     assert said == [f"the teacher is the model {trained}"]
 
 
+def test_several_given_teachers_teach_together(make, trained, tmp_path):
+    """A teacher and itself are that teacher; and whoever stands in the second folder changes the fingerprint."""
+    shutil.copytree(trained, tmp_path / "again")
+    one, two = str(trained), f"{trained},{tmp_path / 'again'}"
+    runs = [make(**{**DISTIL, "targets": {"name": "distil", "model": model}}) for model in (one, two)]
+    assert same_bits(*(weights(fit(*run).model) for run in runs))
+    before = runs[1][0].fingerprint(runs[1][1])
+    (tmp_path / "again" / "manifest.json").write_text("{}")
+    assert runs[1][0].fingerprint(runs[1][1]) != before
+
+
 def test_another_model_in_the_folder_is_another_fingerprint(make, trained, single_trained, tmp_path):
     found = []
     for model in (trained, single_trained):
@@ -164,13 +176,13 @@ def test_labels_that_differ_are_listed(trained):
         require_labels(trained, space)
 
 
-def test_a_teacher_of_another_task_is_refused_before_training(make, single_trained, tmp_path):
+def test_a_teacher_of_another_task_is_refused_before_training(make, trained, single_trained, tmp_path):
     given = {**DISTIL, "targets": {"name": "distil", "model": str(single_trained)}}
     with pytest.raises(ModelError, match="for texts with exactly one label, these have any number of labels"):
         check(*make(**given))
-    given = {**DISTIL, "targets": {"name": "distil", "model": str(tmp_path / "nowhere")}}
-    with pytest.raises(ModelError, match=r"no model folder .*nowhere"):
-        check(*make(**given))
+    for model in (f"{tmp_path / 'nowhere'}", f"{trained},{tmp_path / 'nowhere'}"):
+        with pytest.raises(ModelError, match=r"no model folder [^,]*nowhere"):
+            check(*make(**{**DISTIL, "targets": {"name": "distil", "model": model}}))
 
 
 def test_soft_labels_beyond_memory_are_refused_before_training(make, monkeypatch):

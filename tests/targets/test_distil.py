@@ -57,6 +57,19 @@ def test_the_folder_reaches_the_teacher():
     assert asked == ["base"]
 
 
+def test_several_teachers_are_the_mean_of_their_probabilities():
+    said = {"one": TeacherScores(LOGITS, "sigmoid"), "two": TeacherScores(-LOGITS / 3, "sigmoid2")}
+    soft = distil(MANY, said.__getitem__, model="one, two", temperature=2.0)
+    expected = [[(sigmoid(value / 2) + sigmoid(-value / 3)) / 2 for value in row] for row in LOGITS.tolist()]
+    np.testing.assert_allclose(soft, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("model", ["one,", ",", "one,,two"])
+def test_a_teacher_without_a_name_among_several_is_refused(model: str):
+    with pytest.raises(SettingsError, match=r"targets\.model names folders with commas"):
+        distil(MANY, said("sigmoid"), model=model)
+
+
 @pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_temperature_without_a_meaning_is_refused_before_a_teacher_is_made(temperature: float):
     with pytest.raises(SettingsError, match=r"targets\.temperature must be above 0"):

@@ -29,7 +29,7 @@ from tagwright.read import Data
 from tagwright.read.keep import keep
 from tagwright.read.split import split
 from tagwright.settings import Settings
-from tagwright.targets.distil import Teacher, nobody
+from tagwright.targets.distil import Teacher, folders_in, nobody
 from tagwright.targets.hard import hard
 
 FEW = 50  # texts
@@ -135,7 +135,8 @@ def table_digest(table: pa.Table) -> str:
 
 def _file_digests(settings: Settings) -> list[str]:
     """Of the files and model folders that the settings name (groups may be edited between two runs)."""
-    named = [part.options.get(name) for part in (settings.mask, settings.targets) for name in FILES]
+    teachers = folders_in(settings.targets.options.get("model", ""))
+    named = [*(settings.mask.options.get(name) for name in FILES), *teachers]
     paths = [Path(value) for value in named if value]
     # a model's manifest has the digests of all its files
     files = [path / MANIFEST if path.is_dir() else path for path in paths]

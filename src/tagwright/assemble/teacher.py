@@ -27,7 +27,7 @@ from tagwright.model import Model, answers_of, inputs_of
 from tagwright.sections import SoftSettings
 from tagwright.settings import Choice, Settings
 from tagwright.shortlist import Shortlist
-from tagwright.targets.distil import TeacherScores
+from tagwright.targets.distil import TeacherScores, folders_in
 
 T = TypeVar("T")
 PHASE = "teacher"
@@ -142,9 +142,9 @@ def plainly(settings: Settings) -> Settings:
 
 def check_teachers(settings: Settings, space: LabelSpace) -> None:
     """Refuse folders of teachers, named in the settings, that are no models of these labels."""
-    for choice in (settings.targets, settings.mask):
-        if choice.options.get("model"):
-            require_labels(Path(choice.options["model"]), space)
+    named = [*folders_in(settings.targets.options.get("model", "")), settings.mask.options.get("model", "")]
+    for folder in filter(None, named):
+        require_labels(Path(folder), space)
 
 
 def require_labels(folder: Path, space: LabelSpace) -> None:

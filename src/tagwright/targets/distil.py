@@ -1,4 +1,7 @@
-"""LS-Distill: soft labels are the probabilities of a trained model of the same kind (Liu 2022, section 5.2)."""
+"""LS-Distill: soft labels are the probabilities of a trained model of the same kind (Liu 2022, section 5.2).
+
+Of several teachers it is their mean: what an ensemble knows, in one model.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
@@ -32,13 +35,35 @@ def distil(space: LabelSpace, teacher: Teacher, *, model: str = "", temperature:
     """Soft labels (n, L), float32: the teacher's probabilities of its logits divided by `temperature`.
 
     Where a text has exactly one label a row sums to 1; else each label is a sigmoid, by the teacher's link. A
-    temperature above 1 makes them softer. `model` is a teacher's folder; without one a teacher is trained first.
+    temperature above 1 makes them softer. `model` is a teacher's folder, or several with commas between them; without
+    one a teacher is trained first.
     """
     if not 0 < temperature < float("inf"):
         raise SettingsError(f"targets.temperature must be above 0 and finite, got {temperature}")
-    logits, link = teacher(model)
-    soft = np.empty(logits.shape, np.float32)
-    for start in range(0, len(logits), ROWS):
-        part = slice(start, start + ROWS)
-        soft[part] = probabilities(logits[part].astype(np.float64) / temperature, link, exclusive=space.exclusive)
+    first, *others = folders_in(model)
+    soft = _soft(space, teacher(first), temperature)
+    for folder in others:
+        soft += _soft(space, teacher(folder), temperature)
+    soft /= 1 + len(others)
     return soft
+
+
+def _soft(space: LabelSpace, said: TeacherScores, temperature: float) -> np.ndarray:
+    soft = np.empty(said.logits.shape, np.float32)
+    for start in range(0, len(soft), ROWS):
+        part = slice(start, start + ROWS)
+        logits = said.logits[part].astype(np.float64) / temperature
+        soft[part] = probabilities(logits, said.link, exclusive=space.exclusive)
+    return soft
+
+
+def folders_in(model: str) -> list[str]:
+    """The teachers that a setting names; one without a name is one that is trained.
+
+    >>> folders_in("one, two"), folders_in("")
+    (['one', 'two'], [''])
+    """
+    folders = [folder.strip() for folder in model.split(",")]
+    if len(folders) > 1 and "" in folders:
+        raise SettingsError(f"targets.model names folders with commas between them, got {model!r}")
+    return folders
