@@ -58,6 +58,13 @@ def test_a_loaded_model_gives_the_same_bits(tagger, tmp_path):
     assert np.array_equal(before.chosen, after.chosen)
 
 
+@pytest.mark.parametrize(("objective", "kept"), [("focal", [1.0, 0.0, 2.0]), ("bce", None)])
+def test_what_corrects_probabilities_is_written_where_something_does(objective, kept, tmp_path):
+    fitted(ENCODERS["cnn"], objective=objective).save(tmp_path / "m")
+    decision = json.loads((tmp_path / "m" / "heads" / "main" / "decision.json").read_text(encoding="utf-8"))
+    assert decision.get("calibration") == kept
+
+
 def test_labels_come_back_in_their_order_with_their_counts(tagger, tmp_path):
     tagger.save(tmp_path / "m")
     assert bundle.load(tmp_path / "m").heads["main"].space == tagger.model_.heads["main"].space

@@ -1,13 +1,14 @@
 """Links: logits to probabilities, against plain arithmetic."""
 
-from math import exp
+from math import exp, log
 
 import numpy as np
 import pytest
 import torch
+from scipy.optimize import minimize_scalar
 
 from tagwright.errors import TagwrightError
-from tagwright.links import Calibration, calibrated, log_terms, probabilities, some_probabilities
+from tagwright.links import Calibration, calibrated, log_terms, probabilities, some_probabilities, unfocused
 
 LOGITS = np.array([[0.3, -1.2, 2.0], [0.0, 0.0, 0.0], [-3.0, 4.5, 1.0]])
 
@@ -67,7 +68,7 @@ def test_calibration_finds_the_line_that_made_the_labels():
     rng = np.random.default_rng(0)
     logits = rng.normal(0, 3, (4000, 3))
     truth = rng.random(logits.shape) < 1 / (1 + np.exp(-(0.5 * logits - 1)))
-    np.testing.assert_allclose(calibrated(logits, truth), (0.5, -1.0), atol=0.05)
+    np.testing.assert_allclose(calibrated(logits, truth), (0.5, -1.0, 0.0), atol=0.05)
     values = probabilities(logits, "none", calibration=Calibration(0.5, -1.0))
     np.testing.assert_allclose(values, 1 / (1 + np.exp(-(0.5 * logits - 1))), rtol=1e-12)
 
@@ -90,7 +91,7 @@ def test_calibration_of_constant_logits_is_finite(level: float):
 def test_a_few_rows_in_perfect_order_give_platts_slope_and_no_endless_one():
     """Two of each: Platt's targets are 3/4 and 1/4, which a slope of log 3 gives at logits of 1 and -1."""
     found = calibrated(np.array([[1.0], [1.0], [-1.0], [-1.0]]), np.array([[True], [True], [False], [False]]))
-    np.testing.assert_allclose(found, (np.log(3), 0.0), atol=1e-4)
+    np.testing.assert_allclose(found, (np.log(3), 0.0, 0.0), atol=1e-4)
 
 
 def test_a_few_exclusive_rows_in_perfect_order_give_no_endless_slope():
@@ -115,3 +116,38 @@ def test_some_labels_have_the_probabilities_they_have_among_all(link: str, exclu
     log_sum = None if terms is None else terms(torch.from_numpy(LOGITS)).logsumexp(-1).numpy()
     found = some_probabilities(LOGITS[:, [2, 0]], log_sum, link)
     np.testing.assert_allclose(found, probabilities(LOGITS, link, exclusive=exclusive)[:, [2, 0]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("share", [0.003, 0.2, 0.5, 0.6, 0.98])
+def test_a_logit_at_which_focal_loss_is_least_has_the_share_of_its_label(gamma: float, share: float):
+    def mean_loss(logit: float) -> float:
+        chance = 1 / (1 + exp(-logit))
+        return -share * (1 - chance) ** gamma * log(chance) - (1 - share) * chance**gamma * log(1 - chance)
+
+    least = minimize_scalar(mean_loss, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10}).x
+    found = probabilities(np.array([[least]]), "sigmoid", calibration=Calibration(gamma=gamma))
+    assert found.item() == pytest.approx(share, rel=1e-4)
+
+
+def test_without_a_gamma_logits_are_log_odds():
+    np.testing.assert_allclose(unfocused(LOGITS, 0.0), LOGITS, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_focal_probabilities_keep_the_order_and_stay_finite(dtype: type, exclusive: bool):
+    logits = np.array([[-1e4, -900.0, -3.0, 0.0, 1e-6, 2.0, 80.0]], dtype)
+    with np.errstate(all="raise", under="ignore"):
+        found = probabilities(logits, "sigmoid", exclusive=exclusive, calibration=Calibration(gamma=2.0))
+        odds = unfocused(np.append(logits, [1e4, 1e30]).astype(dtype), 2.0)
+    assert odds.dtype == dtype
+    assert np.isfinite(found).all()
+    assert np.isfinite(odds).all()
+    assert (np.diff(odds) > 0).all()
+
+
+def test_some_of_very_many_labels_are_corrected_as_all_are():
+    own = Calibration(gamma=2.0)
+    found = some_probabilities(LOGITS[:, [2, 0]], None, "sigmoid", own)
+    np.testing.assert_array_equal(found, probabilities(LOGITS, "sigmoid", calibration=own)[:, [2, 0]])

@@ -54,7 +54,7 @@ def test_parts_of_a_batch_add_up_to_the_whole(name: str):
 
 def test_plain_objective_is_the_sum_of_its_loss():
     close(build_objective(resolve({"objective": "zlpr"}), SPACE, row_count=100)(*batch()), zlpr(*batch()).sum())
-    close(build_objective(resolve({}), SPACE, row_count=100)(*batch()), bce(*batch()).sum())
+    close(build_objective(resolve({"objective": "bce"}), SPACE, row_count=100)(*batch()), bce(*batch()).sum())
 
 
 def test_settings_of_the_loss_arrive():
@@ -65,7 +65,8 @@ def test_settings_of_the_loss_arrive():
 def test_examples_weigh_in_the_sum_and_are_not_divided_out():
     logits, target = batch()
     weight = torch.linspace(0, 2, 9).double()
-    value = build_objective(resolve({}), SPACE, row_count=100)(logits, target, example_weight=weight)
+    objective = build_objective(resolve({"objective": "bce"}), SPACE, row_count=100)
+    value = objective(logits, target, example_weight=weight)
     close(value, sum(w * v for w, v in zip(weight, bce(logits, target))))
 
 
@@ -126,7 +127,8 @@ def test_plain_share_of_a_half_mixes_two_values():
 
 def test_inverse_weights_come_from_the_counts_of_the_space():
     logits, target = batch()
-    value = build_objective(resolve({"weights": {"name": "inverse"}}), SPACE, row_count=100)(logits, target)
+    given = {"objective": "bce", "weights": {"name": "inverse"}}
+    value = build_objective(resolve(given), SPACE, row_count=100)(logits, target)
     weight = torch.tensor([40 / 6 / count for count in SPACE.counts], dtype=torch.float64)
     close(value, bce(logits, target, positive_weight=weight).sum(), 1e-6)
 
@@ -171,8 +173,8 @@ def test_an_element_mask_is_refused_where_labels_come_in_chunks():
 def test_batchwise_loss_refuses_accumulation(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(BinaryCrossEntropyLoss, "batchwise", True)
     with pytest.raises(SettingsError, match=re.escape("fit.accumulate must be 1")):
-        build_objective(resolve({"fit": {"accumulate": 2}}), SPACE, row_count=100)
-    build_objective(resolve({}), SPACE, row_count=100)
+        build_objective(resolve({"objective": "bce", "fit": {"accumulate": 2}}), SPACE, row_count=100)
+    build_objective(resolve({"objective": "bce"}), SPACE, row_count=100)
 
 
 def test_batchwise_loss_weighs_as_much_as_its_batch_has_examples():

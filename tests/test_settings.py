@@ -27,8 +27,23 @@ def faults_of(given):
 def test_nothing_given_resolves_to_the_defaults():
     settings = resolve({})
     assert settings.fit == FitSettings()
-    assert settings.objective == "bce"
+    assert settings.objective == "focal"
     assert {name: getattr(settings, name).name for name in DEFAULTS} == DEFAULTS
+
+
+@pytest.mark.parametrize(
+    ("encoder", "task", "objective"),
+    [
+        ("cnn", "many", "focal"),
+        ("cnn", "one", "cross_entropy"),
+        ("bow", "many", "bce"),
+        ("bow", "one", "squared_hinge"),
+        ("bat", "tokens", "cross_entropy"),
+        ("bat", "both", "bce"),
+    ],
+)
+def test_the_objective_is_that_of_task_and_encoder(encoder, task, objective):
+    assert resolve({"encoder": {"name": encoder}}, task).objective == objective
 
 
 def test_every_fault_is_reported_at_once():

@@ -18,7 +18,7 @@ from tagwright.embed import load_tokeniser
 from tagwright.errors import ModelError
 from tagwright.folder import named, verified, written
 from tagwright.labels.space import LabelSpace
-from tagwright.links import Calibration
+from tagwright.links import IDENTITY, Calibration
 from tagwright.model import Head, Model
 from tagwright.plain import plain
 from tagwright.settings import read_settings, resolve
@@ -91,7 +91,7 @@ def _load_learned(folder: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
 def _save_head(head: Head, folder: Path) -> None:
     folder.mkdir(parents=True)
     head.space.save(folder / "labels.json")
-    line = {"calibration": list(head.calibration)} if head.link == "none" else {}
+    line = {"calibration": list(head.calibration)} if head.calibration != IDENTITY else {}
     decision = {"rule": head.rule, "link": head.link, **line, **decide.as_dict(head.decision, head.space.names)}
     for name, content in {"decision": decision, "metrics": head.metrics}.items():
         text = json.dumps(plain(content), indent=1, ensure_ascii=False)

@@ -15,13 +15,41 @@ SCALES = {"sigmoid": 1, "sigmoid2": 2, "threshold_class": 1, "none": 1}  # ZLPR 
 
 
 class Calibration(NamedTuple):
-    """slope * s + offset is a logit. The link "none" promises only an order, so its line is fitted on dev."""
+    """What logits are worth as log odds: of a loss whose optimum is not the probability.
+
+    The link "none" promises only an order, so its line, slope * s + offset, is fitted on dev. `gamma` is that of focal
+    loss: the nearer it is to being right the less it learns, so that σ(s) is less sure than the data are.
+    """
 
     slope: float = 1.0
     offset: float = 0.0
+    gamma: float = 0.0
+
+    def log_odds(self, logits: np.ndarray) -> np.ndarray:
+        """Logits (n, L) -> log odds (n, L), in the same order."""
+        if self == IDENTITY:
+            return logits
+        return self.slope * unfocused(logits, self.gamma) + self.offset
 
 
 IDENTITY = Calibration()
+
+
+def unfocused(logits: np.ndarray, gamma: float) -> np.ndarray:
+    """The log odds at which focal loss has its least mean at these logits (arxiv.org/abs/2011.09172).
+
+    With q = σ(s) that is where the odds are q^γ (q - γ (1 - q) log(1 - q)) to the same with 1 - q in place of q;
+    written in e^-|s|, which neither overflows nor cancels.
+
+    >>> unfocused(np.array([-1.0, 0.0, 1.0]), 2.0).round(3)
+    array([-2.682,  0.   ,  2.682])
+    """
+    size = np.abs(logits)
+    rest = np.exp(-size)
+    tiny = np.finfo(rest.dtype).tiny  # log1p(u) / u is 1 there
+    ratio = np.log1p(np.maximum(rest, tiny)) / np.maximum(rest, tiny)
+    found = (gamma + 1) * size + np.log1p(gamma * rest * (size + np.log1p(rest))) - np.log1p(gamma * ratio)
+    return np.sign(logits) * found
 
 
 def probabilities(
@@ -36,12 +64,11 @@ def probabilities(
         raise SettingsError(unknown("link", link, ("softmax", *SCALES)))
     if link == "softmax":
         return softmax(logits, axis=-1)
-    if link == "none":
-        logits = calibration.slope * logits + calibration.offset
-        return softmax(logits, axis=-1) if exclusive else expit(logits)
-    logits = SCALES[link] * logits
+    odds = calibration.log_odds(SCALES[link] * logits)
+    if not exclusive:
+        return expit(odds)
     # in log space, where a row of tiny probabilities still has a sum
-    return softmax(log_expit(logits), axis=-1) if exclusive else expit(logits)
+    return softmax(odds if link == "none" else log_expit(odds), axis=-1)
 
 
 def log_terms(link: str, *, exclusive: bool) -> Callable[[torch.Tensor], torch.Tensor] | None:
@@ -51,10 +78,15 @@ def log_terms(link: str, *, exclusive: bool) -> Callable[[torch.Tensor], torch.T
     return (lambda logits: F.logsigmoid(SCALES[link] * logits)) if exclusive else None
 
 
-def some_probabilities(logits: np.ndarray, log_sum: np.ndarray | None, link: str) -> np.ndarray:
-    """`probabilities` (n, k) of some of a text's labels; `log_sum` (n,) is that of `log_terms` over all of them."""
+def some_probabilities(
+    logits: np.ndarray, log_sum: np.ndarray | None, link: str, calibration: Calibration = IDENTITY
+) -> np.ndarray:
+    """`probabilities` (n, k) of some of a text's labels; `log_sum` (n,) is that of `log_terms` over all of them.
+
+    Such a sum is of logits as they are: where there is one, no calibration counts.
+    """
     if log_sum is None:
-        return expit(SCALES[link] * logits)
+        return expit(calibration.log_odds(SCALES[link] * logits))
     terms = logits if link == "softmax" else log_expit(SCALES[link] * logits)
     return np.minimum(np.exp(terms - log_sum[:, None]), 1)
 

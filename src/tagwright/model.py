@@ -62,7 +62,7 @@ class Head:
     def scores(self, logits: np.ndarray | Shortlist, *, offsets: np.ndarray | None = None) -> Scores | ShortScores:
         """Logits (n, L), or those of shortlists -> all three. Of tokens, `offsets` say where each text begins."""
         if isinstance(logits, Shortlist):
-            values = some_probabilities(logits.logits, logits.log_sum, self.link)
+            values = some_probabilities(logits.logits, logits.log_sum, self.link, self.calibration)
             return ShortScores(logits, values, self.decision.choose(logits.logits, values))
         return self.dense_scores(logits, offsets=offsets)
 

@@ -55,6 +55,7 @@ PART_SECTIONS = {
 OPTIONAL = {"mask", "weights"}
 REGULARISE = "regularise"  # kind of part of which a run takes any number: each is a section of its own, if it is there
 DEFAULTS = {"embed": "word", "encoder": "cnn", "head": "document", "schedule": "linear", "decide": "auto"}
+OBJECTIVES = {"many": "focal", "both": "bce"}  # else cross_entropy; docs/defaults.md says why
 # where tokens are tagged, alone or beside labels of whole texts
 TAGGING = {
     "tokens": {"embed": "hashes", "encoder": "bat", "head": "tokens"},
@@ -129,7 +130,7 @@ def resolve(given: Mapping[str, Any], task: str = "many", size: "Size | None" = 
     chosen: dict[str, Any] = {}
     base: dict[str, Any] = {**DEFAULTS, **TAGGING.get(task, {})}
     own = _own_defaults(_merged(base["encoder"], given.get("encoder", {})), task, given.get("objective"), size)
-    objective = given.get("objective", own.get("objective", "bce" if task in ("many", "both") else "cross_entropy"))
+    objective = given.get("objective", own.get("objective", OBJECTIVES.get(task, "cross_entropy")))
     try:
         base |= preset(objective)
     except SettingsError as error:

@@ -31,7 +31,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
     `labels` may be one string a text, a list of strings a text, or a multi-hot matrix (n, L); `predict` answers in the
     same form. scikit-learn's own scorers for several labels, such as scoring="f1_macro", want the matrix. `settings`
     are nested values for everything else, as in a settings file; a parameter that is given wins over them, one that is
-    None leaves the choice to them: encoder cnn; objective bce, for one label a text cross_entropy, with bow
+    None leaves the choice to them: encoder cnn; objective focal, for one label a text cross_entropy, with bow bce and
     squared_hinge.
 
     >>> tagger = Tagger(encoder="bow", epochs=3)

@@ -6,6 +6,7 @@ import pytest
 from tagwright.assemble.decision import decide_on, rule_of
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
+from tagwright.links import Calibration, probabilities
 from tagwright.settings import Choice, resolve
 
 MANY = LabelSpace(names=("a", "b", "c"), counts=(5, 5, 5))
@@ -62,7 +63,7 @@ def test_options_of_the_rule_are_used():
 )
 def test_a_rule_without_fitting_chooses_as_it_says(rule, expected):
     logits, truth = drawn()
-    head, chosen = decide_on(logits, truth, resolve({"decide": rule}), MANY)
+    head, chosen = decide_on(logits, truth, resolve({"objective": "bce", "decide": rule}), MANY)
     assert head.rule == rule["name"]
     assert (chosen == expected(logits)).all()
 
@@ -89,3 +90,13 @@ def test_a_rule_that_may_choose_none_or_several_does_not_fit_exclusive_labels(ch
 def test_the_one_highest_score_fits_exclusive_labels():
     choice = Choice(name="topk", options={"k": 1})
     assert rule_of(choice, exclusive=True) == choice
+
+
+@pytest.mark.parametrize(("loss", "gamma"), [("focal", 2.0), ({"name": "focal", "gamma": 0.5}, 0.5), ("bce", 0.0)])
+@pytest.mark.parametrize("space", [MANY, ONE])
+def test_probabilities_of_focal_loss_are_corrected_by_its_gamma(loss, gamma, space):
+    logits, truth = drawn()
+    head, _ = decide_on(logits, truth, resolve({"loss": loss}), space)
+    expected = probabilities(logits, "sigmoid", exclusive=space.exclusive, calibration=Calibration(gamma=gamma))
+    np.testing.assert_array_equal(head.probabilities(logits), expected)
+    assert head.calibration.gamma == gamma

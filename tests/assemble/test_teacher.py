@@ -13,6 +13,7 @@ from tagwright.assemble.teacher import Teaching, plainly, require_labels
 from tagwright.assemble.train import Run, check, fit
 from tagwright.errors import ModelError, SettingsError
 from tagwright.labels.space import LabelSpace
+from tagwright.links import probabilities
 from tagwright.read import read_data
 from tagwright.settings import resolve
 
@@ -55,12 +56,12 @@ def test_a_teacher_is_the_model_that_plain_settings_train(make, teaching):
 
 
 def test_two_objectives_of_one_loss_share_a_teacher(make):
-    keys = [prepared.fingerprint(plainly(settings)) for prepared, settings in (make(**DISTIL), make(objective="bce"))]
+    keys = [prepared.fingerprint(plainly(settings)) for prepared, settings in (make(**DISTIL), make(objective="focal"))]
     assert keys[0] == keys[1]
 
 
 def test_scores_are_the_logits_of_the_teacher_on_each_table(teaching):
-    own = teaching()
+    own = teaching(objective="bce")
     texts = [text for name in ("train", "dev") for text in own.prepared.tables[name]["text"].to_pylist()]
     found = own.scores(["train", "dev"])
     np.testing.assert_allclose(found.logits, own.model().scores(texts).logits, rtol=1e-5, atol=1e-6)
@@ -68,11 +69,19 @@ def test_scores_are_the_logits_of_the_teacher_on_each_table(teaching):
     assert found.logits.dtype == np.float32
 
 
+def test_scores_of_a_teacher_with_focal_loss_are_log_odds(teaching):
+    own = teaching(loss={"name": "focal"})
+    texts = own.prepared.tables["dev"]["text"].to_pylist()
+    found = own.scores(["dev"])
+    expected = own.model().scores(texts).probabilities
+    np.testing.assert_allclose(probabilities(found.logits, found.link), expected, rtol=1e-4, atol=1e-6)
+
+
 def test_a_teacher_is_shown_and_said_and_trained_once(make):
     said, watching = [], Watching()
     fit(*make(**DISTIL), Run(progress=watching, say=said.append))
     assert watching.steps["teacher"] == watching.steps["fit"]
-    assert said == ["a teacher is trained first: cnn with bce, labels as given"]
+    assert said == ["a teacher is trained first: cnn with focal, labels as given"]
 
 
 def test_a_run_without_a_teacher_trains_none(make):

@@ -113,6 +113,7 @@ def test_loss_declares_what_it_is(loss: Loss):
     assert module.link in {"sigmoid", "sigmoid2", "softmax", "threshold_class", "none"}
     assert set() < set(module.tasks) <= {"one", "many", "tokens"}
     assert [type(module.soft), type(module.batchwise), type(module.extra_logits)] == [bool, bool, int]
+    assert getattr(module, "unsure_by", None) in {None, *parts.options(module)}
 
 
 def test_function_and_module_share_their_signature(loss: Loss):

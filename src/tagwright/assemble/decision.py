@@ -10,7 +10,7 @@ from tagwright import parts
 from tagwright.decide.threshold import cross_fitted, cross_fitted_one, fit_one_threshold, fit_thresholds
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.links import IDENTITY, calibrated, probabilities, some_probabilities
+from tagwright.links import IDENTITY, Calibration, calibrated, probabilities, some_probabilities
 from tagwright.metrics import Measures, measure
 from tagwright.metrics._shortlist import measure_shortlist
 from tagwright.metrics._tokens import measure_tokens
@@ -52,7 +52,7 @@ def decide_on(
     link, choice = settings.link, rule_of(settings.decide, exclusive=space.exclusive, tagged=tagged)
     if isinstance(logits, Shortlist):
         return _decide_shortlist(logits, truth, settings, space)
-    line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else IDENTITY
+    line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else calibration_of(settings)
     if choice.name == "threshold":
         chosen, pull = cross_fitted(logits, truth, seed=settings.split.seed, **choice.options)
         options = {**choice.options, **pull._asdict()}
@@ -68,6 +68,7 @@ def _decide_shortlist(
     answers: Shortlist, truth: csr_array, settings: Settings, space: LabelSpace
 ) -> tuple[Head, np.ndarray]:
     link, choice = settings.link, rule_of(settings.decide, exclusive=space.exclusive)
+    line = calibration_of(settings)
     if choice.name == "threshold":
         true, positives = answers.truth_cells(truth), np.diff(truth.indptr)
         facts = {"thresholds": fit_one_threshold(answers.logits, true, int(positives.sum()))}
@@ -75,8 +76,18 @@ def _decide_shortlist(
         chosen = cross_fitted_one(answers.logits, true, positives, seed=settings.split.seed)
     else:
         decision = parts.build("decide", choice.name, choice.options)
-        chosen = decision.choose(answers.logits, some_probabilities(answers.logits, answers.log_sum, link))
-    return Head(space=space, link=link, rule=choice.name, decision=decision), chosen
+        values = some_probabilities(answers.logits, answers.log_sum, link, line)
+        chosen = decision.choose(answers.logits, values)
+    return Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line), chosen
+
+
+def calibration_of(settings: Settings) -> Calibration:
+    """That of the loss, where it is known without data: as far as the option that it names makes it unsure."""
+    factory = parts.find("losses", settings.loss.name).factory
+    unsure_by = getattr(factory, "unsure_by", None)
+    if unsure_by is None:
+        return IDENTITY
+    return Calibration(gamma=float({**parts.options(factory), **settings.loss.options}[unsure_by]))
 
 
 def truth_of(target: csr_array, settings: Settings) -> np.ndarray | csr_array:

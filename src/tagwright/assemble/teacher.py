@@ -121,8 +121,7 @@ class Teaching:
         network.cpu()
         if isinstance(found, Shortlist):
             raise ModelError(f"a teacher must score all labels, and one of {len(head.space):,} keeps the highest alone")
-        if head.link == "none":
-            found = head.calibration.slope * found + head.calibration.offset
+        found = head.calibration.log_odds(found)
         place = {name: number for number, name in enumerate(head.space.names)}
         columns = [place[name] for name in self.prepared.space.names]
         return np.ascontiguousarray(found[:, columns], np.float32)

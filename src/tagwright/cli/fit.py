@@ -46,7 +46,7 @@ def fit(
         str | None,
         typer.Option(
             help="A loss or preset: `tagwright parts`.",
-            show_default="bce; one label: cross_entropy, with bow squared_hinge",
+            show_default="focal; one label: cross_entropy; with bow bce and squared_hinge",
         ),
     ] = None,
     loss: Annotated[str | None, typer.Option(help="Another loss than the objective's.", show_default=False)] = None,

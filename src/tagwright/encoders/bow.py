@@ -40,7 +40,8 @@ class BagOfWords(nn.Module):
         schedule = {"name": "linear", "warmup": 0.0}
         if task != "one":
             # the second fit moves logits: cuts that are drawn to the common one bear that best (docs/log.md)
-            own = {"decide": {"name": "threshold", "shrink": 2.0, "micro": 0.0}} if task == "many" else {}
+            cuts = {"name": "threshold", "shrink": 2.0, "micro": 0.0}
+            own = {"objective": "bce", "decide": cuts} if task == "many" else {}
             return {"embed": {"name": "word", "size": 500_000}, "schedule": schedule, "fit": fit, **own}
         if objective in (None, "squared_hinge"):
             fit |= {"epochs": 20, "batch": 32, "learning_rate": 2.0, "optimiser": "sgd", "weight_decay": 2e-4}

@@ -56,12 +56,13 @@ class Pretrained(nn.Module):
         """
         folder = find_local(str(options.get("path", "")))
         small = folder is not None and width_in(folder) <= SMALL
+        wide = 4e-5 if task == "one" else 1.6e-4
         steps = STEPS if size is None or size.labels < MANY else 2 * STEPS
         per_epoch = steps / FEWEST if size is None else max(size.rows / BATCH, 1)
         fit = {
             "epochs": float(min(max(round(steps / per_epoch), FEWEST), MOST)),
             "batch": BATCH,
-            "learning_rate": (2e-4 if small else 4e-5) * (5 if options.get("lora") else 1),  # adapters start at 0
+            "learning_rate": (2e-4 if small else wide) * (5 if options.get("lora") else 1),  # adapters start at 0
             "layer_decay": 0.9,
             "limit": 256,
             "patience": 0,

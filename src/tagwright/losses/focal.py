@@ -28,6 +28,7 @@ def focal(
     Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
     No labels: the sum has negative terms only.
     There is no balancing factor, as in eq. 19; `positive_weight` is one. gamma = 0 is `bce`.
+    p is less sure than the data are: `tagwright.links.unfocused` makes a probability of it, as `tagwright fit` does.
     Formula: Σₖ −yₖ (1 − pₖ)^γ log pₖ − (1 − yₖ) pₖ^γ log(1 − pₖ), p = σ(s), γ = gamma
     Cost: O(L) a row.
 
@@ -68,6 +69,7 @@ class FocalLoss(nn.Module):
     """`focal` with a reduction."""
 
     link = "sigmoid"
+    unsure_by = "gamma"  # what σ(s) has to be corrected by, to be a probability: `links.unfocused`
     tasks = ("one", "many", "tokens")
     soft = True
     extra_logits = 0
