@@ -46,9 +46,9 @@ def unfocused(logits: np.ndarray, gamma: float) -> np.ndarray:
     """
     size = np.abs(logits)
     rest = np.exp(-size)
-    tiny = np.finfo(rest.dtype).tiny  # log1p(u) / u is 1 there
-    ratio = np.log1p(np.maximum(rest, tiny)) / np.maximum(rest, tiny)
-    found = (gamma + 1) * size + np.log1p(gamma * rest * (size + np.log1p(rest))) - np.log1p(gamma * ratio)
+    rest = np.maximum(rest, np.finfo(rest.dtype).tiny)  # of 0, log1p(rest) / rest is no number
+    log_sum = np.log1p(rest)
+    found = (gamma + 1) * size + np.log1p(gamma * rest * (size + log_sum)) - np.log1p(gamma * log_sum / rest)
     return np.sign(logits) * found
 
 

@@ -238,3 +238,9 @@ def test_bfloat16_stays_near_and_answers_in_float32(folder_of):
 )
 def test_epochs_make_about_4000_steps_and_twice_as_many_where_labels_are_many(size, epochs):
     assert Pretrained.defaults("many", None, {}, size)["fit"]["epochs"] == epochs
+
+
+@pytest.mark.parametrize(("task", "lora", "rate"), [("many", 0, 1.6e-4), ("one", 0, 4e-5), ("many", 8, 8e-4)])
+def test_an_encoder_of_unknown_width_learns_several_labels_faster_than_one(task, lora, rate):
+    found = Pretrained.defaults(task, None, {"path": "nowhere", "lora": lora}, None)
+    assert found["fit"]["learning_rate"] == pytest.approx(rate)
