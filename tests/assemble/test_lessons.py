@@ -1,16 +1,22 @@
 """The rows that a run learns from: a teacher is asked only by those that want one."""
 
+from dataclasses import replace
+
+import pyarrow as pa
 import pytest
 
+from tagwright import load
 from tagwright.assemble.lessons import check_lessons, lessons
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.teacher import Teaching
-from tagwright.assemble.train import _network
+from tagwright.assemble.train import _network, fit
 from tagwright.assemble.training import Run
 from tagwright.errors import ModelError
 from tagwright.objective import build_objective
 from tagwright.read import read_data
 from tagwright.settings import resolve
+
+from .kills import Watching
 
 
 class Asked(Exception):
@@ -54,6 +60,41 @@ def test_a_file_of_words_asks_nobody(learnt, tmp_path):
     excused = learnt(mask={"name": "elements", "words": str(tmp_path / "w.csv")}).excused
     assert excused.shape[0] < 120
     assert excused.nnz > 0
+
+
+@pytest.fixture
+def half_labelled(source):
+    """The data, every other text without its labels."""
+    data = read_data(source)
+    table = data.first
+    kept = [labels if number % 2 else None for number, labels in enumerate(table["labels"].to_pylist())]
+    column = table.schema.get_field_index("labels")
+    table = table.set_column(column, "labels", pa.array(kept, pa.list_(pa.string())))
+    return replace(data, tables={"all": table})
+
+
+def test_texts_without_labels_have_the_teachers_scores_for_labels(half_labelled, tiny, trained):
+    model = {"name": "distil", "model": str(trained)}
+    settings = resolve(tiny(targets=model))
+    prepared = prepare(half_labelled, settings)
+    objective = build_objective(settings, prepared.space, row_count=120)
+    teaching = Teaching(prepared=prepared, settings=settings, run=Run(), train=fit)
+    rows = lessons(teaching, ["train"], _network(prepared, settings), objective)
+    labelled, apart = prepared.tables["train"], prepared.tables["unlabelled"]
+    assert apart.num_rows >= labelled.num_rows > 0
+    assert len(rows.soft) == labelled.num_rows + apart.num_rows
+    said = load(trained).predict_proba([*labelled["text"].to_pylist(), *apart["text"].to_pylist()])
+    assert rows.soft == pytest.approx(said, abs=1e-5)
+    assert rows.target[labelled.num_rows :].nnz == 0
+
+
+def test_the_teacher_of_half_labelled_data_learns_from_labels_alone(half_labelled, tiny):
+    watching, settings = Watching(), resolve(tiny(targets={"name": "distil"}))
+    prepared = prepare(half_labelled, settings)
+    fit(prepared, settings, Run(progress=watching))
+    labelled = prepared.tables["train"].num_rows
+    both = labelled + prepared.tables["unlabelled"].num_rows
+    assert watching.steps == {"teacher": 3 * -(-labelled // 16), "fit": 3 * -(-both // 16)}
 
 
 @pytest.mark.parametrize("section", ["targets", "mask"])

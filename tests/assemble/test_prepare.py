@@ -41,6 +41,33 @@ def test_empty_texts_and_unlabelled_rows_are_left_out_and_counted():
     assert prepared.dropped == {"empty text": 4, "no label known": 1}
 
 
+@pytest.mark.parametrize(
+    ("change", "learnt"),
+    [
+        ({}, True),
+        ({"targets": {"name": "smooth"}}, False),
+        ({"soft": {"role": "auxiliary"}}, False),
+        ({"soft": {"from_step": 5}}, False),
+        ({"head": {"name": "cloze"}}, False),
+    ],
+)
+def test_unlabelled_texts_are_kept_where_a_teacher_alone_says_what_is_learnt(change, learnt):
+    prepared = prepare(small(), resolve({"targets": {"name": "distil"}, **change}))
+    assert prepared.tables["train"]["text"].to_pylist() == ["red tent", "blue kite"]
+    assert ("unlabelled" in prepared.tables) == learnt
+    assert prepared.dropped == {"empty text": 4} | ({} if learnt else {"no label known": 1})
+    assert any("1 text without labels learns" in sentence for sentence in prepared.found) == learnt
+    if learnt:
+        assert prepared.tables["unlabelled"]["text"].to_pylist() == ["red kite"]
+        assert len(prepared.tokens["unlabelled"]) == 1
+
+
+def test_words_and_counts_of_labels_come_from_labelled_texts_alone():
+    plain, taught = (prepare(small(), resolve(given)) for given in ({}, {"targets": {"name": "distil"}}))
+    assert plain.tokeniser.vocabulary == taught.tokeniser.vocabulary
+    assert plain.space == taught.space
+
+
 def test_tokens_stand_beside_the_cleaned_rows():
     prepared = prepare(small(), resolve({"embed": {"name": "word", "minimum": 1}}))
     assert {name: len(tokens) for name, tokens in prepared.tokens.items()} == {"train": 2, "dev": 2}

@@ -13,7 +13,7 @@ from tagwright.assemble.decision import measured, truth_of, untuned
 from tagwright.assemble.device import device_of
 from tagwright.assemble.ledger import packed, packed_bits, packed_values
 from tagwright.assemble.planned import Planned, Source
-from tagwright.assemble.prepare import Prepared, prepare
+from tagwright.assemble.prepare import Prepared, learns_unlabelled, prepare
 from tagwright.assemble.score import known_rows, labelled_rows
 from tagwright.assemble.sheets import Sheet, sheet_of, truth_of_tags
 from tagwright.assemble.spans import given_tokens
@@ -59,6 +59,7 @@ class Bench:
             self.place, self.ready = place, {}
         whole = settings.as_dict()
         key = repr([whole[section] for section in ("split", "embed", "encoder")] + [whole["fit"].get("vectors")])
+        key += str(learns_unlabelled(settings))
         if key not in self.ready:
             self.ready[key] = _ready(self.sources[run.data], settings)
             for sentence in said(self.ready[key], self.sources[run.data]):

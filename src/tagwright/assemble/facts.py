@@ -119,7 +119,8 @@ def tags_alone(prepared: Prepared, fitted: Fitted, tags: TagHead) -> tuple[Prepa
 
 def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
     """How many texts of train and dev the saved model was trained on again, after it was measured; None: it was not."""
-    return sum(table.num_rows for table in prepared.tables.values()) if fitted.model.settings.fit.refit else None
+    rows = sum(prepared.tables[name].num_rows for name in ("train", "dev"))
+    return rows if fitted.model.settings.fit.refit else None
 
 
 def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> FitFacts:

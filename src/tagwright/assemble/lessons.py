@@ -6,7 +6,7 @@ from functools import partial
 
 from tagwright.assemble.excuse import check_elements, excused_rows
 from tagwright.assemble.memory import require_soft_memory
-from tagwright.assemble.prepare import Prepared
+from tagwright.assemble.prepare import UNLABELLED, Prepared, learns_unlabelled
 from tagwright.assemble.teacher import Teaching, check_teachers
 from tagwright.batches.rows import Rows
 from tagwright.masks.elements import ElementMask
@@ -16,7 +16,9 @@ from tagwright.settings import Settings
 
 
 def lessons(teaching: Teaching, names: Sequence[str], network: Network, objective: Objective) -> Rows:
-    """The rows of some tables; a teacher is asked only where the targets or the mask want one."""
+    """The rows of some tables, and of texts without labels where these are learnt from; a teacher is asked only where
+    the targets or the mask want one."""
+    names = [*names, *_unlabelled(teaching.prepared, teaching.settings)]
     scores, mask = partial(teaching.scores, names), objective.mask_of
     rows = teaching.prepared.training_rows(names, network, teaching.settings, teacher=scores)
     if not isinstance(mask, ElementMask):
@@ -30,5 +32,10 @@ def check_lessons(prepared: Prepared, settings: Settings, objective: Objective) 
     if isinstance(objective.mask_of, ElementMask):
         check_elements(prepared, objective.mask_of)
     if settings.targets.name != "hard":
-        rows = prepared.tables["train"].num_rows + settings.fit.refit * prepared.tables["dev"].num_rows
-        require_soft_memory(rows, len(prepared.space))
+        names = ["train", *_unlabelled(prepared, settings), *(["dev"] if settings.fit.refit else [])]
+        require_soft_memory(sum(prepared.tables[name].num_rows for name in names), len(prepared.space))
+
+
+def _unlabelled(prepared: Prepared, settings: Settings) -> list[str]:
+    """The table of texts without labels, where there is one and these settings learn from it: its teacher's do not."""
+    return [UNLABELLED] if UNLABELLED in prepared.tables and learns_unlabelled(settings) else []

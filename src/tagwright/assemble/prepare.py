@@ -34,6 +34,8 @@ from tagwright.targets.hard import hard
 
 FEW = 50  # texts
 FILES = ("groups", "words", "model")  # options of masks and targets that may name one
+NO_LABEL = "no label known"  # why a text is left out
+UNLABELLED = "unlabelled"  # the table of train's texts without labels
 LEARNT_FROM = {"text", "labels", "values", "unknown", "weight", "tokens", "tags"}
 
 
@@ -41,7 +43,9 @@ LEARNT_FROM = {"text", "labels", "values", "unknown", "weight", "tokens", "tags"
 class Prepared:
     """Everything about the data that training asks for; the same for every objective and seed."""
 
-    tables: dict[str, pa.Table]  # train and dev, without empty texts and unlabelled rows
+    tables: dict[
+        str, pa.Table
+    ]  # train and dev, without empty texts and unlabelled rows; these where they are learnt from
     space: LabelSpace
     tokeniser: Tokeniser
     tokens: dict[str, Tokens]
@@ -151,6 +155,8 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     tagged = data.task == "tokens"  # and nothing else
     tables = {name: _clean(whole.tables[name], dropped, tagged=tagged) for name in ("train", "dev")}
     _require_rows(tables, data.source)
+    if data.task in ("one", "many") and learns_unlabelled(settings):
+        tables |= _unlabelled(whole.tables["train"], dropped)
     tables["train"], cut = keep(tables["train"], choice.keep, seed=choice.seed)
     if data.task in ("tokens", "both"):
         known = _tags(tables, settings, labelled=not tagged)
@@ -159,7 +165,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     space, tokeniser, tokens, sheets, warnings, beside = known
     warnings += _few("dev", tables["dev"].num_rows)
     _require_rows(tables, data.source)
-    vectors, found = None, whole.found + cut
+    vectors, found = None, whole.found + cut + _taught(tables)
     if settings.fit.vectors:
         if not tokeniser.vocabulary:
             raise SettingsError(
@@ -253,15 +259,43 @@ def _too_long(tokens: Tokens, learned: Mapping[str, np.ndarray], settings: Setti
     return (sentence,) if sentence else ()
 
 
+def learns_unlabelled(settings: Settings) -> bool:
+    """Whether texts without labels are learnt from: a teacher says all that is learnt of a text, and nothing else asks
+    for its labels (what slots show, what a text weighs by its gold label)."""
+    alone = settings.targets.name == "distil" and settings.soft.role == "replace" and settings.soft.from_step == 0
+    return alone and settings.head.name != "cloze" and settings.weights.name != "array"
+
+
 def _clean(table: pa.Table, dropped: dict[str, int], *, tagged: bool) -> pa.Table:
-    empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(table["text"], ""))), 0)
-    unlabelled = pc.is_null(table["tags" if tagged else "labels"])
-    unknown = "no tags" if tagged else "no label known"
+    empty, unlabelled = _empty(table), pc.is_null(table["tags" if tagged else "labels"])
+    unknown = "no tags" if tagged else NO_LABEL
     for reason, hit in {"empty text": empty, unknown: unlabelled}.items():
         count = pc.sum(hit).as_py() or 0
         if count:
             dropped[reason] = dropped.get(reason, 0) + count
     return table.filter(pc.invert(pc.or_(empty, unlabelled)))
+
+
+def _empty(table: pa.Table) -> pa.ChunkedArray:
+    return pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pc.fill_null(table["text"], ""))), 0)
+
+
+def _unlabelled(table: pa.Table, dropped: dict[str, int]) -> dict[str, pa.Table]:
+    """The texts without labels, by the name of their table, where there are some; they are no longer `dropped`."""
+    found = table.filter(pc.and_(pc.is_null(table["labels"]), pc.invert(_empty(table))))
+    if not found.num_rows:
+        return {}
+    dropped[NO_LABEL] -= found.num_rows
+    if not dropped[NO_LABEL]:
+        del dropped[NO_LABEL]
+    return {UNLABELLED: found}
+
+
+def _taught(tables: Mapping[str, pa.Table]) -> tuple[str, ...]:
+    """A sentence on the texts that a teacher alone says something of."""
+    rows = tables[UNLABELLED].num_rows if UNLABELLED in tables else 0
+    words = "1 text without labels learns" if rows == 1 else f"{rows:,} texts without labels learn"
+    return (f"{words} from the teacher alone",) if rows else ()
 
 
 def _require_rows(tables: dict[str, pa.Table], source: str) -> None:

@@ -61,7 +61,7 @@ class Teaching:
 
     def model(self, folder: str = "") -> Model:
         """The teacher in a model folder, with the labels of the data; "" is one that is trained for this run."""
-        return self.once(f"model {folder}", lambda: self._loaded(Path(folder)) if folder else self._trained())
+        return self.once(_place(folder), lambda: self._loaded(Path(folder)) if folder else self._trained())
 
     def scores(self, names: Sequence[str], folder: str = "") -> TeacherScores:
         """Logits (n, L) of the texts of some tables; kept beside the teacher, so that they are made once."""
@@ -71,6 +71,8 @@ class Teaching:
         if path is not None and ranks.all(path.is_file()):
             return TeacherScores(np.load(path), link)
         logits = self._logits(model, pa.concat_tables(self.prepared.tables[name].select(["text"]) for name in names))
+        if folder:  # several would all stay in memory until the run ends
+            del model, self._made[_place(folder)]
         with ranks.together():
             if path is not None and ranks.first:
                 _save(logits, path)
@@ -125,6 +127,11 @@ class Teaching:
         place = {name: number for number, name in enumerate(head.space.names)}
         columns = [place[name] for name in self.prepared.space.names]
         return np.ascontiguousarray(found[:, columns], np.float32)
+
+
+def _place(folder: str) -> str:
+    """Where a teacher is kept in a run."""
+    return f"model {folder}"
 
 
 def plainly(settings: Settings) -> Settings:
