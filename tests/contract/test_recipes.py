@@ -16,7 +16,7 @@ RUNS = {
     "bat-depth": 3 * 7 * 4 * 3,
     "bat-lambda": 3 * 6 * 3,
     "bat-rate": 3 * 6 * 3,
-    "combinations": (2 * (5 + 5 + 4 + 4) + (4 + 4 + 3 + 3)) * 3,
+    "combinations": (2 * (6 + 6 + 5 + 5) + (4 + 4 + 3 + 3)) * 3,
     "combinations-one": (7 + 7 + 6) * 2 * 3,
     "kwls": 4 * 3 * 6 * 3,
     "kwls-few": 10 * 2 * 6 * 3,

@@ -28,7 +28,7 @@ def page(*lines, also=(), amounts=False, encoders=("cnn",), rivals=(), **changes
         runs=4,
         finished=3,
         settings={"fit": {"epochs": 3}},
-        own_settings={"new": {"objective": "bce", "loss": {"labels": "mean"}}},
+        own_settings={"new": {"objective": "bce", "loss": {"labels": "mean"}, "rdrop": {}}},
         tables=[ResultTable(**{**table, "encoder": encoder, **changes}) for encoder in encoders],
     )
     return reproduce_report(facts)
@@ -40,7 +40,7 @@ def test_the_head_says_what_was_run_and_with_what():
         assert words in found
     assert "`tagwright reproduce x`" in found
     assert "[fit]\nepochs = 3" in found
-    assert '- new: `objective="bce"`, `loss.labels="mean"`' in found
+    assert '- new: `objective="bce"`, `loss.labels="mean"`, `rdrop`' in found
 
 
 def test_a_row_has_mean_spread_difference_intervals_and_words():

@@ -239,6 +239,9 @@ def _flat(settings: Mapping[str, Any]) -> str:
     """Nested settings in one line."""
     pairs = []
     for section, value in settings.items():
+        if value == {}:  # a part that is asked for, as it is
+            pairs.append(f"`{section}`")
+            continue
         inner = value.items() if isinstance(value, Mapping) else [("", value)]
         pairs += [f"`{section}{'.' if key else ''}{key}={toml.scalar(item)}`" for key, item in inner]
     return ", ".join(pairs)
