@@ -47,6 +47,12 @@ def test_several_encoders_are_headings_of_one_panel():
     assert [said.count(name) for name in ("news", "cnn", "minilm", "focal")] == [1, 1, 1, 2]
 
 
+def test_a_panel_of_one_encoder_names_it_where_the_picture_has_several():
+    both = [table(line("focal")), table(line("focal"), encoder="minilm")]
+    said = words(picture(facts(*both, table(line("focal"), data="mails", encoder="minilm"))))
+    assert [said.count(name) for name in ("news", "mails, minilm", "minilm")] == [1, 1, 1]
+
+
 def test_cuts_have_panels_of_their_own():
     assert {"news few", "news"} <= set(words(picture(facts(table(line("focal")), table(line("focal"), cut="few")))))
 

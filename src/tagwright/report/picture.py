@@ -31,6 +31,7 @@ def picture(facts: RecipeFacts) -> str | None:
     panels = [panel for place in places if (panel := _panel(facts, place)).lines]
     if not panels:
         return None
+    several = len({encoder for panel in panels for encoder in panel.lines}) > 1
     title = f"difference in {metric_name(facts.metric)}, points"
     parts, top = list[str](), 8
     for row in (panels[at : at + COLUMNS] for at in range(0, len(panels), COLUMNS)):
@@ -38,7 +39,7 @@ def picture(facts: RecipeFacts) -> str | None:
             left = GAP + column * (WIDTH + GAP)
             placed = f'<svg x="{left}" y="{top + HEAD}" overflow="visible" '
             svg = forest(panel.lines, panel.differences, title=title).replace("<svg ", placed, 1)
-            parts += [_text(panel.name, left, top + 16, INK, 600), svg]
+            parts += [_text(_named(panel, several=several), left, top + 16, INK, 600), svg]
         top += HEAD + max(height_of(panel.lines) for panel in row) + BELOW
     width = min(len(panels), COLUMNS) * (WIDTH + GAP) + GAP
     parts.append(_text(_legend(facts), GAP, top + 6, MUTED, 400))
@@ -50,6 +51,11 @@ def _panel(facts: RecipeFacts, place: tuple[str, str]) -> Panel:
     lines = {encoder: [line.variant for line in shown] for encoder, shown in tables.items() if shown}
     found = [_difference(facts.metric, encoder, line) for encoder, shown in tables.items() for line in shown]
     return Panel(" ".join(part for part in place if part), lines, found)
+
+
+def _named(panel: Panel, *, several: bool) -> str:
+    """A panel of one encoder has no headings: its name says which, where the picture has several."""
+    return ", ".join([panel.name, *panel.lines]) if several and len(panel.lines) == 1 else panel.name
 
 
 def _shown(table: ResultTable) -> Sequence[Line]:

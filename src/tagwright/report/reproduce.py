@@ -7,6 +7,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from tagwright import toml
+from tagwright.report.wins import wins
 
 Bounds = tuple[float, float, float]  # mean, low, high
 READING = (
@@ -88,7 +89,19 @@ def reproduce_report(facts: RecipeFacts) -> str:
     missing = list(_missing(facts))
     facts = _begun(facts)
     tables = (line for table in facts.tables for line in _table(table, facts))
-    return "\n".join([*_head(facts), *missing, *_glance(facts), *_rivals(facts), *tables]) + "\n"
+    return (
+        "\n".join(
+            [
+                *_head(facts),
+                *missing,
+                *_glance(facts),
+                *wins(facts.tables, facts.metric, facts.also),
+                *_rivals(facts),
+                *tables,
+            ]
+        )
+        + "\n"
+    )
 
 
 def _is_begun(line: Line) -> bool:
