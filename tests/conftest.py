@@ -1,6 +1,7 @@
 """What all tests share: where real data may be, and that skipping is not a way to pass."""
 
 import os
+from functools import wraps
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,17 @@ if os.environ.get("CI"):
     settings.load_profile("repeatable")
 
 ALLOWED_SKIPS = ("GPU", "TAGWRIGHT_DATA", "TAGWRIGHT_ENCODERS")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def float32_on_a_cpu():
+    """What "auto" means must not hang on how fast this machine happens to be in bfloat16."""
+    from tagwright.fit import precision
+
+    own = precision.gain
+    precision.gain = wraps(own)(lambda: 0.0)
+    yield
+    precision.gain = own
 
 
 @pytest.fixture(scope="session")
