@@ -16,7 +16,7 @@ def estimator(**given):
 
 
 def test_nothing_given_leaves_all_to_the_defaults():
-    assert given_settings(estimator()) == {"fit": {}, "split": {}}
+    assert given_settings(estimator()) == {}
 
 
 def test_a_parameter_wins_over_the_settings_and_these_stay_as_they_were():
@@ -25,7 +25,7 @@ def test_a_parameter_wins_over_the_settings_and_these_stay_as_they_were():
     assert made == {
         "fit": {"epochs": 5, "batch": 4},
         "split": {"dev_share": 0.3},
-        "encoder": "lstm",
+        "encoder": {"name": "lstm"},
         "objective": "zlpr",
     }
     assert settings == {"fit": {"epochs": 3, "batch": 4}, "encoder": "lstm"}

@@ -19,9 +19,10 @@ from tagwright.errors import ModelError
 from tagwright.folder import named, verified, written
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration
+from tagwright.merge import read_settings
 from tagwright.model import Head, Model
 from tagwright.plain import plain
-from tagwright.settings import read_settings, resolve
+from tagwright.settings import resolve
 
 FORMAT = 1
 WANTED = {"transformers": "transformers", "scikit-learn": "sklearn.linear_model"}  # by some models only

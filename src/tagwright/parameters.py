@@ -1,32 +1,35 @@
 """Parameters of the estimators: which settings they make, and which texts they take."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tagwright.errors import DataError
+from tagwright.merge import dotted, merge, side_by_side
 
 PARAMETERS = {"fit": ("epochs", "batch", "learning_rate", "seed", "device"), "split": ("dev_share",)}
 
 
 def given_settings(estimator: Any) -> dict[str, Any]:
-    """The estimator's `settings`, its parameters that are not None over them."""
-    given = dict(estimator.settings or {})
-    for section, keys in PARAMETERS.items():
-        chosen = {key: getattr(estimator, key) for key in keys if getattr(estimator, key) is not None}
-        given[section] = {**given.get(section, {}), **chosen}
-    for part in ("encoder", "decide"):
-        if getattr(estimator, part, None) is not None:
-            given[part] = _named(given.get(part, {}), getattr(estimator, part))
-    if estimator.objective is not None:
-        given["objective"] = estimator.objective
-    return given
+    """The estimator's `settings`, and over them its parameters that are not None.
+
+    An objective stands beside settings that name none, and over those that name another.
+    """
+    options = {f"{section}.{key}": getattr(estimator, key) for section, keys in PARAMETERS.items() for key in keys}
+    options |= {f"{part}.name": getattr(estimator, part, None) for part in ("encoder", "decide")}
+    objective = dotted({"objective": estimator.objective})
+    return merge(side_by_side(objective, estimator.settings or {}), dotted(options) | objective)
 
 
-def _named(table: Any, name: str) -> dict[str, Any]:
-    """A part of this name, with the settings of the table unless they belong to another part."""
-    table = {"name": table} if isinstance(table, str) else table
-    return {**(table if table.get("name", name) == name else {}), "name": name}
+def given_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of an estimator that trains by these settings: encoder and objective, and `settings` for all of it.
+
+    >>> given_parameters({"encoder": {"name": "bow"}, "fit": {"epochs": 3}})
+    {'encoder': 'bow', 'objective': None, 'settings': {'encoder': {'name': 'bow'}, 'fit': {'epochs': 3}}}
+    """
+    encoder = given.get("encoder", {}).get("name")
+    return {"encoder": encoder, "objective": given.get("objective"), "settings": dict(given)}
 
 
 def text_list(texts: Any) -> list[str]:

@@ -1,9 +1,14 @@
 """Presets: a paper's objective as a row of choices. A preset named like a loss is that loss alone."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from tagwright import parts
 from tagwright.errors import SettingsError, unknown
 
 PLAIN = {"targets": "hard", "mask": "none", "weights": "none"}
+GOVERNED = ("loss", *PLAIN, "soft")  # sections that every objective decides
+KEYS_ONLY = ("fit",)  # of these sections an objective governs only the keys that its row sets
 
 BESIDE = {"soft": {"role": "auxiliary"}}
 
@@ -40,8 +45,30 @@ def preset(name: str) -> dict[str, object]:
     >>> preset("zlpr")["loss"], preset("zlpr")["mask"]
     ('zlpr', 'none')
     """
+    found = row_of(name)
+    if not found:
+        raise SettingsError(unknown("objective", name, names()))
+    return found
+
+
+def row_of(name: Any) -> dict[str, object]:
+    """The same; of an unknown name nothing."""
+    if not isinstance(name, str):
+        return {}
     if name in PRESETS:
         return {**PLAIN, **PRESETS[name]}
-    if name in parts.names("losses"):
-        return {**PLAIN, "loss": name}
-    raise SettingsError(unknown("objective", name, names()))
+    return {**PLAIN, "loss": name} if name in parts.names("losses") else {}
+
+
+def governed(name: Any) -> dict[str, tuple[str, ...] | None]:
+    """The sections that an objective governs: whole ones (None), or some keys of one.
+
+    Every objective governs its loss, targets, mask, weights and soft labels, and whatever else its row sets.
+
+    >>> governed("classifier-chain")["head"], governed("classifier-chain")["fit"]
+    (None, ('optimiser',))
+    """
+    found: dict[str, tuple[str, ...] | None] = dict.fromkeys(GOVERNED)
+    for section, values in row_of(name).items():
+        found[section] = tuple(values) if section in KEYS_ONLY and isinstance(values, Mapping) else None
+    return found

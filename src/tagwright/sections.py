@@ -1,4 +1,4 @@
-"""The plain sections of the settings: what each holds, its defaults, and how a value that does not fit is told."""
+"""The sections of the settings: which there are, what the plain ones hold, and what is wrong with a value."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -98,9 +98,11 @@ LEAST = {
     "split.dev_share": 0.0,
     "split.test_share": 0.0,
 }
-OPTIMISERS = ("auto", "sgd", "exact")
-ROLES = ("replace", "auxiliary")
-PRECISIONS = ("auto", "float32", "bfloat16")
+CHOICES = {
+    "soft.role": ("replace", "auxiliary"),
+    "fit.optimiser": ("auto", "sgd", "exact"),
+    "fit.precision": ("auto", "float32", "bfloat16"),
+}
 PLAIN_SECTIONS = {
     "data": DataSettings,
     "split": SplitSettings,
@@ -108,6 +110,22 @@ PLAIN_SECTIONS = {
     "tags": TagsSettings,
     "fit": FitSettings,
 }
+
+
+# section -> folder of its parts: a table of the part's `name` and its options
+PART_SECTIONS = {
+    "embed": "embed",
+    "encoder": "encoders",
+    "head": "heads",
+    "loss": "losses",
+    "targets": "targets",
+    "mask": "masks",
+    "weights": "weights",
+    "schedule": "schedules",
+    "decide": "decide",
+}
+# kind of part of which a run takes any number: each is a section of its own, if it is there
+REGULARISE = "regularise"
 
 
 def read_section(section: str, maker: type, given: Mapping[str, Any], faults: list[str]) -> Any:
@@ -128,10 +146,12 @@ def read_section(section: str, maker: type, given: Mapping[str, Any], faults: li
 
 
 def _fault(name: str, value: Any, wanted: Any) -> str | None:
-    """What is wrong with a value: its type (a whole number serves as a float), or that it is too small."""
+    """What is wrong with a value: its type (a whole number serves as a float), that it is no choice, or too small."""
     taken = (int, float) if wanted is float else wanted
     if not isinstance(value, taken) or (isinstance(value, bool) and wanted is not bool):
         kind = "a table" if wanted is dict else f"of type {wanted.__name__}"
         return f"{name} must be {kind}, got {value!r}"
+    if name in CHOICES and value not in CHOICES[name]:
+        return unknown(name, str(value), CHOICES[name])
     least = LEAST.get(name)
     return f"{name} must be at least {least}, got {value!r}" if least is not None and not value >= least else None

@@ -3,23 +3,20 @@
 A section is either plain (`[fit]`, `[data]`, …) or a part: its `name` and the keyword arguments of that part.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from fractions import Fraction
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tagwright import parts, toml
 from tagwright.errors import SettingsError, unknown
 from tagwright.kept import kept_faults
+from tagwright.merge import merge, side_by_side
 from tagwright.presets import preset
 from tagwright.sections import (
-    OPTIMISERS,
+    PART_SECTIONS,
     PLAIN_SECTIONS,
-    PRECISIONS,
-    ROLES,
+    REGULARISE,
     DataSettings,
     FitSettings,
     SoftSettings,
@@ -34,26 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A part by name, with its settings."""
+    """A part by name, with all its options."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-# section -> folder of its parts; "none" is a choice where the folder's part may be left out
-PART_SECTIONS = {
-    "embed": "embed",
-    "encoder": "encoders",
-    "head": "heads",
-    "loss": "losses",
-    "targets": "targets",
-    "mask": "masks",
-    "weights": "weights",
-    "schedule": "schedules",
-    "decide": "decide",
-}
-OPTIONAL = {"mask", "weights"}
-REGULARISE = "regularise"  # kind of part of which a run takes any number: each is a section of its own, if it is there
+OPTIONAL = {"mask", "weights"}  # "none" is a choice
 DEFAULTS = {"embed": "word", "encoder": "cnn", "head": "document", "schedule": "linear", "decide": "auto"}
 OBJECTIVES = {"many": "focal", "both": "bce"}  # else cross_entropy; docs/defaults.md says why
 # where tokens are tagged, alone or beside labels of whole texts
@@ -65,7 +49,7 @@ TAGGING = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that decides a run, resolved."""
+    """Everything that decides a run, resolved; `given` is what was chosen, before any default."""
 
     data: DataSettings
     split: SplitSettings
@@ -83,21 +67,20 @@ class Settings:
     schedule: Choice
     decide: Choice
     regularise: tuple[Choice, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Nested plain values, every default written out."""
         result: dict[str, Any] = {"objective": self.objective}
         for section in PLAIN_SECTIONS:
             result[section] = {k: v for k, v in asdict(getattr(self, section)).items() if v not in (None, {})}
-        for section, kind in PART_SECTIONS.items():
+        for section in PART_SECTIONS:
             choice: Choice = getattr(self, section)
-            known = {} if choice.name in ("none", "auto") else parts.options(parts.find(kind, choice.name).factory)
-            values = {k: v for k, v in {**known, **choice.options}.items() if v is not None}
-            result[section] = {"name": choice.name, **values}
+            result[section] = {"name": choice.name, **{k: v for k, v in choice.options.items() if v is not None}}
         # one that the objective brings and the user left out must be left out again
         result |= {name: "none" for name in parts.names(REGULARISE) if name in preset(self.objective)}
         for choice in self.regularise:
-            result[choice.name] = {**parts.options(parts.find(REGULARISE, choice.name).factory), **choice.options}
+            result[choice.name] = dict(choice.options)
         return result
 
     @property
@@ -126,38 +109,41 @@ def resolve(given: Mapping[str, Any], task: str = "many", size: "Size | None" = 
     3.0
     """
     faults = _misplaced(given)
-    given = {key: value for key, value in given.items() if _section_kind(key, value)}
-    chosen: dict[str, Any] = {}
-    base: dict[str, Any] = {**DEFAULTS, **TAGGING.get(task, {})}
-    own = _own_defaults(_merged(base["encoder"], given.get("encoder", {})), task, given.get("objective"), size)
-    objective = given.get("objective", own.get("objective", OBJECTIVES.get(task, "cross_entropy")))
-    try:
-        base |= preset(objective)
-    except SettingsError as error:
-        faults.append(str(error))
-        base |= preset("bce")
-    for section, kind in PART_SECTIONS.items():
-        default = _merged(base.get(section, "none"), own.get(section, {}))
-        chosen[section] = _choice(section, kind, given.get(section, {}), default, faults)
-    chosen["regularise"] = _regularisers(base, given, faults)
-    paced = _schedule_defaults(chosen["schedule"].name)
+    given = side_by_side({key: value for key, value in given.items() if _section_kind(key, value)})
+    objective, values = _over_defaults(given, task, size, faults)
+    found: dict[str, Any] = {
+        section: _choice(section, kind, values[section], faults) for section, kind in PART_SECTIONS.items()
+    }
+    found["regularise"] = _regularisers(values, faults)
     for section, maker in PLAIN_SECTIONS.items():
-        values = {**base.get(section, {}), **own.get(section, {}), **paced.get(section, {}), **given.get(section, {})}
-        chosen[section] = read_section(section, maker, values, faults)
-    if chosen["fit"].optimiser not in OPTIMISERS:
-        faults.append(unknown("optimiser", chosen["fit"].optimiser, OPTIMISERS))
-    if chosen["fit"].precision not in PRECISIONS:
-        faults.append(unknown("precision", chosen["fit"].precision, PRECISIONS))
-    faults += kept_faults(chosen["split"].keep)
-    if chosen["split"].keep and chosen["fit"].refit:
+        found[section] = read_section(section, maker, values.get(section, {}), faults)
+    faults += kept_faults(found["split"].keep)
+    if found["split"].keep and found["fit"].refit:
         if given.get("fit", {}).get("refit"):
             faults.append("fit.refit would learn from dev, which split.keep does not cut; leave one of them out")
-        chosen["fit"] = replace(chosen["fit"], refit=False)
-    if chosen["soft"].role not in ROLES:
-        faults.append(unknown("soft.role", chosen["soft"].role, ROLES))
+        found["fit"] = replace(found["fit"], refit=False)
     if faults:
         raise SettingsError("\n".join(faults))
-    return Settings(objective=objective, **chosen)
+    return Settings(objective=objective, given=given, **found)
+
+
+def _over_defaults(
+    given: Mapping[str, Any], task: str, size: "Size | None", faults: list[str]
+) -> tuple[str, dict[str, Any]]:
+    """The objective and all values: defaults (of the task, the encoder, the schedule), the preset, what was given."""
+    usual = merge({**DEFAULTS, **TAGGING.get(task, {})})
+    encoder = merge({"encoder": usual["encoder"]}, {"encoder": given.get("encoder", {})})["encoder"]
+    own = dict(_own_defaults(encoder, task, given.get("objective"), size))
+    fallback = own.pop("objective", OBJECTIVES.get(task, "cross_entropy"))
+    objective = given.get("objective", fallback)
+    try:
+        row = preset(objective)
+    except SettingsError as error:
+        faults.append(str(error))
+        row = preset("bce")
+    chosen = {key: value for key, value in given.items() if key != "objective"}
+    schedule = merge(usual, own, row, chosen)["schedule"]["name"]
+    return objective, merge(usual, own, _schedule_defaults(schedule), row, chosen)
 
 
 def check_settings(given: Mapping[str, Any]) -> None:
@@ -175,48 +161,6 @@ def check_settings(given: Mapping[str, Any]) -> None:
         except SettingsError as error:
             faults.append(error)
     raise min(faults, key=lambda error: str(error).count("\n"))
-
-
-def read_settings(path: Path) -> dict[str, Any]:
-    """Nested values of a TOML file."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SettingsError(f"no settings file {path}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: {error}") from None
-    except OSError as error:
-        raise SettingsError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def assigned(given: Mapping[str, Any], assignment: str) -> dict[str, Any]:
-    """Given values with one `section.key=value` added; the value is TOML, a fraction, or else a string.
-
-    >>> assigned({}, "schedule.decay=6/11")["schedule"]["decay"]
-    0.5454545454545454
-    """
-    key, equals, text = assignment.partition("=")
-    section, dot, name = key.strip().partition(".")
-    if not equals or not section or (dot and not name):
-        raise SettingsError(f"--set takes section.key=value, got {assignment!r}; for example fit.epochs=3")
-    result = {k: dict(v) if isinstance(v, Mapping) else v for k, v in given.items()}
-    if dot:
-        table = result.get(section, {})
-        result[section] = {**({"name": table} if isinstance(table, str) else table), name: _value(text.strip())}
-    else:
-        result[section] = _value(text.strip())
-    return result
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        pass
-    try:
-        return float(Fraction(text))
-    except (ValueError, ZeroDivisionError):
-        return text
 
 
 def _section_kind(name: str, value: Any) -> bool:
@@ -270,37 +214,30 @@ def _own_defaults(
     return found
 
 
-def _regularisers(base: Mapping[str, Any], given: Mapping[str, Any], faults: list[str]) -> tuple[Choice, ...]:
+def _regularisers(values: Mapping[str, Any], faults: list[str]) -> tuple[Choice, ...]:
     """Those that the objective brings or the user names, but for the ones that are "none"."""
-    found = []
-    for name in parts.names(REGULARISE):
-        values = given.get(name, base.get(name, "none"))
-        if values != "none":
-            options = {**base.get(name, {}), **values}
-            faults += parts.check(REGULARISE, name, options)
-            found.append(Choice(name=name, options=options))
-    return tuple(found)
+    wanted = {name: values[name] for name in parts.names(REGULARISE) if values.get(name, "none") != "none"}
+    for name, options in wanted.items():
+        faults += parts.check(REGULARISE, name, options)
+    return tuple(_filled(REGULARISE, name, options) for name, options in wanted.items())
 
 
-def _merged(*choices: Any) -> dict[str, Any]:
-    """Choices one over the other; a later one of another name replaces all that came before."""
-    result: dict[str, Any] = {}
-    for choice in choices:
-        choice = {"name": choice} if isinstance(choice, str) else choice
-        result = {**({} if choice.get("name", result.get("name")) != result.get("name") else result), **choice}
-    return result
-
-
-def _choice(section: str, kind: str, given: Any, default: Any, faults: list[str]) -> Choice:
-    given = _merged(default, given)
-    name = given.pop("name")
+def _choice(section: str, kind: str, values: Mapping[str, Any], faults: list[str]) -> Choice:
+    options = {key: value for key, value in values.items() if key != "name"}
+    name = values["name"]
     if (name == "none" and section in OPTIONAL) or (name == "auto" and section == "decide"):
-        if given:
-            faults.append(f"[{section}] is {name}, so it takes no settings; got {', '.join(given)}")
+        if options:
+            faults.append(f"[{section}] is {name}, so it takes no settings; got {', '.join(options)}")
         return Choice(name=name)
     if name not in parts.names(kind):
         name = str(name)
         faults.append(unknown(section, name, [*parts.names(kind), *(["none"] if section in OPTIONAL else [])]))
         return Choice(name=name)
-    faults += parts.check(kind, name, given)
-    return Choice(name=name, options={k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+    faults += parts.check(kind, name, options)
+    return _filled(kind, name, options)
+
+
+def _filled(kind: str, name: str, options: Mapping[str, Any]) -> Choice:
+    """The part with every option: those that are not given have their defaults."""
+    listed = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
+    return Choice(name=name, options={**parts.options(parts.find(kind, name).factory), **listed})

@@ -1,6 +1,6 @@
 """The scikit-learn face: texts and labels as Python lists, `fit`, `predict`, `predict_proba`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from tagwright.assemble.prepare import prepare
 from tagwright.assemble.train import check, fit
 from tagwright.errors import DataError, SettingsError
 from tagwright.model import Model, Scores
-from tagwright.parameters import given_settings, text_list
+from tagwright.parameters import given_parameters, given_settings, text_list
 from tagwright.read import Data
 from tagwright.report.card import model_card
 from tagwright.settings import resolve
@@ -156,26 +156,11 @@ def load(folder: str | Path) -> Tagger | TokenTagger:
 def of_model(model: Model, *, card: str) -> Tagger:
     """A tagger around a trained model."""
     model.require_whole_texts()
-    # its own settings, so that a clone trains the same kind of model; no defaults: they change with another encoder
-    own, task = model.settings, "one" if model.heads["main"].space.exclusive else "many"
-    usual = resolve({"encoder": own.encoder.name, "objective": own.objective}, task).as_dict()
-    tagger = Tagger(encoder=own.encoder.name, objective=own.objective, settings=_beyond(own.as_dict(), usual))
+    tagger = Tagger(**given_parameters(model.settings.given))
     tagger.model_, tagger.card_ = model, card
     tagger.form_ = "single" if model.heads["main"].space.exclusive else "lists"
     tagger._set_classes(model.heads["main"].space.names)
     return tagger
-
-
-def _beyond(own: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that are not as usual; a part of another name keeps all of its own."""
-    result: dict[str, Any] = {}
-    for section, values in own.items():
-        if isinstance(values, Mapping):
-            same = values.get("name") == usual[section].get("name")
-            values = {k: v for k, v in values.items() if not same or k not in usual[section] or v != usual[section][k]}
-        if values != usual[section] and values:
-            result[section] = values
-    return result
 
 
 def _label_lists(labels: Any) -> tuple[str, list[list[str]], list[Any]]:

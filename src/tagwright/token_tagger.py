@@ -23,7 +23,7 @@ from tagwright.labels.tags import repaired
 from tagwright.lists import offsets_of
 from tagwright.metrics._tokens import usual_of_tags
 from tagwright.model import Model
-from tagwright.parameters import given_settings, text_list
+from tagwright.parameters import given_parameters, given_settings, text_list
 from tagwright.read import Data
 from tagwright.read._tokens import join
 from tagwright.report.card import model_card
@@ -101,8 +101,7 @@ class TokenTagger(BaseEstimator):
 
 def token_tagger_of(model: Model, *, card: str) -> TokenTagger:
     """A tagger of tokens around a trained model."""
-    own = model.settings
-    tagger = TokenTagger(encoder=own.encoder.name, objective=own.objective, settings=own.as_dict())
+    tagger = TokenTagger(**given_parameters(model.settings.given))
     tagger.model_, tagger.card_ = model, card
     return tagger
 

@@ -9,6 +9,7 @@ from tagwright.assemble import runs as module
 from tagwright.assemble.compare import compare_folder
 from tagwright.assemble.watch import Watch
 from tagwright.errors import DataError, ModelError, SettingsError, TagwrightError
+from tagwright.settings import resolve
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,10 @@ def counting(monkeypatch):
     trained, real = [], module.fit
     monkeypatch.setattr(module, "fit", lambda *a, **k: trained.append(1) or real(*a, **k))
     return trained
+
+
+def rows_in(folder):
+    return [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
 
 
 def strict(path):
@@ -244,17 +249,22 @@ class Phases(Watch):
 def test_objectives_share_a_teacher_and_it_does_not_stay(split_source, quick, tmp_path):
     """Two presets of one loss and seed want the same teacher; two seeds want two."""
     phases = Phases()
-    given = {**quick, "loss": {"name": "bce"}, "targets": {"name": "distil"}, "soft": {"role": "auxiliary"}}
+    chosen = {"loss": {"name": "bce"}, "targets": {"name": "distil"}, "soft": {"role": "auxiliary"}}
     options = {"objectives": ["bce", "ls-distil"], "seeds": 2, "out": tmp_path / "c", "watch": lambda metric: phases}
-    compare_folder(str(split_source), given, **options)
+    compare_folder(str(split_source), quick, chosen=chosen, sweep=["ls-distil:soft.alpha=0.5"], **options)
     assert phases.heard == [(0, "teacher"), (0, "fit"), (1, "fit"), (2, "teacher"), (2, "fit"), (3, "fit")]
     made = ["report.html", "results.json", "runs", "runs.jsonl"]
     assert sorted(path.name for path in (tmp_path / "c").iterdir()) == made
 
 
 def test_a_comparison_that_ended_while_teaching_can_be_resumed(split_source, quick, tmp_path):
-    given = {**quick, "targets": {"name": "distil"}, "fit": {**quick["fit"], "save_seconds": 0.0}}
-    choice = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}
+    given = {**quick, "fit": {**quick["fit"], "save_seconds": 0.0}}
+    choice = {
+        "objectives": ["bce", "zlpr"],
+        "seeds": 1,
+        "out": tmp_path / "c",
+        "chosen": {"targets": {"name": "distil"}},
+    }
     with pytest.raises(KeyboardInterrupt):
         compare_folder(str(split_source), given, **choice, watch=lambda metric: Phases(until="teacher"))
     assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["runs.jsonl", "teachers"]
@@ -374,3 +384,34 @@ def test_the_untuned_figure_stands_beside_where_thresholds_are_fitted(split_sour
     for one, other in zip(done.rows, plain.rows):  # `quick` decides at 0, which is what untuned means
         assert one["untuned"]["macro_f1"] == pytest.approx(other["metrics"]["macro_f1"])
         assert other["untuned"] == {}
+
+
+def test_every_objective_trains_its_own_loss_over_a_file_that_names_another(split_source, quick, tmp_path):
+    """A model's settings file made all of them train the file's loss, and the report said "no difference"."""
+    file = resolve({**quick, "objective": "focal"}).as_dict()
+    told: list[str] = []
+    options = {"objectives": ["bce", "zlpr", "focal"], "seeds": 1, "out": tmp_path / "c", "say": told.append}
+    done = compare_folder(str(split_source), file, **options)
+    assert [row["settings"]["loss"]["name"] for row in rows_in(tmp_path / "c")] == ["bce", "zlpr", "focal"]
+    assert len({row["metrics"]["lrap"] for row in done.facts.rows}) == 3
+    assert any("not taken from the settings file" in sentence and "loss.gamma" in sentence for sentence in told)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"loss": {"name": "bce"}}, "bce on cnn and zlpr on cnn have the same settings"),
+        ({"objective": "focal"}, "--objectives names the objectives"),
+    ],
+)
+def test_runs_that_would_be_the_same_are_refused(split_source, quick, tmp_path, chosen, message):
+    options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}
+    with pytest.raises(SettingsError, match=message):
+        compare_folder(str(split_source), quick, chosen=chosen, **options)
+    assert not (tmp_path / "c").exists()
+
+
+def test_an_encoder_beside_encoders_is_refused(split_source, quick, tmp_path):
+    options = {"objectives": ["bce", "zlpr"], "encoders": ["cnn", "lstm"], "seeds": 1, "out": tmp_path / "c"}
+    with pytest.raises(SettingsError, match="--encoders names the encoders"):
+        compare_folder(str(split_source), quick, chosen={"encoder": {"name": "bow"}}, **options)

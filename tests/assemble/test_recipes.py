@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from tagwright import toml
-from tagwright.assemble.recipes import Cut, narrowed, over, read_recipe
+from tagwright.assemble.recipes import Cut, narrowed, read_recipe
 from tagwright.errors import SettingsError
 
 TOP = """
@@ -106,11 +106,6 @@ def test_settings_come_over_each_other(recipe_of):
         "loss": {"labels": "mean"},
     }
     assert recipe.given("two", "cnn", masked)["fit"] == {"epochs": 3, "batch": 32}
-
-
-def test_a_part_of_another_name_brings_its_own_settings():
-    assert over({"mask": {"name": "groups", "draw": "step"}}, {"mask": {"name": "none"}}) == {"mask": {"name": "none"}}
-    assert over({"mask": {"name": "groups"}}, {"mask": "none"}) == {"mask": "none"}
 
 
 def test_each_cuts_in_turn_and_together_at_once():

@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from tagwright.assemble.watch import Lines, Watch
 from tagwright.bundle import versions
 from tagwright.errors import ModelError, SettingsError
 from tagwright.folder import require_ours
+from tagwright.merge import merge, side_by_side
 from tagwright.metrics._tokens import require_measured, usual_of_tags
 from tagwright.plain import plain
 from tagwright.presets import PLAIN
@@ -56,6 +58,7 @@ def compare_folder(
     objectives: Sequence[str],
     seeds: int,
     out: Path,
+    chosen: Mapping[str, Any] | None = None,
     encoders: Sequence[str] = (),
     sweep: Sequence[str] = (),
     metric: str | None = None,
@@ -68,26 +71,34 @@ def compare_folder(
 ) -> Comparison:
     """Train every objective on every encoder with every seed on the same split, score, and write what came out.
 
+    `given` are the settings of a file. `chosen` are those of the same level as the objectives, and win over the file's.
     `sweep` has settings to go through, as "objective:section.key=a,b". `jobs` runs are made at once, None: as many as
     the machine allows. `watch` makes of the metric who looks on.
     """
     started = time.monotonic()
     require_jobs(jobs)
     variants, swept = swept_variants(_distinct(objectives, "objectives"), sweep)
+    variants = [replace(one, settings=_beside(chosen or {}, one, encoders)) for one in variants]
+    discarded: list[str] = []
     for variant in variants:
-        check_settings({**given, **variant.settings})
+        check_settings(merge(given, variant.settings, discarded=discarded))
+    if discarded:
+        say(
+            f"not taken from the settings file, because the objectives decide it: {', '.join(dict.fromkeys(discarded))}"
+        )
     require_ours(out, MARKS, "comparison")
     if out.exists() and not (resume or overwrite):
         raise ModelError(f"{out} exists; go on with --resume, or start over with --overwrite")
-    data, first = read_for(source, {**given, **variants[0].settings})
+    data, first = read_for(source, merge(given, variants[0].settings))
     recipe = replace(
-        _recipe(source, given, variants, encoders or [first.encoder.name], named=bool(encoders)),
+        _recipe(source, given, variants, encoders or [first.encoder.name]),
         title=f"{', '.join(objectives)} on {source}",
         metric=require_measured(metric or _usual(data), tagged=data.task == "tokens"),
         seeds=seeds,
     )
     ground = _ground(data, first, split)
     runs = _planned(recipe, ground)
+    require_apart(runs)
     looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
     bench = Bench({source: ground}, looks_on.say)
     ready = _checked(runs, bench, looks_on.say)
@@ -111,10 +122,27 @@ def compare_folder(
     return Comparison(facts=facts, failed=failed, report=_write(facts, failed, out))
 
 
-def _recipe(
-    source: str, given: Mapping[str, Any], variants: Sequence[Variant], encoders: Sequence[str], *, named: bool
-) -> Recipe:
-    """The comparison as a recipe; where its encoders are `named`, the settings have none of their own."""
+def _beside(chosen: Mapping[str, Any], variant: Variant, encoders: Sequence[str]) -> dict[str, Any]:
+    """The settings of a variant: all that the command says of it, at one level."""
+    twice = {"objective": "objective" in chosen, "encoder": encoders and "name" in chosen.get("encoder", {})}
+    for section in (section for section, named in twice.items() if named):
+        raise SettingsError(f"--{section}s names the {section}s of a comparison; leave {section} out of --set")
+    return side_by_side(chosen, variant.settings)
+
+
+def require_apart(runs: Sequence[Planned]) -> None:
+    """Refuse runs that would be the same training under two names: their difference would say nothing."""
+    first = [(run, replace(run.settings, objective="")) for run in runs if run.settings and run.seed == runs[0].seed]
+    for (run, settings), (other, others) in combinations(first, 2):
+        if settings == others:
+            raise SettingsError(
+                f"{run.variant} on {run.encoder} and {other.variant} on {other.encoder} have the same settings, so "
+                "there is nothing to compare; leave out the option that overrides what sets them apart"
+            )
+
+
+def _recipe(source: str, given: Mapping[str, Any], variants: Sequence[Variant], encoders: Sequence[str]) -> Recipe:
+    """The comparison as a recipe."""
     return Recipe(
         name="comparison",
         folder=Path(),
@@ -127,7 +155,7 @@ def _recipe(
         encoders=tuple(_distinct(encoders, "encoders")),
         baseline=variants[0].name,
         variants=tuple(variants),
-        settings=_without_name(given) if named else dict(given),
+        settings=given,
     )
 
 
@@ -144,14 +172,6 @@ def _usual(data: Data) -> str:
     if data.task == "tokens":
         return usual_of_tags(tag_space(data.first).names)
     return "accuracy" if data.task == "one" else "macro_f1"
-
-
-def _without_name(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without the encoder's name, for the encoders have their own; its options hold for all that take them."""
-    encoder = given.get("encoder")
-    if not isinstance(encoder, Mapping):
-        return {key: value for key, value in given.items() if key != "encoder"}
-    return {**given, "encoder": {key: value for key, value in encoder.items() if key != "name"}}
 
 
 def _ground(data: Data, settings: Settings, split: str | None) -> Source:

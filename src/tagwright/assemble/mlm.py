@@ -14,7 +14,8 @@ from tagwright.errors import SettingsError
 from tagwright.heads._mlm import MaskedPieces
 from tagwright.heads._mlm_weights import activation_in, epsilon_in, form_in, weights_in
 from tagwright.regularise.mlm import require_sound
-from tagwright.settings import REGULARISE, Choice, Settings
+from tagwright.sections import REGULARISE
+from tagwright.settings import Choice, Settings
 
 NAME = "mlm"
 

@@ -9,16 +9,17 @@ from typing import Any
 
 from tagwright.assemble.fit import read_for
 from tagwright.assemble.prepare import table_digest
-from tagwright.assemble.recipes import FILES, Cut, Recipe, Variant, narrowed, over
+from tagwright.assemble.recipes import FILES, Cut, Recipe, Variant, narrowed
 from tagwright.errors import DataError, SettingsError
 from tagwright.labels.space import LabelSpace
+from tagwright.merge import assigned, dotted, merge
 from tagwright.metrics._tokens import require_measured
 from tagwright.read import Data
 from tagwright.read._readers import readers
 from tagwright.read.data import Size
 from tagwright.read.source import locate
 from tagwright.read.split import split
-from tagwright.settings import Choice, Settings, assigned, resolve
+from tagwright.settings import Choice, Settings, resolve
 
 PLACE = ("data", "encoder", "cut", "part", "variant", "seed")  # what a row of the ledger is known by, beside its key
 
@@ -58,7 +59,7 @@ def read_sources(recipe: Recipe, wanted: Sequence[str], folder: Path | None, mor
     """Every data set that is wanted, read and split; one that is missing or has no test is an error."""
     found = {}
     for name in wanted:
-        given = with_assigned(over(recipe.settings, recipe.settings_of.get(name, {})), more)
+        given = merge(recipe.settings, recipe.settings_of.get(name, {}), assigned(more))
         data, _ = read_for(str(_located(name, folder)), {"data": given.get("data", {})})
         choice = resolve({"split": given.get("split", {})}).split
         whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
@@ -98,9 +99,8 @@ def plan(
     for data, encoder, cut, variants in narrowed(recipe, only):
         for part, keep in cut.parts(sources[data].counts).items():
             for seed, variant in ((seed, variant) for seed in range(seeds) for variant in variants):
-                given = with_assigned(recipe.given(data, encoder, variant), more)
-                given = over(given, {"fit": {"seed": seed} | ({"device": device} if device else {})})
-                given = over(given, {"split": {"keep": keep}}) if keep else given
+                run = dotted({"fit.seed": seed, "fit.device": device, "split.keep": keep or None})
+                given = merge(recipe.given(data, encoder, variant), assigned(more), run)
                 made = _resolved(_placed(given, recipe.folder), sources[data])
                 place: dict[str, Any] = {"data": data, "encoder": encoder, "cut": cut, "part": part}
                 result.append(Planned(**place, variant=variant.name, seed=seed, **made))
@@ -142,14 +142,6 @@ def _located(name: str, folder: Path | None) -> Path:
     if found is None:
         raise DataError(f"{folder} has no data set {name!r}; put it there, or leave it out with --only")
     return found
-
-
-def with_assigned(given: Mapping[str, Any], more: Sequence[str]) -> dict[str, Any]:
-    """Settings with those of --set over them."""
-    result = dict(given)
-    for assignment in more:
-        result = assigned(result, assignment)
-    return result
 
 
 def _placed(given: dict[str, Any], folder: Path) -> dict[str, Any]:

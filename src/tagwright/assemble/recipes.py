@@ -8,7 +8,7 @@ from typing import Any
 
 from tagwright import metrics
 from tagwright.errors import SettingsError, unknown
-from tagwright.settings import read_settings
+from tagwright.merge import merge, read_settings, side_by_side
 
 FOLDER = Path(__file__).parents[1] / "recipes"
 FILES = (".csv", ".toml")  # a setting of the mask that ends so names a file beside the recipe
@@ -93,12 +93,9 @@ class Recipe:
         return sum(len(self.of(data, encoder)) * cut.size * self.seeds for data, encoder, cut in self.cells())
 
     def given(self, data: str, encoder: str, variant: Variant) -> dict[str, Any]:
-        """Settings, not resolved: the encoder, then the common ones, then those of data, encoder and variant."""
+        """Settings, not resolved. Levels from the lowest: common ones, the encoder, of data, of encoder, of variant."""
         own = (self.settings_of.get(data, {}), self.settings_of.get(encoder, {}))
-        result: dict[str, Any] = {"encoder": {"name": encoder}}
-        for settings in (self.settings, *own, variant.settings):
-            result = over(result, settings)
-        return result
+        return merge(self.settings, {"encoder": encoder}, *own, variant.settings)
 
 
 def names() -> list[str]:
@@ -121,23 +118,6 @@ def read_recipe(name: str) -> Recipe:
     recipe = Recipe(name=path.stem, folder=path.parent, **plain)
     _require_whole(recipe)
     return recipe
-
-
-def over(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings over others, section by section; a part of another name brings its own section.
-
-    >>> over({"encoder": "cnn", "fit": {"epochs": 3}}, {"encoder": {"width": 8}, "fit": {"batch": 2}})
-    {'encoder': {'name': 'cnn', 'width': 8}, 'fit': {'epochs': 3, 'batch': 2}}
-    """
-    result = dict(base)
-    for section, value in more.items():
-        before = result.get(section)
-        if isinstance(value, Mapping) and isinstance(before, str):
-            before = {"name": before}
-        if isinstance(value, Mapping) and isinstance(before, Mapping):
-            value = {**({} if value.get("name", before.get("name")) != before.get("name") else before), **value}
-        result[section] = value
-    return result
 
 
 def narrowed(recipe: Recipe, only: Sequence[str]) -> list[tuple[str, str, Cut, list[Variant]]]:
@@ -163,13 +143,13 @@ def narrowed(recipe: Recipe, only: Sequence[str]) -> list[tuple[str, str, Cut, l
 def _expanded(entry: Mapping[str, Any]) -> Iterable[Variant]:
     """One variant, or one for every point of its grid."""
     where = {"data": tuple(entry.get("data", ())), "encoders": tuple(entry.get("encoders", ()))}
-    base = over({"objective": entry["objective"]}, entry.get("settings", {}))
+    base = side_by_side({"objective": entry["objective"]}, entry.get("settings", {}))
     grid: Mapping[str, list[Any]] = entry.get("grid", {})
     for values in product(*grid.values()):
         settings, name = base, entry["name"]
         for key, value in zip(grid, values):
             section, _, option = key.partition(".")
-            settings, name = over(settings, {section: {option: value}}), f"{name} {option} {value}"
+            settings, name = side_by_side(settings, {section: {option: value}}), f"{name} {option} {value}"
         yield Variant(name=name, family=entry["name"], settings=settings, **where)
 
 

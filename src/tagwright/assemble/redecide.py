@@ -16,10 +16,11 @@ from tagwright.assemble.sheets import flat, tags_of, truth_of_tags
 from tagwright.assemble.spans import token_scores
 from tagwright.errors import SettingsError
 from tagwright.lists import offsets_of
+from tagwright.merge import assigned
 from tagwright.model import Head, Model, Scores
 from tagwright.read._find import whole
 from tagwright.report.card import recarded
-from tagwright.settings import Choice, assigned
+from tagwright.settings import Choice
 from tagwright.shortlist import ShortScores
 
 
@@ -31,9 +32,7 @@ def redecide(
     "auto" is spans where the model tags tokens, argmax where labels exclude each other, else threshold.
     """
     model = bundle.load(folder)
-    options: dict[str, Any] = {}
-    for assignment in assignments:
-        options |= assigned({}, f"decide.{assignment}")["decide"]
+    options = assigned(f"decide.{assignment}" for assignment in assignments).get("decide", {})
     space = model.heads["main"].space
     choice = rule_of(Choice(name=rule, options=options), exclusive=space.exclusive, tagged=model.tags_tokens)
     settings = replace(model.settings, decide=choice)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tagwright.assemble.bench import Say
 from tagwright.assemble.ledger import Ledger
-from tagwright.assemble.planned import Planned, plan, plan_of_rows, read_sources, said_settings, with_assigned
+from tagwright.assemble.planned import Planned, plan, plan_of_rows, read_sources, said_settings
 from tagwright.assemble.recipes import Recipe, narrowed, read_recipe
 from tagwright.assemble.runs import Making, make, require_jobs
 from tagwright.assemble.standings import standings
@@ -18,6 +18,7 @@ from tagwright.assemble.watch import Lines, Watch
 from tagwright.bundle import versions
 from tagwright.errors import ModelError, TagwrightError
 from tagwright.folder import require_ours
+from tagwright.merge import assigned, merge
 from tagwright.plain import plain
 from tagwright.report.draw import load_altair
 from tagwright.report.picture import picture
@@ -121,7 +122,7 @@ def _facts(
     cells = dict.fromkeys(run.cell for run in runs)
     return RecipeFacts(
         **{name: getattr(recipe, name) for name in ("title", "paper", "note", "metric", "also", "amounts")},
-        settings=with_assigned(recipe.settings, _set_of(rows)),
+        settings=merge(recipe.settings, assigned(_set_of(rows))),
         command=command,
         date=max((row["when"] for row in rows), default=datetime.now(UTC).isoformat())[:10],
         versions=_versions_of(rows),

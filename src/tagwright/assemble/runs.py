@@ -132,7 +132,7 @@ def _trained(run: Planned, settings: Settings, bench: Bench, making: Making, tel
     facts |= {"memory": peak.bytes(), **scored(fitted, ready, settings, detail=making.detail)}
     if making.detail:
         facts |= {"course": _course(fitted), "watched": fitted.metric, "page": _page(run, ready, fitted, making)}
-    return {**facts, "said": list(said(ready, source))}
+    return {**facts, "settings": settings.as_dict(), "said": list(said(ready, source))}
 
 
 def _course(fitted: Fitted) -> dict[str, list[float]]:

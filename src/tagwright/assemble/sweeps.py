@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tagwright.assemble.recipes import Variant
 from tagwright.errors import SettingsError, unknown
-from tagwright.settings import assigned
+from tagwright.merge import assigned
 
 
 class Swept(NamedTuple):
@@ -42,7 +42,7 @@ def swept_variants(objectives: Sequence[str], sweep: Sequence[str]) -> tuple[lis
         except ValueError:
             raise SettingsError(f"a sweep goes through numbers; got {text!r}") from None
         settings[objective] = [
-            _variant(name, objective, {**assigned({}, f"{setting}={word}")}) for name, word in names.items()
+            _variant(name, objective, assigned([f"{setting}={word}"])) for name, word in names.items()
         ]
     return [one for name in objectives for one in settings.get(name, [_variant(name, name, {})])], swept
 

@@ -68,27 +68,30 @@ Head = Annotated[
 
 
 def given(settings: Path | None, assignments: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:
-    """Nested settings: the file, then the options that were given ("fit.epochs": 3), then --set."""
-    from tagwright.settings import assigned, read_settings
+    """Nested settings: the command's own level over the file; what it discards of the file is said."""
+    from tagwright.merge import merge
 
-    result = read_settings(settings) if settings else {}
-    for key, value in options.items():
-        if value is not None:
-            section, _, name = key.partition(".")
-            if name == "name" and isinstance(result.get(section), str | None):
-                result[section] = {"name": value}
-            elif name:
-                table = result.get(section, {})
-                both = isinstance(value, dict) and isinstance(table.get(name), dict)  # labels of --keep and the file's
-                result[section] = {**table, name: {**table[name], **value} if both else value}
-            elif isinstance(value, dict):  # a regulariser that is named; the file may have its settings
-                table = result.get(section)
-                result[section] = {**table, **value} if isinstance(table, dict) else value
-            else:
-                result[section] = value
-    for assignment in assignments or []:
-        result = assigned(result, assignment)
+    discarded: list[str] = []
+    result = merge(in_file(settings), of_command(assignments, options), discarded=discarded)
+    if discarded:
+        from tagwright.cli._show import say
+
+        say(f"not taken from {settings}, because the command chooses another part: {', '.join(discarded)}")
     return result
+
+
+def in_file(settings: Path | None) -> dict[str, Any]:
+    """The level of a settings file; nothing where none is named."""
+    from tagwright.merge import read_settings
+
+    return read_settings(settings) if settings else {}
+
+
+def of_command(assignments: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:
+    """The level of a command: the options that were given ("fit.epochs": 3), and --set over them."""
+    from tagwright.merge import assigned, dotted, side_by_side
+
+    return side_by_side(dotted(options), assigned(assignments or ()))
 
 
 def listed(names: str | None) -> list[str]:
@@ -100,7 +103,7 @@ def regularisers(names: str | None) -> dict[str, dict[str, Any]]:
     """Each that is named, with commas, as a section of the settings."""
     from tagwright import parts
     from tagwright.errors import SettingsError, unknown
-    from tagwright.settings import REGULARISE
+    from tagwright.sections import REGULARISE
 
     wanted = listed(names)
     for name in wanted:

@@ -89,7 +89,8 @@ def compare(
     with _show.resumable("finished runs are kept"), looking_on() as watch:
         done = compare_folder(
             data,
-            o.given(settings, set_, options),
+            o.in_file(settings),
+            chosen=o.of_command(set_, options),
             objectives=o.listed(objectives),
             encoders=o.listed(encoders),
             sweep=sweep or (),

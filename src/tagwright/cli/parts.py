@@ -46,7 +46,8 @@ def _listed(kind: str | None) -> Listed:
     from tagwright import parts as registry
     from tagwright import presets
     from tagwright.errors import SettingsError, unknown
-    from tagwright.settings import OPTIONAL, PART_SECTIONS
+    from tagwright.sections import PART_SECTIONS
+    from tagwright.settings import OPTIONAL
 
     kinds = [*registry.KINDS, "objectives"]
     if kind is not None and kind not in kinds:

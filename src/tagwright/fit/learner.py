@@ -12,7 +12,8 @@ from tagwright.encoders.hidden import Hidden
 from tagwright.heads._cloze import MASK
 from tagwright.network import Network
 from tagwright.objective import Objective
-from tagwright.settings import REGULARISE, Settings
+from tagwright.sections import REGULARISE
+from tagwright.settings import Settings
 
 
 class Outcome(NamedTuple):

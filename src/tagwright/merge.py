@@ -1,0 +1,152 @@
+"""The one rule of who wins, where settings come from several places.
+
+Settings are given at levels, from the lowest to the highest: a file, then the options of a command (with --set). A
+recipe has the levels that its tables name. In Python all that one estimator is given is one level, unless its
+`settings` name another part than a parameter does: then they are the level below.
+
+- Inside a level all choices stand side by side (`side_by_side`).
+- Between levels (`merge`) a section's keys are merged, and the higher level wins.
+- A level that names a part (an encoder, a head, a loss, …) discards the options that lower levels gave to a part of
+  another name. Options without a name stay: they belong to whichever part is chosen.
+- A level that names an objective names all parts of its row (`presets`), with the same effect. If lower levels named
+  another objective, everything they said in the sections that either of the two governs is discarded. The same
+  objective again discards nothing.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from tagwright.errors import SettingsError
+from tagwright.presets import governed, row_of
+from tagwright.sections import PART_SECTIONS
+
+Level = Mapping[str, Any]
+
+
+def merge(*levels: Level, discarded: list[str] | None = None) -> dict[str, Any]:
+    """The levels, lowest first, as one; the names of settings that a higher level discards go into `discarded`.
+
+    >>> merge({"encoder": {"name": "lstm", "hidden": 8}}, {"encoder": "cnn"})
+    {'encoder': {'name': 'cnn'}}
+    >>> merge({"loss": "focal", "fit": {"epochs": 3}}, {"objective": "zlpr", "fit": {"batch": 8}})
+    {'fit': {'epochs': 3, 'batch': 8}, 'objective': 'zlpr'}
+    """
+    result: dict[str, Any] = {}
+    lost = [] if discarded is None else discarded
+    for level in levels:
+        level = side_by_side(level)
+        if "objective" in level:
+            result = _under_objective(result, level["objective"], lost)
+        for section, values in level.items():
+            below = result.get(section)
+            if section in PART_SECTIONS and _other_name(below, values):
+                lost += [f"{section}.{key}" for key in below or () if key != "name"]
+                below = None
+            result[section] = _updated(below, values)
+    return result
+
+
+def side_by_side(*pieces: Level) -> dict[str, Any]:
+    """Pieces of one level as one: later values win, and nothing else is discarded. A part's name becomes its table.
+
+    >>> side_by_side({"encoder": "cnn"}, {"encoder": {"filters": 8}})
+    {'encoder': {'name': 'cnn', 'filters': 8}}
+    """
+    result: dict[str, Any] = {}
+    for piece in pieces:
+        for section, values in piece.items():
+            if section in PART_SECTIONS and isinstance(values, str):
+                values = {"name": values}
+            result[section] = _updated(result.get(section), values)
+    return result
+
+
+def assigned(assignments: Iterable[str]) -> dict[str, Any]:
+    """One level from `section.key=value` strings; a value is TOML, a fraction, or else a string.
+
+    >>> assigned(["schedule.decay=6/11", "encoder=cnn"])
+    {'schedule': {'decay': 0.5454545454545454}, 'encoder': {'name': 'cnn'}}
+    """
+    return side_by_side(*map(_assignment, assignments))
+
+
+def dotted(options: Mapping[str, Any]) -> dict[str, Any]:
+    """One level from options by their dotted names; those that are None were not given.
+
+    >>> dotted({"fit.epochs": 3, "fit.batch": None, "objective": "zlpr"})
+    {'fit': {'epochs': 3}, 'objective': 'zlpr'}
+    """
+    return side_by_side(*(_nested(key, value) for key, value in options.items() if value is not None))
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """Nested values of a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SettingsError(f"no settings file {path}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: {error}") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _under_objective(below: Mapping[str, Any], objective: Any, lost: list[str]) -> dict[str, Any]:
+    """What lower levels said that still holds where this objective is chosen."""
+    before = below.get("objective")
+    if before == objective:
+        return dict(below)
+    if before is not None:
+        gone = governed(before) | governed(objective)
+    else:
+        row = side_by_side({key: value for key, value in row_of(objective).items() if key in PART_SECTIONS})
+        gone = {section: None for section, values in row.items() if _other_name(below.get(section), values)}
+    result = {section: values for section, values in below.items() if section != "objective"}
+    for section, keys in gone.items():
+        values = result.pop(section, None)
+        if keys is not None and isinstance(values, Mapping):  # only these keys of the section
+            result[section] = {key: value for key, value in values.items() if key not in keys}
+        if isinstance(values, Mapping):
+            lost += [f"{section}.{key}" for key in values if keys is None or key in keys]
+    return result
+
+
+def _other_name(below: Any, values: Any) -> bool:
+    """Whether both name a part, and not the same."""
+    tables = isinstance(below, Mapping) and isinstance(values, Mapping)
+    return tables and "name" in below and "name" in values and below["name"] != values["name"]
+
+
+def _updated(below: Any, values: Any) -> Any:
+    """Values over those below them; tables key by key, and tables in them (the labels of split.keep) likewise."""
+    if not isinstance(values, Mapping):
+        return values
+    start = dict(below) if isinstance(below, Mapping) else {}
+    return start | {key: _updated(start.get(key), value) for key, value in values.items()}
+
+
+def _nested(key: str, value: Any) -> dict[str, Any]:
+    section, dot, name = key.partition(".")
+    return {section: {name: value} if dot else value}
+
+
+def _assignment(text: str) -> dict[str, Any]:
+    key, equals, value = text.partition("=")
+    section, dot, name = key.strip().partition(".")
+    if not equals or not section or (dot and not name):
+        raise SettingsError(f"--set takes section.key=value, got {text!r}; for example fit.epochs=3")
+    return _nested(key.strip(), _value(value.strip()))
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        pass
+    try:
+        return float(Fraction(text))
+    except (ValueError, ZeroDivisionError):
+        return text
