@@ -51,7 +51,7 @@ class Plain:
 def probabilities(model: Model, tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities and choices of some rows, padded to the longest of them."""
     device = next(model.network.parameters()).device
-    inputs = inputs_of(model.network, tokens, limit=model.settings.fit.limit)
+    inputs = inputs_of(model.network, tokens, limit=model.inference.limit)
     tensors = (tensor.to(device) for tensor in inputs.batch(np.arange(len(tokens))))
     scores: Any = model.heads["main"].scores(model.network.of_labels(*tensors)["main"].float().cpu().numpy())
     return scores.probabilities, scores.chosen

@@ -3,13 +3,20 @@
 import json
 import random
 import shutil
+from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from tagwright import Tagger, bundle
+from tagwright import Tagger, bundle, load, parts
 from tagwright.errors import ModelError
+from tagwright.folder import sha256
+from tagwright.merge import read_settings
+from tagwright.network import Network
+from tagwright.read.data import Size
+from tagwright.settings import resolve
 
 TEXTS = ["", "tent", "a knife and a tent", "unheard words", "red " * 700]
 ENCODERS = {
@@ -70,9 +77,61 @@ def test_labels_come_back_in_their_order_with_their_counts(tagger, tmp_path):
     assert bundle.load(tmp_path / "m").heads["main"].space == tagger.model_.heads["main"].space
 
 
-def test_settings_come_back(tagger, tmp_path):
+def test_what_was_given_and_what_it_resolved_to_come_back(tagger, tmp_path):
     tagger.save(tmp_path / "m")
-    assert bundle.load(tmp_path / "m").settings.as_dict() == tagger.model_.settings.as_dict()
+    again = bundle.load(tmp_path / "m")
+    assert again.record.given == tagger.model_.record.given
+    assert resolve(again.record.resolved) == resolve(again.record.given, "many", Size(60, 3))
+    assert again.inference == tagger.model_.inference
+
+
+def test_given_back_the_settings_file_repeats_what_was_given(tmp_path):
+    """The resolved settings hold every default, and would hold them against another encoder as well."""
+    fitted(ENCODERS["cnn"], objective="zlpr").save(tmp_path / "m")
+    given = read_settings(tmp_path / "m" / "settings.toml")
+    assert given == {**ENCODERS["cnn"], "objective": "zlpr", "fit": {"epochs": 2}, "split": {"dev_share": 0.2}}
+
+
+def test_loading_needs_no_setting_of_the_training(folder, tmp_path):
+    """What trained a model may be gone from the program, or a newer version may refuse it."""
+    copy = shutil.copytree(folder, tmp_path / "m")
+    (copy / "resolved.toml").write_text('objective = "gone"\n\n[fit]\nepochs = "never"\n\n[lost]\nx = 1\n')
+    (copy / "settings.toml").write_text('objective = "gone"\n')
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["sha256"] |= {name: sha256(copy / name) for name in ("resolved.toml", "settings.toml")}
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    assert np.array_equal(bundle.load(copy).scores(TEXTS).logits, bundle.load(folder).scores(TEXTS).logits)
+    assert load(copy).predict(["tent"])
+
+
+def test_a_model_without_its_card_loads(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "m")
+    (copy / "README.md").unlink()
+    assert load(copy).predict(["tent"])
+
+
+def test_rewriting_changes_heads_and_card_and_links_the_rest(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "m")
+    weights, model = (copy / "model.safetensors").stat().st_ino, bundle.load(copy)
+    argmax = parts.build("decide", "topk", {"k": 1})
+    head = replace(model.primary, rule="topk", decision=argmax)
+    bundle.rewrite(replace(model, heads={"main": head}), copy, card="# New")
+    again = bundle.load(copy)
+    assert (again.primary.rule, (copy / "README.md").read_text()) == ("topk", "# New")
+    assert (copy / "model.safetensors").stat().st_ino == weights
+    assert np.array_equal(again.scores(TEXTS).logits, model.scores(TEXTS).logits)
+    assert files_of(copy) == files_of(folder)
+
+
+def test_heads_may_have_any_names_and_keep_their_order(folder, tmp_path):
+    model = bundle.load(folder)
+    heads = {"topics": model.primary, "audience": model.primary}
+    network = Network(model.network.encoder, {name: deepcopy(model.network.heads["main"]) for name in heads})
+    bundle.save(replace(model, heads=heads, network=network), tmp_path / "m", card="")
+    again = bundle.load(tmp_path / "m")
+    assert (list(again.heads), again.first) == (["topics", "audience"], "topics")
+    for name in (None, *heads):
+        assert np.array_equal(again.scores(TEXTS, head=name).logits, model.scores(TEXTS).logits)
 
 
 def test_saving_a_loaded_model_gives_the_same_files(folder, tmp_path):
@@ -129,8 +188,8 @@ def test_a_stray_head_is_not_loaded(folder, tmp_path):
 def test_another_format_is_refused_with_what_to_do(folder, tmp_path):
     copy = shutil.copytree(folder, tmp_path / "m")
     manifest = json.loads((copy / "manifest.json").read_text())
-    (copy / "manifest.json").write_text(json.dumps({**manifest, "format": 2}))
-    with pytest.raises(ModelError, match=r"format 2.*update"):
+    (copy / "manifest.json").write_text(json.dumps({**manifest, "format": 3}))
+    with pytest.raises(ModelError, match=r"format 3.*update"):
         bundle.load(copy)
 
 
@@ -141,7 +200,7 @@ def test_a_folder_that_is_not_there_says_how_to_make_one(tmp_path):
 
 def test_the_manifest_says_format_and_versions(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["format"] == 1
+    assert manifest["format"] == 2
     assert {"python", "tagwright", "torch", "numpy"} <= set(manifest["versions"])
     assert set(manifest["sha256"]) >= set(files_of(folder)) - {"manifest.json", "README.md"}
 

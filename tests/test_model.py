@@ -60,5 +60,5 @@ def test_an_arrow_column_is_read_like_a_list(model):
 
 
 def test_the_encoder_decides_what_it_is_fed(model):
-    kind = FeatureInputs if model.settings.encoder.name == "bow" else TokenInputs
+    kind = FeatureInputs if model.inference.encoder.name == "bow" else TokenInputs
     assert isinstance(inputs_of(model.network, model.tokeniser.encode(TEXTS), limit=9), kind)

@@ -38,4 +38,4 @@ def test_choices_as_a_sparse_matrix(scores):
 
 @pytest.mark.parametrize(("chunk", "labels", "expected"), [(0, 10**6, False), (8, FULL, False), (8, FULL + 1, True)])
 def test_shortlists_are_for_chunked_heads_of_very_many_labels(chunk, labels, expected):
-    assert shortlisted(resolve({"head": {"chunk": chunk}}), labels) is expected
+    assert shortlisted(resolve({"head": {"chunk": chunk}}).head, labels) is expected

@@ -293,4 +293,4 @@ def test_a_single_label_is_always_the_likeliest():
 def test_a_clone_of_a_loaded_tagger_trains_the_same_kind_of_model(tmp_path):
     tagger(settings={"encoder": {"name": "cnn", "filters": 7, "width": 8}}).fit(TEXTS, SINGLE).save(tmp_path / "m")
     again = clone(load(tmp_path / "m")).fit(TEXTS, SINGLE)
-    assert again.model_.settings.encoder.options["filters"] == 7
+    assert again.model_.inference.encoder.options["filters"] == 7

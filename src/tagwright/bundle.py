@@ -1,63 +1,89 @@
-"""The model folder: manifest, resolved settings, a folder a head, weights, tokeniser, card. Nothing is pickled."""
+"""The model folder: what inference needs, a folder per head, weights, tokenizer, and a record of the training.
+
+Loading reads what inference needs. The settings of the training, as given (`settings.toml`) and as resolved
+(`resolved.toml`), are a record: shown and given back, never validated again. Nothing is pickled.
+"""
 
 import json
 import platform
 import sys
+import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
-from tagwright import decide, parts
-from tagwright.assemble.network import build_network
+from tagwright import decide, parts, toml
+from tagwright.assemble.device import device_named
+from tagwright.assemble.network import trained_network
 from tagwright.embed import load_tokeniser
 from tagwright.errors import ModelError
 from tagwright.folder import named, verified, written
+from tagwright.inference import InferenceSettings, Record, choice_dict, choice_of
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration
-from tagwright.merge import read_settings
+from tagwright.migrate import migrated
 from tagwright.model import Head, Model
-from tagwright.plain import plain
-from tagwright.settings import resolve
+from tagwright.plain import plain, without_none
 
-FORMAT = 1
+FORMAT = 2
+CARD = "README.md"
+OF_NETWORK = ("model.safetensors", "learned.safetensors", "tokenizer/", "encoder/")  # what a decision does not change
 WANTED = {"transformers": "transformers", "scikit-learn": "sklearn.linear_model"}  # by some models only
 
 
 def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> None:
     """Write a model folder that is whole or not there."""
-    about = {"format": FORMAT, "versions": versions(), "heads": sorted(model.heads)}
-    with written(folder, about=about, overwrite=overwrite, free=("README.md",)) as aside:
-        (aside / "settings.toml").write_text(model.settings.to_toml(), encoding="utf-8")
-        (aside / "README.md").write_text(card, encoding="utf-8")
+    with written(folder, about=_about(model), overwrite=overwrite, free=(CARD,)) as aside:
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.network.state_dict().items()}
         save_file(weights, aside / "model.safetensors")
         (aside / "tokenizer").mkdir()
         model.tokeniser.save(aside / "tokenizer")
         _save_learned(model.learned, aside)
-        for name, head in model.heads.items():
-            _save_head(head, aside / "heads" / name)
+        _save_rest(model, card, aside)
 
 
-def load(folder: Path) -> Model:
-    """Read a model folder; an altered or missing file is an error."""
+def rewrite(model: Model, folder: Path, *, card: str) -> None:
+    """Write the folder of this model anew; the files of its network and tokenizer stay as they are."""
+    with written(folder, about=_about(model), overwrite=True, free=(CARD,), kept=OF_NETWORK) as aside:
+        _save_rest(model, card, aside)
+
+
+def load(folder: Path, *, device: str = "cpu") -> Model:
+    """Read a model folder onto a device; an altered or missing file is an error."""
     folder = named(folder)
     if not folder.is_dir() and not folder.with_name(f".{folder.name}.old").is_dir():
         raise ModelError(f"no model folder {folder}; `tagwright fit DATA --out {folder}` makes one")
-    manifest = verified(folder)
-    if manifest.get("format") != FORMAT:
+    manifest, place = verified(folder), device_named(device)
+    if manifest.get("format") not in (1, FORMAT):
         raise ModelError(f"{folder} has format {manifest.get('format')}, this version reads {FORMAT}; update tagwright")
-    settings = resolve(read_settings(folder / "settings.toml"))
     learned = _load_learned(folder, manifest["sha256"])
     tokeniser = load_tokeniser(folder / "tokenizer")
-    heads = {name: _load_head(folder / "heads" / name) for name in manifest["heads"]}
-    network = build_network(settings, {n: h.space for n, h in heads.items()}, sizes=tokeniser.sizes, learned=learned)
+    old = migrated(folder) if manifest["format"] == 1 else None
+    inference = old.inference if old else InferenceSettings.from_dict(_json(folder / "inference.json"))
+    names = sorted(manifest["heads"], key="main".__ne__) if old else manifest["heads"]
+    heads = {name: _load_head(folder / "heads" / name, old.head(name) if old else None) for name in names}
+    network = trained_network(inference, heads, sizes=tokeniser.sizes, learned=learned)
     network.load_state_dict(load_file(folder / "model.safetensors"))
-    return Model(settings=settings, tokeniser=tokeniser, network=network, heads=heads, learned=learned)
+    return Model(
+        inference=inference,
+        tokeniser=tokeniser,
+        network=network.to(place),
+        heads=heads,
+        learned=learned,
+        record=old.record if old else Record(**{name: _toml(folder / f"{file}.toml") for name, file in RECORD.items()}),
+    )
+
+
+def load_card(folder: Path) -> str:
+    """The model card, which a person may have changed or removed."""
+    path = folder / CARD
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
 def versions() -> dict[str, str]:
@@ -70,6 +96,24 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:  # run from a source tree
             continue
     return found
+
+
+RECORD = {"given": "settings", "resolved": "resolved"}
+
+
+def _about(model: Model) -> dict[str, Any]:
+    return {"format": FORMAT, "versions": versions(), "heads": list(model.heads)}
+
+
+def _save_rest(model: Model, card: str, folder: Path) -> None:
+    """All but the network and its tokenizer."""
+    _write_json(folder / "inference.json", model.inference.as_dict())
+    for name, file in RECORD.items():
+        values = without_none(getattr(model.record, name))
+        (folder / f"{file}.toml").write_text(toml.dumps(values), encoding="utf-8")
+    (folder / CARD).write_text(card, encoding="utf-8")
+    for name, head in model.heads.items():
+        _save_head(head, folder / "heads" / name)
 
 
 def _save_learned(learned: Mapping[str, np.ndarray], folder: Path) -> None:
@@ -94,16 +138,33 @@ def _save_head(head: Head, folder: Path) -> None:
     head.space.save(folder / "labels.json")
     line = {"calibration": list(head.calibration)} if head.calibration != IDENTITY else {}
     decision = {"rule": head.rule, "link": head.link, **line, **decide.as_dict(head.decision, head.space.names)}
-    for name, content in {"decision": decision, "metrics": head.metrics}.items():
-        text = json.dumps(plain(content), indent=1, ensure_ascii=False)
-        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    part = {"part": choice_dict(head.part), "extra_logits": head.extra_logits, "zero": head.zero}
+    for name, content in {"head": part, "decision": decision, "metrics": head.metrics}.items():
+        _write_json(folder / f"{name}.json", content)
 
 
-def _load_head(folder: Path) -> Head:
+def _load_head(folder: Path, part: Mapping[str, Any] | None) -> Head:
+    """The head in a folder; `part` says what an older format does not write."""
     space = LabelSpace.load(folder / "labels.json")
-    content, metrics = (json.loads((folder / f"{n}.json").read_text("utf-8")) for n in ("decision", "metrics"))
+    content, metrics = (_json(folder / f"{name}.json") for name in ("decision", "metrics"))
     rule, link = content.pop("rule"), content.pop("link")
     line = Calibration(*content.pop("calibration", ()))
     options, arrays = decide.from_dict(content, space.names)
     decision = parts.build("decide", rule, options, label_names=space.names, **arrays)
-    return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics, calibration=line)
+    if part is None:
+        part = _json(folder / "head.json")
+        part |= {"part": choice_of(part["part"])}
+    return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics, calibration=line, **part)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(plain(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -16,12 +16,18 @@ MANIFEST = "manifest.json"
 
 @contextmanager
 def written(
-    folder: Path, *, about: Mapping[str, Any], overwrite: bool = False, free: Sequence[str] = ()
+    folder: Path,
+    *,
+    about: Mapping[str, Any],
+    overwrite: bool = False,
+    free: Sequence[str] = (),
+    kept: Sequence[str] = (),
 ) -> Iterator[Path]:
     """Gives a side folder to fill; leaving the block makes it `folder`, with a manifest of what it holds.
 
     An existing folder is an error, unless `overwrite`: one of ours is then moved away first and removed last. Files in
-    `free` are not in the manifest: a person may change them.
+    `free` are not in the manifest: a person may change them. Files of the existing folder that its manifest names and
+    that are in `kept` (names, or folders that end in "/") are linked into the new one, with their digests.
     """
     folder = named(folder)
     _recover(folder)
@@ -33,8 +39,9 @@ def written(
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
     try:
+        known = _linked(folder, aside, kept) if kept else {}
         yield aside
-        _seal(aside, about, free)
+        _seal(aside, about, free, known)
         _rename(aside, folder)
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
@@ -96,10 +103,23 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _seal(folder: Path, about: Mapping[str, Any], free: Sequence[str]) -> None:
+def _linked(folder: Path, aside: Path, kept: Sequence[str]) -> dict[str, str]:
+    """Links files into the new folder without copying them; their digests, by name."""
+    known = {name: digest for name, digest in _manifest(folder)["sha256"].items() if name.startswith(tuple(kept))}
+    for name in known:
+        (aside / name).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(folder / name, aside / name)
+        except OSError:  # a file system without links
+            shutil.copy2(folder / name, aside / name)
+    return known
+
+
+def _seal(folder: Path, about: Mapping[str, Any], free: Sequence[str], known: Mapping[str, str]) -> None:
+    """Write the manifest, and sync all files to the disk; digests that are `known` are not made again."""
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     names = {p.relative_to(folder).as_posix(): p for p in files}
-    digests = {name: sha256(p) for name, p in names.items() if name not in free}
+    digests = {name: known.get(name) or sha256(p) for name, p in names.items() if name not in free}
     text = json.dumps({**about, "sha256": digests}, indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8")
     for path in [*files, folder / MANIFEST]:

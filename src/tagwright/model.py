@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import torch
 
 from tagwright.batches.inputs import FeatureInputs, Inputs, TokenInputs
 from tagwright.batches.places import TagInputs, placed
@@ -15,10 +16,11 @@ from tagwright.embed._cut import Cut, cut
 from tagwright.errors import ModelError
 from tagwright.fit.evaluate import logits_of, shortlist_of, token_logits_of
 from tagwright.fit.ranks import ALONE, Ranks
+from tagwright.inference import InferenceSettings, Record
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration, log_terms, probabilities, some_probabilities
 from tagwright.network import Network
-from tagwright.settings import Settings
+from tagwright.settings import Choice
 from tagwright.shortlist import Shortlist, ShortScores, shortlisted
 
 
@@ -44,9 +46,16 @@ def of_texts(offsets: np.ndarray | None) -> dict[str, np.ndarray]:
     return {} if offsets is None else {"offsets": offsets}
 
 
+DOCUMENT = Choice(name="document")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """A head as the world sees it. `decision` has `choose(logits, probabilities)`; `metrics` were measured on dev."""
+    """A head of a trained model: its labels, the part that makes its logits, and what becomes of these.
+
+    `decision` has `choose(logits, probabilities)`; `metrics` were measured on dev. The part gives `extra_logits` beside
+    those of the labels, and reads logits from `zero` up.
+    """
 
     space: LabelSpace
     link: str
@@ -54,6 +63,14 @@ class Head:
     decision: Any
     metrics: dict[str, Any] = field(default_factory=dict)
     calibration: Calibration = IDENTITY
+    part: Choice = DOCUMENT
+    extra_logits: int = 0
+    zero: float = 0.0
+
+    @property
+    def tags_tokens(self) -> bool:
+        """Whether it tags tokens, and not whole texts."""
+        return self.part.name == "tokens"
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
         """Logits (n, L) -> probabilities (n, L)."""
@@ -74,29 +91,51 @@ class Head:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """Ready to tag. `learned` are arrays that the encoder took from the training texts, if it does."""
+    """Ready to answer. Its heads may have any names; the first is asked where none is named.
 
-    settings: Settings
+    `learned` are arrays that the encoder took from the training texts, if it does; `record` says how it was trained.
+    """
+
+    inference: InferenceSettings
     tokeniser: Tokeniser
     network: Network
     heads: dict[str, Head]
     learned: dict[str, np.ndarray] = field(default_factory=dict)
+    record: Record = field(default_factory=Record)
+
+    @property
+    def first(self) -> str:
+        """The name of the head that is asked where none is named."""
+        return next(iter(self.heads))
+
+    @property
+    def primary(self) -> Head:
+        """The head that is asked where none is named."""
+        return self.heads[self.first]
 
     @property
     def tags_tokens(self) -> bool:
-        """Whether it tags tokens, and not whole texts."""
-        return self.settings.head.name == "tokens"
+        """Whether its first head tags tokens, and not whole texts."""
+        return self.primary.tags_tokens
 
     @property
     def tags_both(self) -> bool:
-        """Whether it labels whole texts and tags their tokens, by a head called "tags"."""
-        return "tags" in self.heads
+        """Whether it labels whole texts first, and tags their tokens by another head."""
+        return not self.tags_tokens and any(head.tags_tokens for head in self.heads.values())
 
     def of_tags(self) -> "Model":
         """The tagger of tokens that is in it, by itself."""
-        network = Network(self.network.encoder, {"main": self.network.heads["tags"]})
-        heads = {"main": self.heads["tags"]}
-        return replace(self, settings=self.settings.of_tags(), network=network, heads=heads)
+        return self.alone(next(name for name, head in self.heads.items() if head.tags_tokens))
+
+    def alone(self, name: str) -> "Model":
+        """The same with one of its heads only."""
+        network = Network(self.network.encoder, {name: self.network.heads[name]})
+        return replace(self, network=network, heads={name: self.heads[name]})
+
+    def to(self, device: torch.device) -> "Model":
+        """Itself, after its network was moved to the device."""
+        self.network.to(device)
+        return self
 
     def require_whole_texts(self) -> None:
         """Refuse a model that tags tokens, where labels of whole texts are asked for."""
@@ -107,7 +146,7 @@ class Model:
         self,
         texts: pa.ChunkedArray | Sequence[str],
         *,
-        head: str = "main",
+        head: str | None = None,
         batch: int = 256,
         tokens: Cut | None = None,
     ) -> Scores | ShortScores:
@@ -115,49 +154,65 @@ class Model:
 
         A model that also tags tokens takes these, if they are known, instead of cutting the texts itself.
         """
-        self.require_whole_texts()
-        inputs = self.inputs(texts, tokens)
-        made = self.heads[head]
-        answers = answers_of(self.network, inputs, self.settings, made.space, made.link, head=head, batch=batch)
-        return made.scores(answers)
+        name = self.first if head is None else head
+        made = self.heads[name]
+        if made.tags_tokens:
+            raise ModelError(
+                f"head {name} tags tokens and has no labels of whole texts; `tagwright tag` finds keywords"
+            )
+        return made.scores(self.answers(self.inputs(texts, tokens), head=name, batch=batch))
+
+    def answers(
+        self, inputs: Inputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
+    ) -> np.ndarray | Shortlist:
+        """Logits (n, L) of every row, or of every token; shortlists where the labels are very many."""
+        name = self.first if head is None else head
+        made = self.heads[name]
+        return answers_of(self.network, inputs, made.part, made.space, made.link, head=name, batch=batch, ranks=ranks)
 
     def inputs(self, texts: pa.ChunkedArray | Sequence[str], tokens: Cut | None = None) -> Inputs:
         """The texts as the network takes them."""
         if not self.tags_both:
-            return inputs_of(self.network, self.tokeniser.encode(texts), limit=self.settings.fit.limit)
-        tokens = cut(texts, self.settings.data.cut) if tokens is None else tokens
+            return inputs_of(self.network, self.tokeniser.encode(texts), limit=self.inference.limit)
+        tokens = cut(texts, self.inference.data.cut) if tokens is None else tokens
         pieces = self.tokeniser.encode_tokens(tokens.words)
-        return tag_inputs(pieces, tokens.offsets, self.tokeniser, self.settings, whole=False)
+        limit = self.inference.limit
+        return tag_inputs(pieces, tokens.offsets, self.tokeniser, self.primary.part, limit=limit, whole=False)
+
+    def token_inputs(self, words: pa.Array, offsets: np.ndarray) -> TagInputs:
+        """Texts that are cut into tokens, as its first head takes them."""
+        pieces = self.tokeniser.encode_tokens(words)
+        return tag_inputs(pieces, offsets, self.tokeniser, self.primary.part, limit=self.inference.limit)
 
 
 def tag_inputs(
-    pieces: Tokens, offsets: np.ndarray, tokeniser: Tokeniser, settings: Settings, *, whole: bool = True
+    pieces: Tokens, offsets: np.ndarray, tokeniser: Tokeniser, part: Choice, *, limit: int, whole: bool = True
 ) -> TagInputs:
-    """Windows as the settings ask for, with the special tokens that the encoder's own tokeniser puts around them.
+    """Windows as the head `part` asks for, with the special tokens that the encoder's own tokeniser puts around them.
 
     Not `whole`, only the first window of each text.
     """
-    overlap = settings.as_dict()["head"].get("overlap", 64)
+    overlap = part.options.get("overlap", 64)
     around = getattr(tokeniser, "around", ((), ()))
-    made = placed(pieces, offsets, limit=settings.fit.limit, overlap=overlap, around=around, whole=whole)
-    return TagInputs(made, settings.fit.limit)
+    made = placed(pieces, offsets, limit=limit, overlap=overlap, around=around, whole=whole)
+    return TagInputs(made, limit)
 
 
 def answers_of(
     network: Network,
     inputs: Inputs,
-    settings: Settings,
+    part: Choice,
     space: LabelSpace,
     link: str,
     *,
-    head: str = "main",
+    head: str,
     batch: int = 256,
     ranks: Ranks = ALONE,
 ) -> np.ndarray | Shortlist:
     """Logits (n, L) of every row, or of every token; shortlists where the labels are very many."""
     if isinstance(inputs, TagInputs) and getattr(network.heads[head], "tags_tokens", False):
         return token_logits_of(network, inputs, head=head, batch=batch, ranks=ranks)
-    if shortlisted(settings, len(space)):
+    if shortlisted(part, len(space)):
         terms = log_terms(link, exclusive=space.exclusive)
         return shortlist_of(network, inputs, log_terms=terms, head=head, batch=batch, ranks=ranks)
     found = logits_of(network, inputs, head=head, batch=batch, ranks=ranks)

@@ -15,6 +15,14 @@ class Network(nn.Module):
         super().__init__()
         self.encoder, self.heads = encoder, nn.ModuleDict(heads)
 
+    @property
+    def slotted(self) -> str | None:
+        """The name of the head whose labels stand before the text, as slots; at most one does."""
+        return next((name for name, head in self.heads.items() if hasattr(head, "slots_of")), None)
+
+    def _slotted_head(self) -> Any:
+        return None if self.slotted is None else self.heads[self.slotted]
+
     def forward(self, *inputs: Tensor) -> dict[str, Tensor]:
         """What `Inputs.batch` gives -> {head: logits (B, L)}."""
         return self.run(*inputs)[1]
@@ -24,8 +32,7 @@ class Network(nn.Module):
 
         `shown` (B, L) is for a head whose labels stand before the text, as slots: what each of them shows.
         """
-        slots_of = getattr(self.heads["main"], "slots_of", None)
-        slots = {} if slots_of is None else {"slots": slots_of(inputs, shown)}
+        slots = {} if self.slotted is None else {"slots": self._slotted_head().slots_of(inputs, shown)}
         hidden = self.encoder(*inputs, **slots)
         logits = {name: head(hidden) for name, head in self.heads.items() if not getattr(head, "beside", False)}
         if hidden.windows is None:
@@ -39,9 +46,9 @@ class Network(nn.Module):
 
     def of_labels(self, *inputs: Tensor) -> dict[str, Tensor]:
         """The same with the logits of labels alone, above a threshold class where a head has one."""
-        main: Any = self.heads["main"]
-        if getattr(main, "rounds", 1) > 1:
-            logits = {"main": main.filled(lambda shown: self.run(*inputs, shown=shown)[1]["main"])}
+        name, head = self.slotted, self._slotted_head()
+        if name is not None and head.rounds > 1:
+            logits = {name: head.filled(lambda shown: self.run(*inputs, shown=shown)[1][name])}
         else:
             logits = self(*inputs)
         return {name: self.heads[name].of_labels(found) for name, found in logits.items()}  # type: ignore[operator]

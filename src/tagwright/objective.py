@@ -241,7 +241,7 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
         raise SettingsError(
             f"mask {settings.mask.name} looks at all labels of a text at once; with head.chunk take none"
         )
-    if shortlisted(settings, len(space)) and settings.link == "none":
+    if shortlisted(settings.head, len(space)) and settings.link == "none":
         raise SettingsError(
             f"{settings.loss.name}'s logits are only an order, and all of dev's are needed to make probabilities of "
             f"them; with head.chunk and more than {FULL:,} labels take bce, focal or zlpr, or cross_entropy"

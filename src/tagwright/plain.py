@@ -22,3 +22,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested values without those that are None, which TOML cannot write.
+
+    >>> without_none({"a": None, "b": {"c": None, "d": 1}})
+    {'b': {'d': 1}}
+    """
+    kept = {key: value for key, value in values.items() if value is not None}
+    return {key: without_none(value) if isinstance(value, Mapping) else value for key, value in kept.items()}

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from tagwright.settings import Settings
+from tagwright.settings import Choice
 
 FULL = 16384  # labels: up to so many, all logits are kept
 
@@ -56,17 +56,17 @@ class ShortScores(NamedTuple):
         return csr_array((np.ones(len(rows), bool), (rows, labels)), shape=shape)
 
 
-def left_out(settings: Settings, label_count: int) -> tuple[str, ...]:
+def left_out(head: Choice, label_count: int) -> tuple[str, ...]:
     """What a person must know of a model that scores by shortlists, as sentences; none of another."""
-    if not shortlisted(settings, label_count):
+    if not shortlisted(head, label_count):
         return ()
-    kept = settings.as_dict()["head"]["shortlist"]
+    kept = head.options["shortlist"]
     return (
         f"{label_count:,} labels: each text is scored by its {kept} highest; metrics that need all scores (lrap, "
         "ranking loss, coverage, average precision, calibration) are left out",
     )
 
 
-def shortlisted(settings: Settings, label_count: int) -> bool:
-    """Whether a model of these settings scores by shortlists."""
-    return bool(settings.head.options.get("chunk", 0)) and label_count > FULL
+def shortlisted(head: Choice, label_count: int) -> bool:
+    """Whether a model with such a head scores by shortlists."""
+    return bool(head.options.get("chunk", 0)) and label_count > FULL

@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from tagwright import bundle
+from tagwright.assemble.device import device_named
 from tagwright.assemble.facts import card_facts
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.train import check, fit
@@ -130,11 +131,11 @@ class Tagger(ClassifierMixin, BaseEstimator):
 
     def _scores(self, texts: Sequence[str]) -> Scores | ShortScores:
         check_is_fitted(self)
-        return self.model_.scores(text_list(texts))
+        return self.model_.to(device_named(self.device or "auto")).scores(text_list(texts))
 
     def _set_classes(self, names: Sequence[Any]) -> None:
         """`classes_`: the labels as given, in scikit-learn's order; `columns_`: where each logit stands there."""
-        space = self.model_.heads["main"].space
+        space = self.model_.primary.space
         place = {str(name): number for number, name in enumerate(names)}
         self.columns_ = np.array([place[name] for name in space.names])
         self.classes_ = np.arange(len(names)) if self.form_ == "matrix" else _array(names)
@@ -146,20 +147,23 @@ class Tagger(ClassifierMixin, BaseEstimator):
         return result
 
 
-def load(folder: str | Path) -> Tagger | TokenTagger:
-    """A tagger from a model folder; it predicts strings or lists of strings, or tags of tokens."""
-    model = bundle.load(Path(folder))
-    card = (Path(folder) / "README.md").read_text(encoding="utf-8")
-    return token_tagger_of(model, card=card) if model.tags_tokens else of_model(model, card=card)
+def load(folder: str | Path, *, device: str = "auto") -> Tagger | TokenTagger:
+    """A tagger from a model folder; it predicts strings or lists of strings, or tags of tokens.
+
+    It computes on the `device`: auto (a GPU where there is one), cpu, cuda or mps.
+    """
+    model, card = bundle.load(Path(folder), device=device), bundle.load_card(Path(folder))
+    tagger = token_tagger_of(model, card=card) if model.tags_tokens else of_model(model, card=card)
+    return tagger.set_params(device=None if device == "auto" else device)
 
 
 def of_model(model: Model, *, card: str) -> Tagger:
     """A tagger around a trained model."""
     model.require_whole_texts()
-    tagger = Tagger(**given_parameters(model.settings.given))
+    tagger = Tagger(**given_parameters(model.record.given))
     tagger.model_, tagger.card_ = model, card
-    tagger.form_ = "single" if model.heads["main"].space.exclusive else "lists"
-    tagger._set_classes(model.heads["main"].space.names)
+    tagger.form_ = "single" if model.primary.space.exclusive else "lists"
+    tagger._set_classes(model.primary.space.names)
     return tagger
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tagwright import bundle
+from tagwright.assemble.device import device_named
 from tagwright.assemble.facts import card_facts
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.score import score
@@ -77,21 +78,25 @@ class TokenTagger(BaseEstimator):
         """A tag for each token."""
         check_is_fitted(self)
         lists = _lists(tokens, "tokens")
-        offsets, names = offsets_of(lists), np.array(self.model_.heads["main"].space.names, object)
-        chosen = names[token_scores(self.model_, lists.flatten(), offsets).chosen.argmax(1)]
+        offsets, names = offsets_of(lists), np.array(self.model_.primary.space.names, object)
+        chosen = names[token_scores(self._model(), lists.flatten(), offsets).chosen.argmax(1)]
         return [chosen[start:end].tolist() for start, end in pairwise(offsets)]
 
     def keywords(self, texts: Sequence[str]) -> list[list[dict[str, Any]]]:
         """What is found in texts that nobody has cut, the surest first: text, type, score and spans in characters."""
         check_is_fitted(self)
         rows = text_list(texts)
-        return keywords_of(find_spans(self.model_, cut(rows, self.model_.settings.data.cut)), rows)
+        return keywords_of(find_spans(self._model(), cut(rows, self.model_.inference.data.cut)), rows)
 
     def score(self, tokens: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> float:
         """F1 of whole spans; of classes without spans the mean F1 over tags."""
         check_is_fitted(self)
-        results = score(self.model_, _data(tokens, tags)).as_dict()["metrics"]
-        return float(results[usual_of_tags(self.model_.heads["main"].space.names)])
+        results = score(self._model(), _data(tokens, tags)).as_dict()["metrics"]
+        return float(results[usual_of_tags(self.model_.primary.space.names)])
+
+    def _model(self) -> Model:
+        """The model, on the estimator's device."""
+        return self.model_.to(device_named(self.device or "auto"))
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a model folder, for `load` and the commands."""
@@ -101,7 +106,7 @@ class TokenTagger(BaseEstimator):
 
 def token_tagger_of(model: Model, *, card: str) -> TokenTagger:
     """A tagger of tokens around a trained model."""
-    tagger = TokenTagger(**given_parameters(model.settings.given))
+    tagger = TokenTagger(**given_parameters(model.record.given))
     tagger.model_, tagger.card_ = model, card
     return tagger
 

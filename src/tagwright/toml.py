@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 
 def dumps(values: Mapping[str, Any]) -> str:
     """Scalars and lists first, then a table a section, and after it the tables in it.
@@ -28,6 +30,8 @@ def dumps(values: Mapping[str, Any]) -> str:
 
 def scalar(value: Any) -> str:
     """One value as TOML; of a string also a key, and safe in a comment, for it has no line breaks."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, list | tuple):
         return "[" + ", ".join(scalar(item) for item in value) + "]"
     if isinstance(value, bool):

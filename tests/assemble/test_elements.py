@@ -89,7 +89,7 @@ SETTINGS = {
 
 
 def with_limit(model, limit):
-    return replace(model, settings=replace(model.settings, fit=replace(model.settings.fit, limit=limit)))
+    return replace(model, inference=replace(model.inference, limit=limit))
 
 
 def without_direct(model, monkeypatch):

@@ -15,6 +15,7 @@ from tagwright.assemble.prepare import prepare
 from tagwright.assemble.train import Run, check, fit
 from tagwright.errors import SettingsError
 from tagwright.fit.pipes import Interrupted
+from tagwright.plain import plain
 from tagwright.read import Data, read_data
 from tagwright.settings import resolve
 from tagwright.tagger import of_model
@@ -110,10 +111,10 @@ def test_a_model_folder_scores_the_same_and_its_settings_train_it_again(source, 
     fit_folder(str(source), given(objective), out=tmp_path / "model")
     model = bundle.load(tmp_path / "model")
     texts = ["paris rome", "apple and iron", "", "hammer saw drill chess"]
-    written = model.settings.to_toml()
-    assert 'optimiser = "exact"' in written
-    assert resolve(model.settings.as_dict()) == model.settings
-    fit_folder(str(source), model.settings.as_dict(), out=tmp_path / "again")
+    assert model.record.resolved["fit"]["optimiser"] == "exact"
+    again = plain(resolve(model.record.resolved).as_dict())
+    assert again == model.record.resolved
+    fit_folder(str(source), model.record.resolved, out=tmp_path / "again")
     again = bundle.load(tmp_path / "again")
     assert same_bits(model.network.state_dict(), again.network.state_dict())
     np.testing.assert_array_equal(model.scores(texts).logits, again.scores(texts).logits)

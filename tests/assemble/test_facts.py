@@ -53,10 +53,10 @@ def test_the_card_is_told_no_text(made):
 def test_a_refitted_model_is_told_with_the_number_of_its_texts(made):
     prepared, fitted = made
     texts = prepared.tables["train"].num_rows + prepared.tables["dev"].num_rows
-    assert fitted.model.settings.fit.refit
+    assert fitted.settings.fit.refit
     assert fit_facts(*made).refitted_on == card_facts(*made).refitted_on == texts
-    settings = replace(fitted.model.settings, fit=replace(fitted.model.settings.fit, refit=False))
-    plain = replace(fitted, model=replace(fitted.model, settings=settings))
+    settings = replace(fitted.settings, fit=replace(fitted.settings.fit, refit=False))
+    plain = replace(fitted, settings=settings)
     assert fit_facts(prepared, plain).refitted_on is None
 
 

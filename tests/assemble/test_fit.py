@@ -14,7 +14,7 @@ from tagwright.assemble.fit import fit_folder, run_folder
 from tagwright.errors import DataError, ModelError, SettingsError, TagwrightError
 from tagwright.fit.pipes import Interrupted
 
-KEPT = ("model.safetensors", "heads/main/decision.json", "heads/main/metrics.json", "settings.toml")
+KEPT = ("model.safetensors", "heads/main/decision.json", "heads/main/metrics.json", "resolved.toml")
 
 
 def bytes_of(folder, names=KEPT):
@@ -95,7 +95,15 @@ def test_a_signal_ends_the_step_saves_and_exits_with_130(source, undisturbed, tm
 def test_the_model_folder_and_the_run_folder_hold_what_the_design_says(undisturbed):
     names = {p.relative_to(undisturbed).as_posix() for p in undisturbed.rglob("*") if p.is_file()}
     heads = {f"heads/main/{name}.json" for name in ("labels", "decision", "metrics")}
-    assert {"manifest.json", "settings.toml", "model.safetensors", "README.md", *heads} <= names
+    assert {
+        "manifest.json",
+        "settings.toml",
+        "resolved.toml",
+        "inference.json",
+        "model.safetensors",
+        "README.md",
+        *heads,
+    } <= names
     assert any(name.startswith("tokenizer/") for name in names)
     assert {p.name for p in run_folder(undisturbed).iterdir()} == {"report.html", "outcome.json"}
 
@@ -245,7 +253,7 @@ def test_labels_of_test_change_nothing_in_the_model(split_source, tiny, tmp_path
 def test_one_label_a_text_takes_cross_entropy_and_argmax(single_source, tiny, tmp_path):
     outcome = fit_folder(str(single_source), tiny(fit={"epochs": 1}), out=tmp_path / "m")
     assert json.loads((tmp_path / "m/heads/main/decision.json").read_text())["rule"] == "argmax"
-    assert 'objective = "cross_entropy"' in (tmp_path / "m/settings.toml").read_text()
+    assert 'objective = "cross_entropy"' in (tmp_path / "m/resolved.toml").read_text()
     assert "accuracy" in outcome.metrics
 
 

@@ -186,7 +186,7 @@ def test_encoder_by_our_name_is_kept_in_the_folder(encoder, source, tmp_path, mo
     fit_folder(str(source), settings, out=tmp_path / "model")
     monkeypatch.delenv("TAGWRIGHT_ENCODERS")
     model = bundle.load(tmp_path / "model")
-    assert (model.settings.encoder.name, model.settings.encoder.options["path"]) == ("mpnet", "mpnet")
+    assert (model.inference.encoder.name, model.inference.encoder.options["path"]) == ("mpnet", "mpnet")
 
 
 def test_a_head_in_chunks_takes_its_vectors_but_no_windows(encoder, source):

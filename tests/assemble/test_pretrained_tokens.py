@@ -82,7 +82,7 @@ def test_a_text_longer_than_the_encoder_reads_is_tagged_in_windows(trained):
     model = bundle.load(trained[0])
     words = [token for tokens, _ in tagged_rows(60, seed=4) for token in tokens]
     found = token_scores(model, pa.array(words), np.array([0, len(words)]))
-    assert len(words) > 10 * model.settings.fit.limit
+    assert len(words) > 10 * model.inference.limit
     assert (found.chosen.sum(1) == 1).all()
     assert np.abs(found.logits).sum(1).all()
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from sklearn.metrics import f1_score
 from tagwright import bundle
 from tagwright.assemble.redecide import redecide
 from tagwright.errors import DataError, SettingsError
+
+FOLDERS = Path(__file__).parents[1] / "folders"
 
 
 @pytest.fixture
@@ -121,3 +124,29 @@ def test_a_one_label_model_refuses_a_rule_that_may_choose_none_or_several(single
     with pytest.raises(SettingsError, match="take argmax"):
         changed(single_trained, single_source, rule)
     assert tree(single_trained) == before
+
+
+@pytest.mark.parametrize(("head", "rule", "chosen"), [(None, "zero", "main"), ("tags", "spans", "tags")])
+def test_every_head_of_a_model_with_labels_and_tags_stays(tmp_path, head, rule, chosen):
+    """The head for tokens was dropped, and the folder did not load any more."""
+    folder = shutil.copytree(FOLDERS / "format-1" / "both", tmp_path / "both")
+    before = bundle.load(folder)
+    done = redecide(folder, None, rule=rule, assignments=["legal=false"] if head else [], head=head)
+    after = bundle.load(folder)
+    assert (done["head"], list(after.heads)) == (chosen, ["main", "tags"])
+    assert after.heads[chosen].rule == rule
+    other = next(name for name in after.heads if name != chosen)
+    assert vars(after.heads[other].decision).keys() == vars(before.heads[other].decision).keys()
+    assert after.heads[other].metrics == before.heads[other].metrics
+    assert np.array_equal(after.scores(["tent pan"]).logits, before.scores(["tent pan"]).logits)
+
+
+def test_a_head_that_is_not_there_is_an_error_with_the_choices(model):
+    with pytest.raises(SettingsError, match=r"unknown head 'tag'.*main"):
+        redecide(model, None, rule="zero", head="tag")
+
+
+def test_a_model_without_its_card_is_decided_anew(model):
+    (model / "README.md").unlink()
+    changed(model, None, "fixed", ["probability=0.3"])
+    assert bundle.load(model).primary.rule == "fixed"

@@ -105,5 +105,5 @@ def test_texts_without_any_token_are_windows_without_tags():
 def test_windows_overlap_as_the_head_says():
     words = pa.array(["x"] * 50)
     tokeniser = Hashes().train([])
-    inputs = tag_inputs(tokeniser.encode_tokens(words), np.array([0, 50]), tokeniser, settings_of(20, 4))
+    inputs = tag_inputs(tokeniser.encode_tokens(words), np.array([0, 50]), tokeniser, settings_of(20, 4).head, limit=20)
     assert inputs.lengths.tolist() == [20, 20, 20]  # at 0, 16 and 30: the last one reaches back

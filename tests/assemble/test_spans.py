@@ -21,7 +21,7 @@ class Made:
     """As much of a model as `find_spans` asks for."""
 
     def __init__(self):
-        self.heads = {"main": SimpleNamespace(space=SimpleNamespace(names=NAMES))}
+        self.primary = SimpleNamespace(space=SimpleNamespace(names=NAMES))
 
 
 def scores_of(tags, sure):

@@ -159,7 +159,7 @@ def test_pages_without_blanks_are_cut_as_they_were_or_as_asked(way, package, tmp
     source = write_conll(tmp_path / "pages.conll", [(list(text), row) for text, row in zip(texts, tags)])
     outcome = fit_folder(str(source), quick(data={"cut": way}, fit={"epochs": 12}), out=tmp_path / "model")
     model = bundle.load(tmp_path / "model")
-    assert model.settings.data.cut == ("characters" if way == "auto" else way)
+    assert model.inference.data.cut == ("characters" if way == "auto" else way)
     write_texts(tmp_path / "in.jsonl", ["我要手机。", "東京\u3000手机"])
     tag(model, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
     for row in read_rows(tmp_path / "out.jsonl"):

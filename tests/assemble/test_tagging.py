@@ -136,7 +136,7 @@ def chosen_tags(model, rows):
 def test_a_page_glued_from_short_ones_gets_nearly_their_tags(tagger):
     rows = tagged_rows(400, seed=5)
     glued = ([token for tokens, _ in rows for token in tokens], [])
-    assert len(glued[0]) > 4 * tagger.settings.fit.limit
+    assert len(glued[0]) > 4 * tagger.inference.limit
     changed = np.mean(chosen_tags(tagger, rows) != chosen_tags(tagger, [glued]))
     assert changed < 0.1
 

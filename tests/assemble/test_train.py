@@ -200,7 +200,7 @@ def test_vectors_set_the_width(make, tmp_path):
     path = tmp_path / "glove.txt"
     path.write_text("paris 1 2 3 4 5\nrome 2 3 4 5 6\n")
     fitted = fit(*make(fit={"vectors": str(path), "epochs": 1}))
-    assert fitted.model.settings.encoder.options["width"] == 5
+    assert fitted.settings.encoder.options["width"] == 5
 
 
 def test_metrics_of_dev_are_those_of_the_scores(make):

@@ -32,7 +32,7 @@ def test_the_head_and_its_settings_are_given_by_options(call, texts, cloze, tmp_
     out, outcome = cloze
     assert done.json["metrics"]["lrap"] == pytest.approx(outcome.metrics["lrap"])
     assert (tmp_path / "m" / "model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
-    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
     assert made["head"]["name"] == "cloze"
     assert (made["head"]["masking"], made["head"]["rounds"], made["loss"]["labels"]) == ("part", 2, "mean")
 
@@ -40,7 +40,7 @@ def test_the_head_and_its_settings_are_given_by_options(call, texts, cloze, tmp_
 def test_head_cloze_goes_with_another_loss(call, texts, tmp_path):
     done = call("fit", texts, "--out", tmp_path / "m", *options("--objective", "zlpr", "--head", "cloze"), "--json")
     assert done.code == 0, done.err
-    assert tomllib.loads((tmp_path / "m" / "settings.toml").read_text())["loss"]["name"] == "zlpr"
+    assert tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())["loss"]["name"] == "zlpr"
 
 
 def test_score_and_tag_take_the_folder(call, cloze, texts, tmp_path):

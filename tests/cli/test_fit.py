@@ -23,7 +23,7 @@ def test_options_file_and_set_come_one_over_the_other(call, texts, tmp_path):
         "fit", texts, "--out", tmp_path / "m", "--settings", given, "--epochs", 1, "--seed", 5, "--set", "fit.seed=6"
     )
     assert done.code == 0, done.err
-    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
     assert made["objective"] == "zlpr"
     assert (made["fit"]["epochs"], made["fit"]["batch"], made["fit"]["seed"]) == (1.0, 7, 6)
     assert made["encoder"]["width"] == 8
@@ -49,7 +49,7 @@ def test_part_options_reach_the_settings(call, texts, quick, tmp_path):
         2,
     ]
     assert call("fit", texts, "--out", tmp_path / "m", *quick, *more).code == 0
-    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
     assert (made["loss"]["name"], made["weights"]["name"], made["decide"]["name"]) == ("zlpr", "inverse", "zero")
     assert (made["fit"]["metric"], made["split"]["seed"]) == ("macro_f1", 2)
 
@@ -116,7 +116,7 @@ def test_the_embedded_set_names_nothing_that_is_not_trained(call, tmp_path):
 def test_labels_in_chunks(call, texts, quick, tmp_path):
     done = call("fit", texts, "--out", tmp_path / "m", *quick, "--head-chunk", 2, "--set", "head.dtype=bfloat16")
     assert done.code == 0, done.err
-    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
     assert (made["head"]["chunk"], made["head"]["dtype"]) == (2, "bfloat16")
     refused = call("fit", texts, "--out", tmp_path / "n", "--encoder", "bow", "--head-chunk", 2)
     assert refused.code == 2
@@ -159,7 +159,7 @@ def test_masked_language_modelling_is_a_word_of_the_command(call, texts, tmp_pat
         "fit", texts, "--out", tmp_path / "m", *given, "--regularise", "mlm", "--set", "mlm.weight=0.2", "--json"
     )
     assert done.code == 0, done.err
-    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
     assert made["mlm"] == {"weight": 0.2, "share": 0.15}
     assert call("score", tmp_path / "m", texts, "--json").code == 0
     again = call("fit", texts, "--out", tmp_path / "n", "--settings", tmp_path / "m" / "settings.toml")
@@ -181,7 +181,7 @@ def test_a_chain_is_solved_label_by_label_then_scores_and_tags(call, texts, tmp_
         f"{phase}: {number} of 3 labels" for phase in ("fit", "refit") for number in (1, 2, 3)
     ]
     assert "score:" not in done.err
-    made = tomllib.loads((tmp_path / "m" / "settings.toml").read_text())
+    made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
     assert (made["fit"]["optimiser"], made["head"]) == ("exact", {"name": "chain", "order": ["tool", "city", "fruit"]})
     scored = call("score", tmp_path / "m", texts, "--json")
     assert scored.code == 0, scored.err

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from tagwright.assemble.deletions import Falls
 from tagwright.embed._words import WordTokens
 from tagwright.errors import ModelError
+from tagwright.inference import choice_dict
 from tagwright.model import Model
 
 FORMAT = 1
@@ -89,9 +90,14 @@ def remove_blocks(folder: Path) -> None:
 def fingerprint(model: Model, words: WordTokens, labels: pa.ChunkedArray, about: Mapping[str, Any]) -> str:
     """A digest of the weights, the decision, the texts and what is asked."""
     device = next(model.network.parameters()).device.type
-    stated = {**about, "device": device, "format": FORMAT, "settings": model.settings.to_toml()}
+    stated = {
+        **about,
+        "device": device,
+        "format": FORMAT,
+        "model": [model.inference.as_dict(), choice_dict(model.primary.part)],
+    }
     digest = hashlib.sha256(json.dumps(stated, sort_keys=True).encode())
-    digest.update(repr(vars(model.heads["main"].decision)).encode())
+    digest.update(repr(vars(model.primary.decision)).encode())
     for name, tensor in model.network.state_dict().items():
         digest.update(name.encode() + tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
     for array in (*words.tokens, words.word_of, words.place):

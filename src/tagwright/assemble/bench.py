@@ -23,7 +23,7 @@ from tagwright.labels.tags import scheme_of
 from tagwright.metrics import Measures
 from tagwright.metrics._influence import METRICS as F1
 from tagwright.metrics._influence import influence
-from tagwright.model import Head, Scores, answers_of, inputs_of, tag_inputs
+from tagwright.model import Head, Scores, inputs_of, tag_inputs
 from tagwright.settings import Settings
 from tagwright.shortlist import ShortScores
 from tagwright.targets.hard import hard
@@ -101,10 +101,10 @@ def said(ready: Ready, source: Source) -> tuple[str, ...]:
 def scored(fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = False) -> dict[str, Any]:
     """Metrics on the scored part, on which texts all labels are right, and what each adds to F1; on the run's own
     device. With `detail` also what was chosen, and how well probabilities hold."""
-    head = fitted.model.heads["main"]
+    head = fitted.model.primary
     if ready.prepared.tagged:
         return _scored_tokens(fitted, ready)
-    truth = truth_of(ready.truth, fitted.model.settings)
+    truth = truth_of(ready.truth, head.part)
     scores = _scores(fitted, ready, settings)
     measures = fitted.measures if ready.on == "dev" else measured(scores, truth)
     facts = {"test": only_metrics(measures.results(label_counts=head.space.counts)), "texts": truth.shape[0]}
@@ -123,22 +123,22 @@ def dev_untuned(fitted: Fitted, ready: Ready) -> dict[str, float]:
     prepared = ready.prepared
     if prepared.tagged or ready.on == "dev" or not isinstance(fitted.dev, Scores):
         return {}
-    truth = truth_of(hard(prepared.tables["dev"], prepared.space), fitted.model.settings)
-    found: dict[str, float] = _untuned(fitted.model.heads["main"], fitted.dev, truth).get("untuned", {})
+    truth = truth_of(hard(prepared.tables["dev"], prepared.space), fitted.model.primary.part)
+    found: dict[str, float] = _untuned(fitted.model.primary, fitted.dev, truth).get("untuned", {})
     return found
 
 
 def _scores(fitted: Fitted, ready: Ready, settings: Settings) -> Scores | ShortScores:
     """What the model says of the scored part; of dev what it said when no text had a say in its own thresholds."""
-    model, head = fitted.model, fitted.model.heads["main"]
+    model, head = fitted.model, fitted.model.primary
     if ready.on == "dev":
         return fitted.dev
     network = model.network.to(device_of(settings))
     if not isinstance(ready.scored, Tokens):
         tokens = given_tokens(ready.table["tokens"])[1] if "tokens" in ready.table.column_names else None
         return model.scores(ready.table["text"], tokens=tokens)
-    inputs = inputs_of(network, ready.scored, limit=model.settings.fit.limit)
-    return head.scores(answers_of(network, inputs, model.settings, head.space, head.link))
+    inputs = inputs_of(network, ready.scored, limit=model.inference.limit)
+    return head.scores(model.answers(inputs))
 
 
 def _detail(scores: Scores, measures: Measures) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _untuned(head: Head, scores: Scores, truth: np.ndarray) -> dict[str, Any]:
 def _scored_tokens(fitted: Fitted, ready: Ready) -> dict[str, Any]:
     """Metrics of tokens and spans, and how many tokens have each type. F scores are no means over texts, so which
     texts are right is not told: the intervals are over seeds."""
-    head, sheet = fitted.model.heads["main"], ready.scored
+    head, sheet = fitted.model.primary, ready.scored
     if isinstance(sheet, Sheet):
         measures = _measured_sheet(fitted, sheet, ready.truth)
     else:
@@ -170,10 +170,9 @@ def _scored_tokens(fitted: Fitted, ready: Ready) -> dict[str, Any]:
 
 
 def _measured_sheet(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> Measures:
-    model, head = fitted.model, fitted.model.heads["main"]
-    inputs = tag_inputs(sheet.pieces, sheet.offsets, model.tokeniser, model.settings)
-    answers = answers_of(model.network, inputs, model.settings, head.space, head.link)
-    scores = head.scores(answers, offsets=sheet.offsets)
+    model, head = fitted.model, fitted.model.primary
+    inputs = tag_inputs(sheet.pieces, sheet.offsets, model.tokeniser, head.part, limit=model.inference.limit)
+    scores = head.scores(model.answers(inputs), offsets=sheet.offsets)
     return measured(scores, truth, offsets=sheet.offsets, tags=head.space.names)
 
 

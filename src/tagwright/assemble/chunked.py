@@ -32,7 +32,7 @@ def optimiser_of(network: Network, settings: Settings) -> Optimiser:
     choice, head = settings.fit, settings.head.options
     main: Any = network.heads["main"]
     asked = head.get("optimiser", "auto")
-    large = head.get("dtype") == "bfloat16" or shortlisted(settings, main.label_count)
+    large = head.get("dtype") == "bfloat16" or shortlisted(settings.head, main.label_count)
     return build_optimiser(
         network,
         name=choice.optimiser,
@@ -41,7 +41,7 @@ def optimiser_of(network: Network, settings: Settings) -> Optimiser:
         batch=choice.batch,
         sparse=getattr(network.encoder, "sparse", False),
         labels=main.linear if asked == "row_adagrad" or (asked == "auto" and large) else None,
-        label_rate=settings.as_dict()["head"].get("learning_rate", 0.0),  # a head for tokens has no such matrix
+        label_rate=head.get("learning_rate", 0.0),  # a head for tokens has no such matrix
         seed=choice.seed,
         layer_decay=choice.layer_decay,
         depths=getattr(network.encoder, "depths", lambda: None)(),

@@ -48,13 +48,33 @@ def decide_on(
     Of shortlists the choices are (n, k), the truth (n, L) is sparse, and one threshold serves all labels. Of tokens,
     `offsets` say where each text begins.
     """
-    tagged = offsets is not None
-    link, choice = settings.link, rule_of(settings.decide, exclusive=space.exclusive, tagged=tagged)
+    rule = rule_of(settings.decide, exclusive=space.exclusive, tagged=offsets is not None)
+    line = None if settings.link == "none" else calibration_of(settings)
+    facts: dict[str, Any] = {"link": settings.link, "line": line, "seed": settings.split.seed}
+    return decided_by(logits, truth, space, offsets, rule=rule, **facts)
+
+
+def decided_by(
+    logits: np.ndarray | Shortlist,
+    truth: np.ndarray | csr_array,
+    space: LabelSpace,
+    offsets: np.ndarray | None = None,
+    *,
+    rule: Choice,
+    link: str,
+    line: Calibration | None,
+    seed: int,
+) -> tuple[Head, np.ndarray]:
+    """The same by a rule that is known to fit; a calibration `line` of None is fitted, where not all is a shortlist.
+
+    The folds that hold texts out are drawn by `seed`.
+    """
+    choice = rule
     if isinstance(logits, Shortlist):
-        return _decide_shortlist(logits, truth, settings, space)
-    line = calibrated(logits, truth, exclusive=space.exclusive) if link == "none" else calibration_of(settings)
+        return _decide_shortlist(logits, truth, space, choice, link=link, line=line or IDENTITY, seed=seed)
+    line = calibrated(logits, truth, exclusive=space.exclusive) if line is None else line
     if choice.name == "threshold":
-        chosen, pull = cross_fitted(logits, truth, seed=settings.split.seed, **choice.options)
+        chosen, pull = cross_fitted(logits, truth, seed=seed, **choice.options)
         options = {**choice.options, **pull._asdict()}
         decision = parts.build("decide", choice.name, options, thresholds=fit_thresholds(logits, truth, **options))
     else:
@@ -65,15 +85,13 @@ def decide_on(
 
 
 def _decide_shortlist(
-    answers: Shortlist, truth: csr_array, settings: Settings, space: LabelSpace
+    answers: Shortlist, truth: csr_array, space: LabelSpace, choice: Choice, *, link: str, line: Calibration, seed: int
 ) -> tuple[Head, np.ndarray]:
-    link, choice = settings.link, rule_of(settings.decide, exclusive=space.exclusive)
-    line = calibration_of(settings)
     if choice.name == "threshold":
         true, positives = answers.truth_cells(truth), np.diff(truth.indptr)
         facts = {"thresholds": fit_one_threshold(answers.logits, true, int(positives.sum()))}
         decision = parts.build("decide", choice.name, choice.options, **facts)
-        chosen = cross_fitted_one(answers.logits, true, positives, seed=settings.split.seed)
+        chosen = cross_fitted_one(answers.logits, true, positives, seed=seed)
     else:
         decision = parts.build("decide", choice.name, choice.options)
         values = some_probabilities(answers.logits, answers.log_sum, link, line)
@@ -90,10 +108,10 @@ def calibration_of(settings: Settings) -> Calibration:
     return Calibration(gamma=float({**parts.options(factory), **settings.loss.options}[unsure_by]))
 
 
-def truth_of(target: csr_array, settings: Settings) -> np.ndarray | csr_array:
+def truth_of(target: csr_array, head: Choice) -> np.ndarray | csr_array:
     """What is true (n, L), bool: dense as logits are, or sparse where they are shortlists."""
     true = csr_array(target > 0.5)
-    return true if shortlisted(settings, target.shape[1]) else true.toarray()
+    return true if shortlisted(head, target.shape[1]) else true.toarray()
 
 
 def untuned(head: Head, scores: Scores | ShortScores) -> np.ndarray | None:

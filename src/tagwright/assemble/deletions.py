@@ -69,7 +69,11 @@ class Deletions:
     threshold: float
     tolerance: float
     doubt: float = 0.0
-    head: str = "main"
+
+    @property
+    def head(self) -> str:
+        """The head whose labels may fall: the first of the model."""
+        return self.model.first
 
     def falls(self, blocks: list[Block]) -> Iterator[Falls]:
         """The falls of every block. On a GPU the next block is under way while one is read."""
@@ -105,7 +109,7 @@ class Deletions:
         return getattr(self._inputs(none), "ends", None)
 
     def _inputs(self, tokens: Tokens) -> Inputs:
-        return inputs_of(self.model.network, tokens, limit=self.model.settings.fit.limit)
+        return inputs_of(self.model.network, tokens, limit=self.model.inference.limit)
 
     @torch.inference_mode()
     def _answer(self, block: Block) -> Answer:
@@ -166,7 +170,7 @@ def is_direct(network: Any) -> bool:
 
 
 @torch.inference_mode()
-def direct_logits(network: Any, tokens: Tokens, gaps: Gaps, *, head: str = "main") -> Tensor:
+def direct_logits(network: Any, tokens: Tokens, gaps: Gaps, *, head: str) -> Tensor:
     """Logits (C, L) of copies that the encoder makes from their texts; those of a text must stand together."""
     network.eval()
     device = next(network.parameters()).device

@@ -33,15 +33,18 @@ def forked_random() -> Iterator[None]:
 
 
 def device_of(settings: Settings) -> torch.device:
-    """The device that the settings name; "auto" takes an accelerator where there is one."""
-    if settings.fit.device != "auto":
+    """The device that the settings name."""
+    return device_named(settings.fit.device)
+
+
+def device_named(name: str) -> torch.device:
+    """The device of this name; "auto" takes an accelerator where there is one."""
+    if name != "auto":
         try:
-            return torch.empty(0, device=settings.fit.device).device
+            return torch.empty(0, device=name).device
         except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0]
-            raise SettingsError(
-                f"device {settings.fit.device!r} cannot be used ({reason}); take auto, cpu, cuda or mps"
-            ) from None
+            raise SettingsError(f"device {name!r} cannot be used ({reason}); take auto, cpu, cuda or mps") from None
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

@@ -1,7 +1,7 @@
 """The words that labels depend on, found in data by a model in a folder, and which labels they excuse; as a file."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from scipy.sparse import coo_array
 
 from tagwright import bundle
 from tagwright.assemble._kept_blocks import remove_blocks
-from tagwright.assemble.device import device_of
 from tagwright.assemble.elements import FoundElements, find_elements
 from tagwright.assemble.groups import ELEMENTS, check_out, checked_options
 from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
@@ -69,7 +68,7 @@ def find_element_groups(
     model.require_whole_texts()
     data, warnings = _with_split(read_for_model(model, source, columns), model, given["split"])
     name, table = labelled_rows(data, given["split"])
-    known_rows(model.heads["main"].space, table, source)  # refuses a model of other labels
+    known_rows(model.primary.space, table, source)  # refuses a model of other labels
     asked = {"threshold": given["threshold"], "select": given["select"]}
     same = bool(given.get("resume"))
     found = find_elements(model, table, progress=progress, folder=blocks, same=same, **asked)
@@ -83,7 +82,7 @@ def find_element_groups(
         how=f"that fall by more than {given['threshold']} without a word, by {given['model']} on {name} of {source}",
         split=name,
         **asked,
-        label_count=len(model.heads["main"].space),
+        label_count=len(model.primary.space),
         found=found,
         pairs=pairs,
         excusing=excusing,
@@ -92,9 +91,7 @@ def find_element_groups(
 
 
 def _model(folder: Path, device: str) -> Model:
-    model = bundle.load(folder)
-    model.network.to(device_of(replace(model.settings, fit=replace(model.settings.fit, device=device))))
-    return model
+    return bundle.load(folder, device=device)
 
 
 def _require_some(found: FoundElements, threshold: float) -> None:
@@ -123,14 +120,14 @@ def _with_split(data: Data, model: Model, split: str) -> tuple[Data, tuple[str, 
     """Where the data have no train or dev, that of the model's training."""
     if split not in ("train", "dev") or split in data.tables:
         return data, ()
-    choice = model.settings.split
+    choice = model.record.split
     data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     return data, (f"{data.source} has no {split}: split as in the model's training; --split takes other texts",)
 
 
 def _pairs(model: Model, table: pa.Table, found: FoundElements) -> tuple[list[Pair], int]:
     """Gold labels and those that their texts excuse, the most frequent first; and how many texts excuse any."""
-    space = model.heads["main"].space
+    space = model.primary.space
     target = space.encode(table["labels"]).matrix(len(space))
     others = excused(model.tokeniser.encode_words(table["text"]), found.elements, space, target)
     gold = (target > 0).astype(np.int64)

@@ -20,7 +20,7 @@ from tagwright.errors import SettingsError
 from tagwright.fit.precision import exactly, in_bfloat16
 from tagwright.labels.elements import Element, Elements, check_select, check_threshold
 from tagwright.labels.space import LabelSpace
-from tagwright.model import Model, answers_of, inputs_of
+from tagwright.model import Model, inputs_of
 from tagwright.shortlist import shortlisted
 
 CHUNK = 8192  # texts
@@ -89,7 +89,7 @@ def find_elements(
     able = gaps.take((full > threshold).sum(axis=1)[gaps.owner] > 0)
     falls = _all_falls(deletions, able, kept, lambda done: progress(done, len(able)))
     return FoundElements(
-        elements=_gathered(falls, words, model.heads["main"].space),
+        elements=_gathered(falls, words, model.primary.space),
         texts=table.num_rows,
         selected=int(selected.sum()),
         words=len(np.unique(gaps.word)),
@@ -106,8 +106,8 @@ def find_elements(
 def _check(model: Model, threshold: float, select: str) -> None:
     check_threshold(threshold)
     check_select(select)
-    labels = len(model.heads["main"].space)
-    if shortlisted(model.settings, labels):
+    labels = len(model.primary.space)
+    if shortlisted(model.primary.part, labels):
         raise SettingsError(
             f"elements need the probabilities of all labels; a model of {labels:,} labels has only a few"
         )
@@ -124,14 +124,14 @@ def _looked_at(
     model: Model, table: pa.Table, tokens: Tokens, select: str, floor: float
 ) -> tuple[np.ndarray, csr_array]:
     """Which texts are selected, bool (n,), and of these the probabilities above `floor`, sparse float64 (n, L)."""
-    head, selected, full = model.heads["main"], [], []
+    head, selected, full = model.primary, [], []
     for start in range(0, table.num_rows, CHUNK):
         part = table.slice(start, CHUNK)
         offsets = tokens.offsets[start : start + part.num_rows + 1]
         own = Tokens(tokens.ids[offsets[0] : offsets[-1]], offsets - offsets[0])
-        inputs = inputs_of(model.network, own, limit=model.settings.fit.limit)
+        inputs = inputs_of(model.network, own, limit=model.inference.limit)
         with exactly(model.network.encoder):
-            answers = answers_of(model.network, inputs, model.settings, head.space, head.link, batch=BATCH)
+            answers = model.answers(inputs, batch=BATCH)
         scores = head.scores(answers)
         right = _right(scores.chosen, part, head.space)
         taken = {"correct": right, "incorrect": ~right, "all": np.ones_like(right)}[select]

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from tagwright import bundle
-from tagwright.assemble.device import device_of
 from tagwright.assemble.score import own_columns, read_for_model
 from tagwright.errors import DataError, SettingsError, some, unknown
 from tagwright.explain.attention import depth_of, label_attention, layers_named
@@ -42,10 +41,9 @@ def explain_folder(
     """Load a model, read the data, look at the attention between its labels; with `out` also write the page."""
     if out is not None and out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
-    model = bundle.load(folder)
+    model = bundle.load(folder, device=device)
     depth_of(model.network)  # a model without slots is refused before the data are read
     data, warnings = _read(model, source, columns or {})
-    model.network.to(device_of(replace(model.settings, fit=replace(model.settings.fit, device=device))))
     facts = attention_facts(model, data, title=folder.name, **asked)
     facts = replace(facts, warnings=(*warnings, *facts.warnings))
     if out is not None:
@@ -69,7 +67,7 @@ def attention_facts(
 
     `labels` are those to show; none named, the most frequent of train.
     """
-    space, depth = model.heads["main"].space, depth_of(model.network)
+    space, depth = model.primary.space, depth_of(model.network)
     numbers, chosen = layers_named(layers, depth), _chosen(labels, space)
     name, table = _table(data, split)
     rows = _spread(table.num_rows, texts)
@@ -126,7 +124,7 @@ def _read(model: Model, source: str, given: Mapping[str, Any]) -> tuple[Data, tu
             raise
     path, text = locate(source), given.get("text")
     with own_columns(model, source, given):
-        texts = texts_of(read_file(path), path, text or model.settings.data.text)
+        texts = texts_of(read_file(path), path, text or model.inference.data.text)
     table = pa.table({"text": texts, "labels": pa.nulls(len(texts), pa.list_(pa.string()))})
     return Data(tables={"all": table}, task="many", source=source), (f"no labels were read: {reason}",)
 
@@ -182,9 +180,9 @@ def _beside(facts: AttentionFacts, table: pa.Table, space: LabelSpace) -> Attent
 
 def _nearness(layers: Mapping[int, np.ndarray], model: Model) -> dict[int, float]:
     """How much labels look at those whose slots stand near, of each layer; nothing where all share one place."""
-    if model.settings.head.options.get("slot_positions") == "shared":
+    if model.primary.part.options.get("slot_positions") == "shared":
         return {}
-    places = np.arange(len(model.heads["main"].space), dtype=np.float64)  # slots have the order of the labels
+    places = np.arange(len(model.primary.space), dtype=np.float64)  # slots have the order of the labels
     near = -np.abs(places - places[:, None])
     return {layer: likeness(matrix, near, draws=0).spearman for layer, matrix in layers.items()}
 

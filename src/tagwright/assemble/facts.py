@@ -42,18 +42,18 @@ def decision_of(head: Head) -> str:
 
 def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
     """Everything the report of a run shows, the example texts among it."""
-    head, dev = fitted.model.heads["main"], prepared.tables["dev"]
+    head, dev = fitted.model.primary, prepared.tables["dev"]
     space, tagged = head.space, prepared.tagged
     sign = 1 if metric(fitted.metric)[1] else -1
     best = max(reversed(fitted.history), key=lambda row: sign * row["score"], default=None)
     return FitFacts(
-        title=f"{fitted.model.settings.encoder.name} with {fitted.model.settings.objective} on {prepared.source}",
+        title=f"{fitted.settings.encoder.name} with {fitted.settings.objective} on {prepared.source}",
         label_names=space.names,
         label_counts=np.array(space.counts),
         exclusive=space.exclusive,
         metrics=head.metrics["metrics"],
         refitted_on=refitted_on(prepared, fitted),
-        settings=fitted.model.settings.as_dict(),
+        settings=fitted.settings.as_dict(),
         data_found=prepared.found,
         split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
         dropped=prepared.dropped,
@@ -67,7 +67,7 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
         calibration=calibration(fitted.measures),
         seconds=fitted.seconds,
         versions=versions(),
-        warnings=[*left_out(fitted.model.settings, len(space)), *warnings(prepared, head)],
+        warnings=[*left_out(head.part, len(space)), *warnings(prepared, head)],
         tags=_tags(prepared, fitted),
         examples=examples(dev, space, fitted.dev.chosen.argmax(1)) if tagged else (),
     )
@@ -75,17 +75,17 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
 
 def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
     """What the model card says; no text of the data is among it."""
-    head = fitted.model.heads["main"]
+    head = fitted.model.primary
     found = head.metrics["metrics"]
     return CardFacts(
-        title=f"{fitted.model.settings.encoder.name} with {fitted.model.settings.objective}",
+        title=f"{fitted.settings.encoder.name} with {fitted.settings.objective}",
         label_names=head.space.names,
         label_counts=np.array(head.space.counts),
         exclusive=head.space.exclusive,
         metrics=found,
         refitted_on=refitted_on(prepared, fitted),
         decision=decision_of(head),
-        settings=fitted.model.settings.as_dict(),
+        settings=fitted.settings.as_dict(),
         split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
         per_label=per_label(fitted.measures, head),
         bands=None if prepared.tagged else bands(head.space.counts, found),
@@ -100,7 +100,7 @@ def _tags(prepared: Prepared, fitted: Fitted) -> TagFacts | None:
     if not prepared.tagged:
         return None
     tokens = {name: len(sheet.tags) for name, sheet in prepared.sheets.items()}
-    return tag_facts(fitted.measures, prepared.space, tokens, fitted.model.settings.data.cut)
+    return tag_facts(fitted.measures, prepared.space, tokens, fitted.settings.data.cut)
 
 
 def tags_alone(prepared: Prepared, fitted: Fitted, tags: TagHead) -> tuple[Prepared, Fitted]:
@@ -108,6 +108,7 @@ def tags_alone(prepared: Prepared, fitted: Fitted, tags: TagHead) -> tuple[Prepa
     alone = replace(
         fitted,
         model=fitted.model.of_tags(),
+        settings=fitted.settings.of_tags(),
         measures=tags.measures,
         dev=tags.scores,
         metric=usual_of_tags(tags.head.space.names),
@@ -120,31 +121,31 @@ def tags_alone(prepared: Prepared, fitted: Fitted, tags: TagHead) -> tuple[Prepa
 def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
     """How many texts of train and dev the saved model was trained on again, after it was measured; None: it was not."""
     rows = sum(prepared.tables[name].num_rows for name in ("train", "dev"))
-    return rows if fitted.model.settings.fit.refit else None
+    return rows if fitted.settings.fit.refit else None
 
 
 def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> FitFacts:
     """What a report shows of a trained model on labelled data, the `table` that was scored; texts of it among it."""
-    head, tokens = model.heads["main"], scored.tokens
+    head, tokens = model.primary, scored.tokens
     results = scored.as_dict()["metrics"]
     return FitFacts(
-        title=f"{model.settings.encoder.name} with {model.settings.objective} on {source}",
+        title=f"{model.inference.encoder.name} with {model.record.objective} on {source}",
         label_names=head.space.names,
         label_counts=np.array(head.space.counts),
         exclusive=head.space.exclusive,
         metrics=results,
         split=scored.split,
-        settings=model.settings.as_dict(),
+        settings=dict(model.record.resolved),
         split_sizes={scored.split: scored.rows},
         per_label=per_label(scored.measures, head),
         bands=bands(head.space.counts, results) if tokens is None else None,
         confused=(confused if tokens is None else confused_tokens)(scored.measures, scored.label_names, table),
         calibration=calibration(scored.measures),
         versions=versions(),
-        warnings=left_out(model.settings, len(head.space)),
+        warnings=left_out(head.part, len(head.space)),
         tags=None
         if tokens is None
-        else tag_facts(scored.measures, head.space, {scored.split: tokens}, model.settings.data.cut),
+        else tag_facts(scored.measures, head.space, {scored.split: tokens}, model.inference.data.cut),
         examples=() if tokens is None else examples_of(model, table),
     )
 

@@ -15,7 +15,7 @@ from tagwright.assemble.facts import card_facts, fit_facts, refitted_on, tags_al
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
 from tagwright.assemble.sheets import with_cut
-from tagwright.assemble.train import Fitted, check, fit, watched
+from tagwright.assemble.train import Fitted, check, decided, train, undecided, watched
 from tagwright.assemble.training import Progress, Run, nothing, silent
 from tagwright.errors import ModelError
 from tagwright.fit.ranks import ALONE, Ranks
@@ -26,6 +26,8 @@ from tagwright.settings import Settings, check_settings, resolve
 
 PHASES = ("fit", "refit", "teacher")
 TAGS_REPORT = "report-tags.html"  # where labels of texts are learnt, too
+UNDESCRIBED = "# A text tagger made with Tagwright\n"
+UNDECIDED = f"{UNDESCRIBED}\nIts decision rule is not fitted yet: `tagwright decide` does that.\n"
 RUN_MARKS = (*PHASES, "outcome.json")  # what tells a run folder for ours
 
 
@@ -70,6 +72,7 @@ def fit_folder(
 
     Of several processes (`ranks`) all read and train, and the first alone writes and speaks.
     """
+    out = named(out)  # a path by its name stays true when the folder that it was named from is replaced
     folder = run_folder(out)
     say, progress = (say, progress) if ranks.first else (nothing, silent)
     with ranks.together():  # what one refuses, all refuse, and none writes before all have looked
@@ -85,10 +88,26 @@ def fit_folder(
         if overwrite and not resume and ranks.first:
             _clear(folder, (*RUN_MARKS, "report.html", TAGS_REPORT, "elements.csv"))
     with _kept_if_filled(folder) if ranks.first else nullcontext():
-        fitted = fit(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
+        trained = train(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
     with ranks.together():
-        fingerprint = prepared.fingerprint(settings)
-        return _outcome(prepared, fitted, out, fingerprint, overwrite=overwrite or resume, writes=ranks.first)
+        if ranks.first:  # before anything else is made of it
+            bundle.save(undecided(trained), out, card=UNDECIDED, overwrite=overwrite or resume)
+        with _saved_already(out):
+            fitted = decided(trained)
+        return _outcome(prepared, fitted, out, prepared.fingerprint(settings), say, writes=ranks.first)
+
+
+@contextmanager
+def _saved_already(out: Path) -> Iterator[None]:
+    """What goes wrong inside does not take the trained model with it."""
+    try:
+        yield
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ModelError(
+            f"the model is trained and saved in {out}, but its decision could not be fitted ({reason}). Until then it "
+            f"decides by a plain rule; fit another with `tagwright decide {out} DATA`"
+        ) from error
 
 
 def _prepared(
@@ -110,19 +129,23 @@ def _prepared(
 
 
 def _outcome(
-    prepared: Prepared, fitted: Fitted, out: Path, fingerprint: str, *, overwrite: bool, writes: bool
+    prepared: Prepared, fitted: Fitted, out: Path, fingerprint: str, say: Callable[[str], None], *, writes: bool
 ) -> Outcome:
-    """Write the model, its report and what the run came to, where this process `writes`."""
+    """Write the decision, the card, the report and what the run came to, where this process `writes`."""
     folder, report = run_folder(out), None
     if writes:
-        bundle.save(fitted.model, out, card=model_card(card_facts(prepared, fitted)), overwrite=overwrite)
-        report = write_report(prepared, fitted, folder)
+        card = UNDESCRIBED
+        with _told("the model card", say):
+            card = model_card(card_facts(prepared, fitted))
+        bundle.rewrite(fitted.model, out, card=card)
+        with _told("the report", say):
+            report = write_report(prepared, fitted, folder)
     outcome = Outcome(
         model=out,
         report=report,
         rows=prepared.tables["dev"].num_rows,
         tokens=len(prepared.sheets["dev"].tags) if prepared.tagged else None,
-        tags=fitted.model.heads["tags"].metrics["metrics"] if prepared.tag_space else None,
+        tags=fitted.tags.head.metrics["metrics"] if fitted.tags else None,
         label_names=prepared.space.names,
         tag_names=_tag_names(prepared),
         seconds=fitted.seconds,
@@ -134,6 +157,15 @@ def _outcome(
         (folder / "outcome.json").write_text(json.dumps(done), encoding="utf-8")
         _clear(folder, PHASES)  # the model stands; its checkpoints have served
     return outcome
+
+
+@contextmanager
+def _told(what: str, say: Callable[[str], None]) -> Iterator[None]:
+    """A failure to describe a model that is saved is said, and ends nothing."""
+    try:
+        yield
+    except Exception as error:
+        say(f"{what} could not be written ({type(error).__name__}: {error}); the model is complete without it")
 
 
 def run_folder(out: Path) -> Path:
@@ -227,5 +259,5 @@ def _tag_names(prepared: Prepared) -> tuple[str, ...]:
 
 
 def _metrics(fitted: Fitted) -> dict[str, float]:
-    found: dict[str, float] = fitted.model.heads["main"].metrics["metrics"]
+    found: dict[str, float] = fitted.model.primary.metrics["metrics"]
     return found

@@ -27,7 +27,7 @@ ELEMENTS = "elements"
 # what each way takes beside the data
 OPTIONS = {
     PREFIX: {"prefix_separator"},
-    "confusions": {"model", "split", "share", "least"},
+    "confusions": {"model", "split", "share", "least", "device"},
     "cooccurrence": {"split", "share", "least"},
     ELEMENTS: {"model", "split", "threshold", "select", "device", "resume"},
 }
@@ -145,9 +145,9 @@ def _by_cooccurrence(source: str, given: Mapping[str, Any], columns: Mapping[str
 
 
 def _by_confusions(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]) -> GroupsFound:
-    model = bundle.load(given["model"])
+    model = bundle.load(given["model"], device=given.get("device", "auto"))
     model.require_whole_texts()
-    space, data = model.heads["main"].space, read_for_model(model, source, columns)
+    space, data = model.primary.space, read_for_model(model, source, columns)
     data, warnings = _with_dev(data, model, given.get("split", "dev"))
     name, table = labelled_rows(data, given.get("split", "dev"))
     table = table.take(known_rows(space, table, data.source))
@@ -205,10 +205,10 @@ def _with_dev(data: Data, model: Model, split: str) -> tuple[Data, tuple[str, ..
     """Where the data have no dev, that of the model's training: what it learnt from tells nothing of its confusions."""
     warnings: tuple[str, ...] = ()
     if split == "dev" and "dev" not in data.tables:
-        choice = model.settings.split
+        choice = model.record.split
         data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
         warnings = (f"{data.source} has no dev: held out as in the model's training; --split takes other texts",)
-    if split == "dev" and model.settings.fit.refit:
+    if split == "dev" and model.record.refitted:
         warnings += (
             "the model may have learnt from dev too (fit.refit), so it errs less there; fit it with --no-refit",
         )

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,10 +14,12 @@ from tagwright.assemble.slots import NO_SLOTS, slot_facts
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.errors import SettingsError
+from tagwright.inference import InferenceSettings, inference_of
 from tagwright.labels.space import LabelSpace
+from tagwright.model import Head
 from tagwright.network import Network
 from tagwright.seeds import seed_of
-from tagwright.settings import Settings
+from tagwright.settings import Choice, Settings
 
 
 def learn(settings: Settings, tokens: Tokens, tokeniser: Tokeniser | None = None) -> dict[str, np.ndarray]:
@@ -48,22 +50,73 @@ def build_network(
     """
     with forked_random():
         torch.manual_seed(seed_of(settings.fit.seed, "init"))
-        known: dict[str, Any] = {"sizes": sizes, "learned": learned, "vectors": vectors, "fresh": fresh}
-        known |= {"precision": settings.fit.precision, "limit": settings.fit.limit}
-        encoder = parts.build("encoders", settings.encoder.name, settings.encoder.options, **known)
+        encoder = _encoder(inference_of(settings), sizes=sizes, learned=learned, vectors=vectors, fresh=fresh)
         heads = {}
         for name, space in spaces.items():
             own = settings.of_tags() if name == "tags" else settings
-            known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
-            known["label_names"] = space.names
-            known["bias"] = starting_bias(space, token_count if name == "tags" else row_count, own.link)
-            known["whole_texts"] = getattr(encoder, "whole_texts", False)
-            known["extra_logits"] = parts.find("losses", own.loss.name).factory.extra_logits  # type: ignore[attr-defined]
-            known["zero"] = float(own.loss.options.get("threshold", 0.0))
-            known["link"] = own.link
-            known |= slot_facts(encoder, own, space, tokeniser)
-            heads[name] = parts.build("heads", own.head.name, own.head.options, **known)
+            bias = starting_bias(space, token_count if name == "tags" else row_count, own.link)
+            heads[name] = _head(encoder, described(own), space, own.link, bias, tokeniser)
         return Network(encoder, heads)
+
+
+class HeadPart(NamedTuple):
+    """A head before it has labels: the part, its logits beside those of the labels, and where it reads them from."""
+
+    part: Choice
+    extra_logits: int
+    zero: float
+
+
+def described(settings: Settings) -> HeadPart:
+    """The head that these settings choose, with what their loss asks of it."""
+    extra = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
+    return HeadPart(settings.head, extra, float(settings.loss.options.get("threshold", 0.0)))
+
+
+def trained_network(
+    inference: InferenceSettings,
+    heads: Mapping[str, Head],
+    *,
+    sizes: tuple[int, ...],
+    learned: Mapping[str, np.ndarray],
+) -> Network:
+    """The network of a trained model, before its weights are loaded."""
+    with forked_random():
+        encoder = _encoder(inference, sizes=sizes, learned=learned)
+        made = {
+            name: _head(
+                encoder,
+                HeadPart(head.part, head.extra_logits, head.zero),
+                head.space,
+                head.link,
+                torch.zeros(len(head.space)),
+            )
+            for name, head in heads.items()
+        }
+        return Network(encoder, made)
+
+
+def _encoder(
+    inference: InferenceSettings,
+    *,
+    sizes: tuple[int, ...],
+    learned: Mapping[str, np.ndarray],
+    vectors: np.ndarray | None = None,
+    fresh: bool = False,
+) -> Any:
+    known: dict[str, Any] = {"sizes": sizes, "learned": learned, "vectors": vectors, "fresh": fresh}
+    known |= {"precision": inference.precision, "limit": inference.limit}
+    return parts.build("encoders", inference.encoder.name, inference.encoder.options, **known)
+
+
+def _head(
+    encoder: Any, head: HeadPart, space: LabelSpace, link: str, bias: Tensor, tokeniser: Tokeniser | None = None
+) -> Any:
+    known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
+    known |= {"label_names": space.names, "bias": bias, "whole_texts": getattr(encoder, "whole_texts", False)}
+    known |= {"extra_logits": head.extra_logits, "zero": head.zero, "link": link}
+    known |= slot_facts(encoder, head.part, space, tokeniser)
+    return parts.build("heads", head.part.name, head.part.options, **known)
 
 
 def check_head(settings: Settings, space: LabelSpace) -> None:

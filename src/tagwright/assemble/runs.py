@@ -126,7 +126,7 @@ def _trained(run: Planned, settings: Settings, bench: Bench, making: Making, tel
     """Train a model and score it."""
     ready, source, peak = bench.of(run, settings), bench.sources[run.data], Peak(device_of(settings))
     fitted = fit(ready.prepared, settings, Run(teachers=making.teachers, progress=partial(_telling, tell)))
-    dev = only_metrics(fitted.model.heads["main"].metrics["metrics"])
+    dev = only_metrics(fitted.model.primary.metrics["metrics"])
     facts: dict[str, Any] = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": device_name(settings)}
     facts |= {"dev_untuned": dev_untuned(fitted, ready)}
     facts |= {"memory": peak.bytes(), **scored(fitted, ready, settings, detail=making.detail)}

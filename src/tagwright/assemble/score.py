@@ -71,7 +71,7 @@ def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: 
         return replace(score(model, replace(data, task="many"), split=split, unseen_labels=unseen_labels), tags=tags)
     tagged = model.tags_tokens
     name, labelled = labelled_rows(data, split, "tags" if tagged else "labels")
-    space = model.heads["main"].space
+    space = model.primary.space
     strange = _unseen_tags(space, labelled) if tagged else space.encode(labelled["labels"]).unseen
     known = np.arange(labelled.num_rows) if tagged else known_rows(space, labelled, data.source)
     missed = _of_scheme(space, strange) if tagged else strange
@@ -114,19 +114,19 @@ def known_rows(space: LabelSpace, table: pa.Table, source: str) -> np.ndarray:
 
 
 def score_folder(
-    folder: Path, source: str, *, split: str | None, unseen: str, convention: str, **columns: Any
+    folder: Path, source: str, *, split: str | None, unseen: str, convention: str, device: str = "auto", **columns: Any
 ) -> Scored:
     """Load a model, read the data, score."""
     for value, choices in ((unseen, ("drop", "miss")), (convention, ("sklearn", "paper"))):
         if value not in choices:
             raise SettingsError(unknown("choice", value, choices))
-    model = bundle.load(folder)
+    model = bundle.load(folder, device=device)
     return score(model, read_for_model(model, source, columns), split=split, unseen_labels=unseen)
 
 
 def read_for_model(model: Model, source: str, given: Mapping[str, Any]) -> Data:
     """Read data as the model's own were read, but for what is given; the embedded set knows its columns itself."""
-    own = model.settings.data
+    own = model.inference.data
     chosen = {k: v for k, v in given.items() if v is not None and (k, v) != ("separator", "auto")}
     columns = {} if source == EMBEDDED else {"text": own.text, "labels": own.labels}
     with own_columns(model, source, given):
@@ -142,7 +142,7 @@ def own_columns(model: Model, source: str | Path, given: Mapping[str, Any]) -> I
         option = "labels" if error.what == "label" else "text"
         if given.get(option) is not None:
             raise
-        wanted, there = getattr(model.settings.data, option).replace(",", ", "), ", ".join(error.columns)
+        wanted, there = getattr(model.inference.data, option).replace(",", ", "), ", ".join(error.columns)
         name = Path(source).name
         raise DataError(f"the model reads columns {wanted}; {name} has {there}; name them with --{option}") from None
 
@@ -159,7 +159,7 @@ def _unseen_tags(space: LabelSpace, table: pa.Table) -> dict[str, int]:
 
 def _measured_tokens(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:
     """Tokens as rows. A tag that the model does not know counts as outside, or as one that it never chooses."""
-    space = model.heads["main"].space
+    space = model.primary.space
     whole = replace(space, names=space.names + extra, counts=space.counts + (0,) * len(extra))
     first = 0  # token, counted over all texts
     for start in range(0, len(rows), CHUNK):
@@ -173,7 +173,7 @@ def _measured_tokens(model: Model, table: pa.Table, rows: np.ndarray, extra: tup
 
 
 def _measured(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:
-    space = model.heads["main"].space
+    space = model.primary.space
     whole = type(space)(names=space.names + extra, counts=space.counts + (0,) * len(extra), exclusive=space.exclusive)
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]

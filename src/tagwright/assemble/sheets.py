@@ -72,7 +72,9 @@ def tag_rows(
 
     With a `target` (n, L) of labels for whole texts, each text is one row: its first window.
     """
-    inputs = tag_inputs(sheet.pieces, sheet.offsets, tokeniser, settings, whole=target is None)
+    inputs = tag_inputs(
+        sheet.pieces, sheet.offsets, tokeniser, settings.head, limit=settings.fit.limit, whole=target is None
+    )
     owner, text = inputs.places.owner, inputs.places.text
     tags = np.where(owner < 0, -1, sheet.tags[owner]) if len(sheet.tags) else np.full(len(owner), -1)
     target = csr_array((len(text), 0), dtype=np.float32) if target is None else target

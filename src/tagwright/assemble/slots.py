@@ -12,7 +12,7 @@ from torch import Tensor
 from tagwright.embed import Tokeniser
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.settings import Settings
+from tagwright.settings import Choice
 
 # facts of an encoder that is not there yet, or that reads no slots
 NO_SLOTS: dict[str, Any] = {
@@ -24,13 +24,13 @@ NO_SLOTS: dict[str, Any] = {
 }
 
 
-def slot_facts(encoder: Any, settings: Settings, space: LabelSpace, tokeniser: Tokeniser | None) -> dict[str, Any]:
+def slot_facts(encoder: Any, head: Choice, space: LabelSpace, tokeniser: Tokeniser | None) -> dict[str, Any]:
     """What a head with slots wants to know of its encoder: nothing where this reads none."""
-    if settings.head.name != "cloze" or not getattr(encoder, "reads_slots", False):
+    if head.name != "cloze" or not getattr(encoder, "reads_slots", False):
         return NO_SLOTS
     facts = {**NO_SLOTS, "reads_slots": True, "slot_room": encoder.slot_room, "family": encoder.family}
     facts["word_width"] = encoder.words.embedding_dim
-    wanted, template = (settings.head.options.get(name) for name in ("names", "template"))
+    wanted, template = (head.options.get(name) for name in ("names", "template"))
     if tokeniser is not None and wanted is not False and template != "same":
         facts["name_vectors"] = name_vectors(encoder.words.weight, space.names, tokeniser, every=wanted is True)
     return facts

@@ -11,7 +11,7 @@ from tagwright.embed._cut import Cut
 from tagwright.fit.evaluate import token_logits_of
 from tagwright.labels.tags import scheme_of, spans_of
 from tagwright.lists import offsets_of
-from tagwright.model import Model, Scores, tag_inputs
+from tagwright.model import Model, Scores
 from tagwright.read._find import whole
 from tagwright.read._tokens import join
 
@@ -33,14 +33,14 @@ class Found(NamedTuple):
 
 def token_scores(model: Model, words: pa.Array, offsets: np.ndarray) -> Scores:
     """What a tagger says of every token of texts that are cut already."""
-    inputs = tag_inputs(model.tokeniser.encode_tokens(words), offsets, model.tokeniser, model.settings)
-    return model.heads["main"].dense_scores(token_logits_of(model.network, inputs), offsets=offsets)
+    logits = token_logits_of(model.network, model.token_inputs(words, offsets), head=model.first)
+    return model.primary.dense_scores(logits, offsets=offsets)
 
 
 def find_spans(model: Model, texts: Cut) -> Found:
     """The spans that a tagger finds in texts."""
     scores = token_scores(model, texts.words, texts.offsets)
-    tags, scheme = scores.chosen.argmax(1), scheme_of(model.heads["main"].space.names)
+    tags, scheme = scores.chosen.argmax(1), scheme_of(model.primary.space.names)
     found = spans_of(tags, texts.offsets, scheme)
     first, last = texts.offsets[found.row] + found.start, texts.offsets[found.row] + found.end - 1
     sizes = pc.utf8_length(texts.words).to_numpy(zero_copy_only=False)

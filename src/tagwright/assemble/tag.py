@@ -4,7 +4,6 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,6 @@ import torch
 
 from tagwright import bundle
 from tagwright.assemble import write
-from tagwright.assemble.device import device_of
 from tagwright.assemble.score import own_columns
 from tagwright.assemble.spans import FACETS, KEYWORD, facets, find_spans, given_tokens, keywords_of
 from tagwright.embed._cut import Cut, cut
@@ -93,11 +91,10 @@ def tag(
 
 def tag_file(folder: Path, source: Path, out: Path, *, device: str = "auto", **options: Any) -> Tagged:
     """Load a model and tag a file with it."""
-    model = bundle.load(folder)
+    model = bundle.load(folder, device=device)
     if not source.is_file():
         raise DataError(f"no file {source}")
-    given, options["text"] = options.get("text"), options.get("text") or model.settings.data.text
-    model.network.to(device_of(replace(model.settings, fit=replace(model.settings.fit, device=device))))
+    given, options["text"] = options.get("text"), options.get("text") or model.inference.data.text
     with own_columns(model, source, {"text": given}):
         return tag(model, source, out, identity=sha256(folder / MANIFEST), **options)
 
@@ -109,7 +106,7 @@ def _check(model: Model, column: str, separator: str | None) -> None:
             raise SettingsError(f"--{option} is empty")
     if model.tags_tokens and separator is not None and set(separator) & set("0123456789.-"):
         raise SettingsError(f"the separator {separator!r} stands in numbers, which go with keywords; choose another")
-    space = model.heads["main"].space
+    space = model.primary.space
     names = () if model.tags_tokens else space.names
     holding = next((name for name in names if separator is not None and separator in name), None)
     if holding is not None and not space.exclusive:
@@ -147,7 +144,7 @@ def _finished(shards: Path) -> list[Tagged]:
 
 def _identity(model: Model) -> str:
     """A digest of the weights and the decision of a model that came from no folder."""
-    digest = hashlib.sha256(repr(vars(model.heads["main"].decision)).encode())
+    digest = hashlib.sha256(repr(vars(model.primary.decision)).encode())
     for name, tensor in model.network.state_dict().items():
         digest.update(name.encode() + tensor.cpu().flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
@@ -195,14 +192,14 @@ def _texts(model: Model, table: pa.Table, source: Path, text: str | None) -> _Te
     if tokens is not None:
         return _Texts(*given_tokens(table[tokens]))
     texts = texts_of(table, source, text)
-    return _Texts(texts, cut(texts, model.settings.data.cut))
+    return _Texts(texts, cut(texts, model.inference.data.cut))
 
 
 def _labels(model: Model, given: _Texts, options: Mapping[str, Any]) -> tuple[dict[str, pa.Array], Tagged]:
     """The labels of every text and their scores, as lists, or joined for a file without lists."""
     column, separator = options["column"], options["separator"]
     scores, empty = model.scores(given.texts, tokens=given.tokens), given.empty
-    names, values = _lists(model.heads["main"].space.names, scores, ~empty)
+    names, values = _lists(model.primary.space.names, scores, ~empty)
     if separator is not None:
         names = pc.binary_join(names, separator)
         values = pc.binary_join(values.cast(pa.list_(pa.string())), separator)
@@ -213,7 +210,7 @@ def _labels(model: Model, given: _Texts, options: Mapping[str, Any]) -> tuple[di
 def _keywords(model: Model, given: _Texts, options: Mapping[str, Any]) -> tuple[dict[str, pa.Array], Tagged]:
     """The keywords of every text: as structures, or in a file without lists a column for each of their facets."""
     column, separator = options["column"], options["separator"]
-    tokens = given.tokens if given.tokens is not None else cut(given.texts, model.settings.data.cut)
+    tokens = given.tokens if given.tokens is not None else cut(given.texts, model.inference.data.cut)
     found = keywords_of(find_spans(model, tokens), [text or "" for text in given.texts.to_pylist()])
     tally = Tagged(len(found), sum(not row for row in found), int(given.empty.sum()))
     if separator is None:

@@ -88,7 +88,7 @@ def examples_of(model: Model, table: pa.Table) -> list[Example]:
     """The same of a trained model, sought among texts from all over the table."""
     some = table.take(pa.array(thin(table.num_rows, SOUGHT)))
     scores = token_scores(model, flat(some["tokens"]), offsets_of(whole(some["tokens"])))
-    return examples(some, model.heads["main"].space, scores.chosen.argmax(1))
+    return examples(some, model.primary.space, scores.chosen.argmax(1))
 
 
 def _by_text(spans: Spans) -> dict[int, set[Span]]:

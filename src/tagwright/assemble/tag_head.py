@@ -41,11 +41,16 @@ class TagHead(NamedTuple):
     scores: Scores
 
 
-def tag_head(prepared: Prepared, space: LabelSpace, network: Network, settings: Settings, ranks: Ranks) -> TagHead:
-    """The head with its decision, measured on dev; `space` are the tags."""
+def tag_answers(prepared: Prepared, network: Network, settings: Settings, ranks: Ranks) -> np.ndarray:
+    """What the head says of every token of dev, logits (tokens, L)."""
     sheet, own = prepared.sheets["dev"], settings.of_tags()
-    inputs = tag_inputs(sheet.pieces, sheet.offsets, prepared.tokeniser, own)
-    answers = token_logits_of(network, inputs, head="tags", ranks=ranks)
+    inputs = tag_inputs(sheet.pieces, sheet.offsets, prepared.tokeniser, own.head, limit=own.fit.limit)
+    return token_logits_of(network, inputs, head="tags", ranks=ranks)
+
+
+def tag_head(prepared: Prepared, space: LabelSpace, answers: np.ndarray, settings: Settings) -> TagHead:
+    """The head with its decision, measured on dev; `space` are the tags, `answers` the logits of its tokens."""
+    sheet, own = prepared.sheets["dev"], settings.of_tags()
     truth = truth_of_tags(sheet.tags, len(space))
     head, chosen = decide_on(answers, truth, own, space, sheet.offsets)
     scores = head.dense_scores(answers, offsets=sheet.offsets)._replace(chosen=chosen)

@@ -23,7 +23,7 @@ from tagwright.errors import ModelError, some
 from tagwright.fit.loop import Step
 from tagwright.folder import MANIFEST, sha256
 from tagwright.labels.space import LabelSpace
-from tagwright.model import Model, answers_of, inputs_of
+from tagwright.model import Model, inputs_of
 from tagwright.sections import SoftSettings
 from tagwright.settings import Choice, Settings
 from tagwright.shortlist import Shortlist
@@ -66,7 +66,7 @@ class Teaching:
     def scores(self, names: Sequence[str], folder: str = "") -> TeacherScores:
         """Logits (n, L) of the texts of some tables; kept beside the teacher, so that they are made once."""
         model, store, ranks = self.model(folder), self.store(folder), self.run.ranks
-        link = model.heads["main"].link
+        link = model.primary.link
         path = None if store is None else store / f"scores-{'-'.join(names)}-{self.key(folder)[:16]}.npy"
         if path is not None and ranks.all(path.is_file()):
             return TeacherScores(np.load(path), link)
@@ -117,9 +117,9 @@ class Teaching:
 
     def _logits(self, model: Model, table: pa.Table) -> np.ndarray:
         """Logits (n, L) in the order of the data's labels, on which the link holds without a calibration."""
-        head, network = model.heads["main"], model.network.to(device_of(self.settings))
-        inputs = inputs_of(network, model.tokeniser.encode(table["text"]), limit=model.settings.fit.limit)
-        found = answers_of(network, inputs, model.settings, head.space, head.link, ranks=self.run.ranks)
+        head, network = model.primary, model.network.to(device_of(self.settings))
+        inputs = inputs_of(network, model.tokeniser.encode(table["text"]), limit=model.inference.limit)
+        found = model.answers(inputs, ranks=self.run.ranks)
         network.cpu()
         if isinstance(found, Shortlist):
             raise ModelError(f"a teacher must score all labels, and one of {len(head.space):,} keeps the highest alone")

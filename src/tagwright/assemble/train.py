@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from tagwright import metrics, parts
 from tagwright.assemble.chunked import optimiser_of
@@ -17,12 +18,12 @@ from tagwright.assemble.exact import check_exact, is_exact, solve_network
 from tagwright.assemble.lessons import check_lessons, lessons
 from tagwright.assemble.memory import explained, require_memory
 from tagwright.assemble.mlm import check_mlm, mlm_heads
-from tagwright.assemble.network import build_network, check_head
+from tagwright.assemble.network import build_network, check_head, described
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
 from tagwright.assemble.sheets import truth_of_tags
 from tagwright.assemble.steps import steps_of
-from tagwright.assemble.tag_head import TagHead, tag_head, tagging_of
+from tagwright.assemble.tag_head import TagHead, tag_answers, tag_head, tagging_of
 from tagwright.assemble.teacher import Teaching
 from tagwright.assemble.training import Run, Training
 from tagwright.batches.bucket import plan
@@ -35,18 +36,36 @@ from tagwright.fit.loop import Course
 from tagwright.fit.pipes import Evaluation, due, evaluated, interruptible, recorded, saved, stopped
 from tagwright.fit.precision import settle
 from tagwright.fit.ranks import Ranks
+from tagwright.inference import Record, inference_of
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures
 from tagwright.metrics._shortlist import TOP, WATCHED, require_given
 from tagwright.metrics._tokens import usual_of_tags
-from tagwright.model import Head, Model, Scores, answers_of
+from tagwright.model import Head, Model, Scores, answers_of, of_texts
 from tagwright.network import Network
 from tagwright.objective import Objective, build_objective
 from tagwright.sections import FitSettings
 from tagwright.settings import Choice, Settings
-from tagwright.shortlist import ShortScores, left_out, shortlisted
+from tagwright.shortlist import Shortlist, ShortScores, left_out, shortlisted
 
+MAIN, TAGS = "main", "tags"  # names of the heads of a run
 BESIDE = ("macro_f1", "macro_f2", "entity_f1")  # shown beside the score where tokens are tagged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """A trained network and what it says of dev: all that a decision is made from."""
+
+    prepared: Prepared
+    settings: Settings
+    network: Network
+    history: list[dict[str, Any]]
+    metric: str
+    answers: np.ndarray | Shortlist
+    of_tags: np.ndarray | None  # what the head for tokens beside that for texts says
+    truth: np.ndarray | csr_array
+    offsets: np.ndarray | None  # of texts, where tokens are tagged
+    started: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +73,7 @@ class Fitted:
     """A trained model and what is known about its making."""
 
     model: Model
+    settings: Settings
     history: list[dict[str, Any]]
     metric: str
     measures: Measures  # of dev, every text decided by thresholds fitted without it
@@ -83,12 +103,17 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     device = device_of(settings)
     if not settings.head.options.get("chunk"):
         require_memory(prepared.learned, len(prepared.space), batch=settings.fit.batch, device=device)
-    said = (*getattr(objective.mask_of, "said", ()), *left_out(settings, len(prepared.space)))
+    said = (*getattr(objective.mask_of, "said", ()), *left_out(settings.head, len(prepared.space)))
     return (*said, *check_mlm(prepared, settings))
 
 
 def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:
-    """Train, keep the best, fit the decision on dev, and train on everything where the settings say so."""
+    """Train, and fit the decision on dev."""
+    return decided(train(prepared, settings, run))
+
+
+def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> Trained:
+    """Train and keep the best; then train on everything where the settings say so."""
     import_module("torch._dynamo")  # the first optimiser would: a second that is not the first run's
     started, run = time.monotonic(), run or Run()
     settings = _with_vector_width(settings, prepared.vectors)
@@ -98,42 +123,84 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     objective.tagging = tagging_of(prepared, settings)
     objective = objective.to(device_of(settings))
     teaching = Teaching(prepared=prepared, settings=settings, run=run, train=fit)
-    train, dev = lessons(teaching, ["train"], network, objective), prepared.rows("dev", network, settings)
+    rows, dev = lessons(teaching, ["train"], network, objective), prepared.rows("dev", network, settings)
     sheet = prepared.sheets["dev"] if prepared.tagged else None
-    truth = truth_of(dev.target, settings) if sheet is None else truth_of_tags(sheet.tags, len(space))
-    texts, metric = {} if sheet is None else {"offsets": sheet.offsets}, watched(settings, space)
+    truth = truth_of(dev.target, settings.head) if sheet is None else truth_of_tags(sheet.tags, len(space))
+    metric = watched(settings, space)
     history = History(sign=1 if metrics.metric(metric)[1] else -1)
     score = _scorer(network, dev, truth, metric, settings, prepared, run.ranks)
-    train_network(network, objective, train, settings, run, history, score, fingerprint=fingerprint, phase="fit")
-    answers = answers_of(network, dev.inputs, settings, space, settings.link, ranks=run.ranks)
-    head, chosen = decide_on(answers, truth, settings, space, **texts)
-    tags = prepared.tag_space
-    beside = None if tags is None else tag_head(prepared, tags, network, settings, run.ranks)
+    train_network(network, objective, rows, settings, run, history, score, fingerprint=fingerprint, phase="fit")
+    answers = answers_of(network, dev.inputs, settings.head, space, settings.link, head=MAIN, ranks=run.ranks)
+    of_tags = None if prepared.tag_space is None else tag_answers(prepared, network, settings, run.ranks)
     if settings.fit.refit:
         epochs = settings.fit.epochs if history.best is None else history.best["epoch"]
         again = replace(settings, fit=replace(settings.fit, epochs=epochs))
         network = _network(prepared, settings)
         both = lessons(teaching, ["train", "dev"], network, objective)
         train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
-    scores = head.scores(answers, **texts)._replace(chosen=chosen)
-    measures = measured(scores, truth, rows=np.arange(len(chosen)), tags=space.names, **texts)
-    found = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=space.counts)}
-    model = Model(
+    return Trained(
+        prepared=prepared,
         settings=settings,
-        tokeniser=prepared.tokeniser,
         network=network.cpu(),
-        heads={"main": replace(head, metrics=found)} | ({} if beside is None else {"tags": beside.head}),
-        learned=prepared.learned,
-    )
-    seconds = time.monotonic() - started
-    return Fitted(
-        model=model,
         history=history.rows,
         metric=metric,
+        answers=answers,
+        of_tags=of_tags,
+        truth=truth,
+        offsets=None if sheet is None else sheet.offsets,
+        started=started,
+    )
+
+
+def undecided(trained: Trained) -> Model:
+    """The model by a rule that needs no fitting, so that it can be saved before anything else is done."""
+    prepared, settings = trained.prepared, trained.settings
+    heads = {MAIN: _plain_head(settings, prepared.space, tagged=prepared.tagged)}
+    if prepared.tag_space is not None:
+        heads[TAGS] = _plain_head(settings.of_tags(), prepared.tag_space, tagged=True)
+    return _model(trained, heads)
+
+
+def decided(trained: Trained) -> Fitted:
+    """The model with its decision fitted on dev, and what it comes to there."""
+    prepared, settings, space = trained.prepared, trained.settings, trained.prepared.space
+    texts = of_texts(trained.offsets)
+    head, chosen = decide_on(trained.answers, trained.truth, settings, space, **texts)
+    scores = head.scores(trained.answers, **texts)._replace(chosen=chosen)
+    measures = measured(scores, trained.truth, rows=np.arange(len(chosen)), tags=space.names, **texts)
+    found = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=space.counts)}
+    heads = {MAIN: replace(head, metrics=found, **described(settings)._asdict())}
+    tags = None
+    if prepared.tag_space is not None and trained.of_tags is not None:
+        tags = tag_head(prepared, prepared.tag_space, trained.of_tags, settings)
+        heads[TAGS] = replace(tags.head, **described(settings.of_tags())._asdict())
+    return Fitted(
+        model=_model(trained, heads),
+        settings=settings,
+        history=trained.history,
+        metric=trained.metric,
         measures=measures,
         dev=scores,
-        seconds=seconds,
-        tags=beside,
+        seconds=time.monotonic() - trained.started,
+        tags=tags,
+    )
+
+
+def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> Head:
+    rule = "spans" if tagged else "argmax" if space.exclusive else "zero"
+    decision = parts.build("decide", rule, {}, label_names=space.names)
+    return Head(space=space, link=settings.link, rule=rule, decision=decision, **described(settings)._asdict())
+
+
+def _model(trained: Trained, heads: dict[str, Head]) -> Model:
+    settings, prepared = trained.settings, trained.prepared
+    return Model(
+        inference=inference_of(settings),
+        tokeniser=prepared.tokeniser,
+        network=trained.network,
+        heads=heads,
+        learned=prepared.learned,
+        record=Record(given=settings.given, resolved=settings.as_dict()),
     )
 
 
@@ -191,10 +258,10 @@ def train_network(
 
 def _network(prepared: Prepared, settings: Settings) -> Network:
     two = settings.soft.heads == 2 and settings.targets.name != "hard"
-    beside = {} if prepared.tag_space is None else {"tags": prepared.tag_space}
+    beside = {} if prepared.tag_space is None else {TAGS: prepared.tag_space}
     network = build_network(
         settings,
-        {"main": prepared.space} | ({"soft": prepared.space} if two else {}) | beside,
+        {MAIN: prepared.space} | ({"soft": prepared.space} if two else {}) | beside,
         sizes=prepared.tokeniser.sizes,
         learned=prepared.learned,
         vectors=prepared.vectors,
@@ -226,7 +293,7 @@ def _course(rows: Rows, choice: FitSettings) -> Course:
 def watched(settings: Settings, space: LabelSpace) -> str:
     """The metric that chooses the best model. By default it is free of thresholds, for F1 at a fixed one stays 0 for
     long where labels are sparse. One that the scores do not give is refused."""
-    short, tagged = shortlisted(settings, len(space)), settings.head.name == "tokens"
+    short, tagged = shortlisted(settings.head, len(space)), settings.head.name == "tokens"
     usual = usual_of_tags(space.names) if tagged else "accuracy" if space.exclusive else WATCHED if short else "lrap"
     name = usual if settings.fit.metric == "auto" else settings.fit.metric
     metrics.metric(name)
@@ -241,7 +308,7 @@ def _scorer(
     beside = BESIDE if prepared.tagged else ()
 
     def score() -> Evaluation:
-        answers = answers_of(network, dev.inputs, settings, space, link, ranks=ranks)
+        answers = answers_of(network, dev.inputs, settings.head, space, link, head=MAIN, ranks=ranks)
         # ranking needs no decision, and fitting thresholds at every evaluation would cost
         if metric in ("lrap", *TOP):
             scores = Head(space=space, link=link, rule="zero", decision=Zero()).scores(answers)

@@ -21,9 +21,13 @@ def decide(
         list[str] | None,
         typer.Option("--set", help="A setting of the rule, as key=value: probability=0.3, k=2.", show_default=False),
     ] = None,
+    head: Annotated[
+        str | None, typer.Option(help="Which head, of a model with several.", show_default="the first")
+    ] = None,
     text: o.Text = None,
     labels: o.Labels = None,
     separator: o.Separator = "auto",
+    device: o.Device = None,
     split: Annotated[str | None, typer.Option(help="Which split of DEV.", show_default="dev, else all rows")] = None,
     json: o.Json = False,
 ) -> None:
@@ -39,7 +43,16 @@ def decide(
     from tagwright.cli import _show
 
     done = redecide(
-        model, dev, rule=rule, assignments=set_ or [], split=split, text=text, labels=labels, separator=separator
+        model,
+        dev,
+        rule=rule,
+        assignments=set_ or [],
+        split=split,
+        head=head,
+        device=device or "auto",
+        text=text,
+        labels=labels,
+        separator=separator,
     )
     if json:
         _show.emit(done)

@@ -18,6 +18,7 @@ def report(
     text: o.Text = None,
     labels: o.Labels = None,
     separator: o.Separator = "auto",
+    device: o.Device = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
 ) -> None:
     """Write an HTML report of a model on labelled data: per label, by frequency band, calibration, confused pairs.
@@ -31,5 +32,6 @@ def report(
     from tagwright.assemble.report import report_folder
     from tagwright.cli import _show
 
-    report_folder(model, data, out, split=split, overwrite=overwrite, text=text, labels=labels, separator=separator)
+    columns = {"text": text, "labels": labels, "separator": separator}
+    report_folder(model, data, out, split=split, overwrite=overwrite, device=device or "auto", **columns)
     _show.say(f"report: {out}")

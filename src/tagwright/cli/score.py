@@ -27,6 +27,7 @@ def score(
     text: o.Text = None,
     labels: o.Labels = None,
     separator: o.Separator = "auto",
+    device: o.Device = None,
     json: o.Json = False,
 ) -> None:
     """Measure a model: every metric, by frequency band (of tokens, by type), with confused pairs.
@@ -41,7 +42,15 @@ def score(
     from tagwright.cli import _show
 
     scored = score_folder(
-        model, data, split=split, unseen=unseen, text=text, labels=labels, separator=separator, convention=convention
+        model,
+        data,
+        split=split,
+        unseen=unseen,
+        convention=convention,
+        device=device or "auto",
+        text=text,
+        labels=labels,
+        separator=separator,
     )
     if json:
         _show.emit(scored.as_dict(convention=convention))

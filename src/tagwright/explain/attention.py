@@ -45,7 +45,7 @@ def layers_named(wanted: str, depth: int) -> tuple[int, ...]:
 
 def depth_of(network: Network) -> int:
     """How many layers a network with label slots has; one without slots is refused."""
-    if not hasattr(network.heads["main"], "slots_of"):
+    if network.slotted is None:
         raise ModelError(
             "this model has no label slots, so its labels cannot look at each other; attention between labels is for "
             "models of head cloze: `tagwright fit DATA --encoder minilm --objective cloze`"
@@ -104,7 +104,7 @@ def attending(encoder: Any) -> Iterator[list[Any]]:
 
 def _parts(network: Network) -> tuple[Any, Any]:
     """The head with the slots, and the encoder that reads them."""
-    return network.heads["main"], network.encoder
+    return network.heads[str(network.slotted)], network.encoder
 
 
 def _slot_tokens(head: Any) -> int:

@@ -20,18 +20,18 @@ SHORT = 16  # tokens of a text: as many of such as there is room for are a batch
 
 @torch.inference_mode()
 def logits_of(
-    network: Network, inputs: Inputs, *, head: str = "main", batch: int = 256, ranks: Ranks = ALONE
+    network: Network, inputs: Inputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
 ) -> np.ndarray:
     """Logits (n, L), float32, on the host. Leaves the network in evaluation mode.
 
     Of several processes each takes whole batches, so that all get the bits that one alone would.
     """
     network.eval()
-    device = next(network.parameters()).device
+    name, device = named_head(network, head), next(network.parameters()).device
     result: np.ndarray | None = None
-    for index in _batches(inputs, batch, device, network.heads["main"])[ranks.rank :: ranks.world]:
+    for index in _batches(inputs, batch, device, network.heads[name])[ranks.rank :: ranks.world]:
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
-        logits = network.of_labels(*tensors)[head].float().cpu().numpy()
+        logits = network.of_labels(*tensors)[name].float().cpu().numpy()
         if result is None:
             result = np.zeros((len(inputs.lengths), logits.shape[1]), np.float32)
         result[index] = logits
@@ -41,16 +41,16 @@ def logits_of(
 
 @torch.inference_mode()
 def token_logits_of(
-    network: Network, inputs: TagInputs, *, head: str = "main", batch: int = 256, ranks: Ranks = ALONE
+    network: Network, inputs: TagInputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
 ) -> np.ndarray:
     """Logits (tokens, L) of every token of all texts, float32, on the host. Leaves the network in evaluation mode."""
     network.eval()
-    device = next(network.parameters()).device
-    made: Any = network.heads[head]
+    name, device = named_head(network, head), next(network.parameters()).device
+    made: Any = network.heads[name]
     result = np.zeros((inputs.places.token_count, made.label_count), np.float32)
     for index in _batches(inputs, batch, device)[ranks.rank :: ranks.world]:
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
-        logits = network.of_labels(*tensors)[head].float().cpu().numpy()
+        logits = network.of_labels(*tensors)[name].float().cpu().numpy()
         owners = inputs.owners(index)
         result[owners[owners >= 0]] = logits[owners >= 0]
     return ranks.merged(result)
@@ -62,7 +62,7 @@ def shortlist_of(
     inputs: Inputs,
     *,
     log_terms: Callable[[Tensor], Tensor] | None = None,
-    head: str = "main",
+    head: str | None = None,
     batch: int = 256,
     ranks: Ranks = ALONE,
 ) -> Shortlist:
@@ -71,7 +71,7 @@ def shortlist_of(
     `log_terms` of the logits are what probabilities that sum to 1 need the sum of.
     """
     network.eval()
-    part: Any = network.heads[head]
+    part: Any = network.heads[named_head(network, head)]
     device = next(network.parameters()).device
     rows, width = len(inputs.lengths), min(part.shortlist, part.label_count)
     ids, logits = np.zeros((rows, width), np.int32), np.zeros((rows, width), np.float32)
@@ -85,6 +85,11 @@ def shortlist_of(
             log_sum[index] = best.log_sum.float().cpu().numpy()
     log_sum = None if log_sum is None else ranks.merged(log_sum)
     return Shortlist(ranks.merged(ids), ranks.merged(logits), log_sum, part.label_count)
+
+
+def named_head(network: Network, head: str | None) -> str:
+    """The head of this name; where none is named, the first."""
+    return next(iter(network.heads)) if head is None else head
 
 
 def _batches(inputs: Inputs, batch: int, device: torch.device, head: Any = None) -> list[np.ndarray]:

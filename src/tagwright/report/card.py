@@ -149,7 +149,7 @@ def _data(facts: CardFacts) -> str:
 
 
 def _training(facts: CardFacts) -> str:
-    """The choices that matter most; settings.toml has the rest."""
+    """The choices that matter most; resolved.toml has the rest."""
     chosen: dict[str, Any] = {name: part_name(facts.settings, name) for name in ("encoder", "objective", "targets")}
     chosen_fit, encoder = facts.settings.get("fit", {}), facts.settings.get("encoder", {})
     if isinstance(encoder, Mapping) and encoder.get("path"):
@@ -158,7 +158,7 @@ def _training(facts: CardFacts) -> str:
     rows = [[name, plain(str(value))] for name, value in chosen.items() if value != ""]
     rows += [["time", duration(facts.seconds)]] if facts.seconds is not None else []
     rows += [[plain(name), plain(version)] for name, version in facts.versions.items()]
-    return table(["setting", "value"], rows) + "\n\nEvery setting is in `settings.toml`." if rows else ""
+    return table(["setting", "value"], rows) + "\n\nEvery setting is in `resolved.toml`." if rows else ""
 
 
 def _source(path: str) -> str:

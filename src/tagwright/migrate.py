@@ -1,0 +1,39 @@
+"""Model folders that an older version wrote: what this version writes and they do not hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tagwright.assemble.network import described
+from tagwright.inference import InferenceSettings, Record, inference_of
+from tagwright.merge import read_settings
+from tagwright.settings import Settings, resolve
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migrated:
+    """What a folder of format 1 says by its settings alone; it does not know what was given and what was default."""
+
+    settings: Settings
+    written: Mapping[str, Any]
+
+    @property
+    def inference(self) -> InferenceSettings:
+        """What inference needs."""
+        return inference_of(self.settings)
+
+    @property
+    def record(self) -> Record:
+        """How it was trained."""
+        return Record(given=self.written, resolved=self.written)
+
+    def head(self, name: str) -> dict[str, Any]:
+        """What is in `head.json` from format 2 on."""
+        return described(self.settings.of_tags() if name == "tags" else self.settings)._asdict()
+
+
+def migrated(folder: Path) -> Migrated:
+    """Read the resolved settings of a folder of format 1."""
+    written = read_settings(folder / "settings.toml")
+    return Migrated(settings=resolve(written), written=written)
