@@ -103,7 +103,7 @@ def test_texts_without_any_token_are_windows_without_tags():
 
 
 def test_windows_overlap_as_the_head_says():
-    words = pa.array(["x"] * 50)
-    tokeniser = Hashes().train([])
-    inputs = tag_inputs(tokeniser.encode_tokens(words), np.array([0, 50]), tokeniser, settings_of(20, 4).head, limit=20)
-    assert inputs.lengths.tolist() == [20, 20, 20]  # at 0, 16 and 30: the last one reaches back
+    pieces = Hashes().train([]).encode_tokens(pa.array(["x"] * 60))
+    for overlap, count in ((0, 3), (4, 4)):  # at 0, 20 and 40; at 0, 16, 32 and 40: the last one reaches back
+        inputs = tag_inputs(pieces, np.array([0, 60]), Hashes().train([]), settings_of(20, overlap).head, limit=20)
+        assert inputs.lengths.tolist() == [20] * count
