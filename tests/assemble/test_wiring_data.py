@@ -15,19 +15,21 @@ from tagwright.assemble.bench import Bench, scored
 from tagwright.assemble.compare import compare_folder
 from tagwright.assemble.decision import decide_on
 from tagwright.assemble.element_groups import find_element_groups
-from tagwright.assemble.fit import read_for
+from tagwright.assemble.fit import fit_folder, read_for
 from tagwright.assemble.groups import find_groups
 from tagwright.assemble.keywords import find_keywords
-from tagwright.assemble.ledger import unpacked_bits
+from tagwright.assemble.ledger import Ledger, unpacked_bits
 from tagwright.assemble.network import build_network
 from tagwright.assemble.planned import Planned, source_of
 from tagwright.assemble.prepare import UNLABELLED
 from tagwright.assemble.recipes import Cut, read_recipe
 from tagwright.assemble.report import report_folder
+from tagwright.assemble.reproduce import write_tables
 from tagwright.assemble.train import fit
 from tagwright.decide.threshold import cross_fitted, fit_thresholds
 from tagwright.decide.zero import Zero
 from tagwright.errors import SettingsError
+from tagwright.fit.pipes import Interrupted
 from tagwright.labels.space import LabelSpace
 from tagwright.links import Calibration
 from tagwright.model import Head, Model
@@ -241,3 +243,32 @@ def test_probabilities_of_a_shortlist_are_calibrated_like_those_of_all_labels():
 @pytest.mark.parametrize("weights", ["ee", "standard", "array"])
 def test_a_preset_of_bat_is_the_loss_and_the_weights_that_it_is_named_after(loss, weights):
     assert PRESETS[f"{loss}-{weights}"] == {"loss": loss, "weights": weights}
+
+
+def test_resume_goes_on_with_a_run_also_where_overwriting_is_allowed(source, tiny, tmp_path):
+    given, asked, begun = tiny(fit={"epochs": 1}), iter([False, False, True]), []
+
+    def progress(stream, phase, start, total):
+        begun.append(start)
+        return stream
+
+    with pytest.raises(Interrupted):
+        fit_folder(str(source), given, out=tmp_path / "m", asked=lambda: next(asked, False))
+    options = {"resume": True, "overwrite": True, "progress": progress}
+    fit_folder(str(source), given, out=tmp_path / "m", **options)
+    assert begun == [3]
+
+
+def test_tables_are_of_all_seeds_that_were_made_even_beyond_the_recipe(tmp_path):
+    (tmp_path / "mine.toml").write_text(
+        'title = "T"\npaper = "P"\nnote = "N"\nmetric = "micro_f1"\nseeds = 1\n'
+        'data = ["one"]\nencoders = ["cnn"]\nbaseline = "plain"\n'
+        '[[variants]]\nname = "plain"\nobjective = "bce"\n[[cuts]]\nname = "whole"\n'
+    )
+    place = {"data": "one", "encoder": "cnn", "cut": "whole", "part": "", "variant": "plain"}
+    facts = {"when": "2026-01-01", "test": {"micro_f1": 0.5}, "dev": {}, "seconds": 1.0, "texts": 9}
+    ledger = Ledger(tmp_path / "out" / "results.jsonl")
+    for seed in range(3):
+        ledger.add({**place, **facts, "seed": seed, "key": f"run {seed}"})
+    found = write_tables(str(tmp_path / "mine.toml"), out=tmp_path / "out").facts
+    assert (found.seeds, found.runs, found.finished) == (3, 3, 3)
