@@ -19,6 +19,8 @@ RUNS = {
     "bat-rate": 3 * 6 * 3,
     "combinations": (2 * (6 + 6 + 5 + 5) + (4 + 4 + 3 + 3)) * 3,
     "combinations-one": (7 + 7 + 6) * 2 * 3,
+    "first-choice": 4 * 3 * 3,
+    "first-choice-one": 6 * 2 * 3,
     "kwls": 4 * 3 * 6 * 3,
     "kwls-few": 10 * 2 * 6 * 3,
     "kwls-late": 2 * 5 * 3,
