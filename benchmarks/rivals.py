@@ -295,7 +295,7 @@ def row_of(task: Task, rival: str, *, seed: int, device: str) -> dict[str, Any]:
         **found,
         "texts": len(task.test.texts),
         "seconds": round(answer.seconds, 3),
-        "device": device_name(device),
+        "device": device_name("cpu" if rival == "svm" else device),
         "versions": versions(("scikit-learn",) if rival == "svm" else LIBRARIES),
     }
 
