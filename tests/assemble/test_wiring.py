@@ -171,8 +171,8 @@ def test_long_texts_are_tagged_in_windows_that_overlap_as_the_head_says(token_tr
     """Each token has the logits of the window in which it has context on both sides."""
     model = bundle.load(token_trained.model)
     head = Choice(name="tokens", options={"overlap": 10})
-    settings = replace(model.settings, fit=replace(model.settings.fit, limit=20), head=head)
-    model = replace(model, settings=settings)
+    heads = {"main": replace(model.primary, part=head)}
+    model = replace(model, inference=replace(model.inference, limit=20), heads=heads)
     known = np.array(["new", "york", "the", "pear", "very", "oslo", "of"])
     words = known[np.random.default_rng(0).integers(0, len(known), 50)]
 

@@ -96,7 +96,7 @@ def test_runs_are_scored_with_as_much_of_a_text_as_in_training(short_sighted):
     chosen = unpacked_bits(row["chosen"], row["texts"], len(ready.prepared.space))
     cut = [" ".join(text.split()[:4]) for text in ready.table["text"].to_pylist()]
     assert (chosen == fitted.model.scores(cut).chosen).all()
-    whole = replace(fitted.model, settings=replace(settings, fit=replace(settings.fit, limit=512)))
+    whole = replace(fitted.model, inference=replace(fitted.model.inference, limit=512))
     assert (chosen != whole.scores(ready.table["text"]).chosen).any()  # else nothing is shown
 
 
@@ -170,8 +170,9 @@ def test_confusions_are_sought_in_the_dev_that_the_model_was_trained_beside(
     single_trained, single_source, tmp_path, monkeypatch
 ):
     model = bundle.load(single_trained)
-    other = replace(model.settings, split=replace(model.settings.split, seed=5))
-    bundle.save(replace(model, settings=other), tmp_path / "m", card="")
+    chosen = {**model.record.resolved["split"], "seed": 5}
+    record = replace(model.record, resolved={**model.record.resolved, "split": chosen})
+    bundle.save(replace(model, record=record), tmp_path / "m", card="")
     seen, whole = [], Model.scores
 
     def scores(self, texts):

@@ -74,7 +74,7 @@ def test_an_option_of_compare_is_its_setting_alone(handed, option):
     value, section, key, expected = TRAINING[option]
     start = ("compare", "texts.csv", "--objectives", "bce,zlpr", "--out", "c")
     given, options = handed("tagwright.assemble.compare.compare_folder", *start, option, value)
-    assert given[1] == {section: {key: expected}}
+    assert (given[1], options["chosen"]) == ({}, {section: {key: expected}})
     assert options["objectives"] == ["bce", "zlpr"]
 
 
