@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test test-slow test-gpu lint types stubs pages clean
+.PHONY: demo test test-slow test-gpu smoke lint types stubs pages clean
 
 # the package and its tools, pinned; made again when the pins or the package's metadata change
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -25,6 +25,10 @@ test-slow: $(VENV)/.installed
 
 test-gpu: $(VENV)/.installed
 	$(BIN)/python -m pytest -m gpu
+
+# the built wheel in an empty environment: newest and lowest dependencies, and with other interpreters if named
+smoke:
+	tests/smoke/wheel.sh $(PYTHON) $(OTHERS)
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
