@@ -137,11 +137,20 @@ def test_a_model_that_stands_is_refused_by_all_and_nobody_waits(data, pair):
     assert bytes_of(pair[0]) == before
 
 
+LONGER = ("--set", "encoder.dropout=0.3", "--epochs", "4")
+
+
+@pytest.fixture(scope="module")
+def whole(data, tmp_path_factory):
+    """A longer model of two processes, made without a pause."""
+    out = tmp_path_factory.mktemp("whole") / "model"
+    finished(launched(data, out, *LONGER))
+    return out
+
+
 @pytest.mark.slow
-def test_a_run_with_a_killed_process_goes_on_to_the_same_bits(data, tmp_path):
-    more = ("--set", "encoder.dropout=0.3", "--epochs", "4", "--set", "fit.save_seconds=0")
-    whole, out = tmp_path / "whole", tmp_path / "model"
-    finished(launched(data, whole, *more))
+def test_a_run_with_a_killed_process_goes_on_to_the_same_bits(data, whole, tmp_path):
+    more, out = (*LONGER, "--set", "fit.save_seconds=0"), tmp_path / "model"
     for rank, step, again in ((1, 10, ()), (0, 40, ("--resume",))):
         process = launched(data, out, *more, *again)
         reached(out, step, process)
@@ -154,11 +163,9 @@ def test_a_run_with_a_killed_process_goes_on_to_the_same_bits(data, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_signal_to_one_process_stops_all_at_one_step_with_the_state_saved(data, tmp_path):
-    more = ("--set", "encoder.dropout=0.3", "--epochs", "8")
-    whole, out = tmp_path / "whole", tmp_path / "model"
-    finished(launched(data, whole, *more))
-    process = launched(data, out, *more)
+def test_a_signal_to_one_process_stops_all_at_one_step_with_the_state_saved(data, whole, tmp_path):
+    out = tmp_path / "model"
+    process = launched(data, out, *LONGER)
     for line in process.stderr:
         if line.startswith("fit: step"):
             break
@@ -167,7 +174,7 @@ def test_a_signal_to_one_process_stops_all_at_one_step_with_the_state_saved(data
     assert process.returncode != 0
     assert said.count("the state is saved") == 1
     assert len(list((run_folder(out) / "fit").glob("step-*"))) == 1
-    finished(launched(data, out, *more, "--resume"))
+    finished(launched(data, out, *LONGER, "--resume"))
     assert bytes_of(out) == bytes_of(whole)
 
 

@@ -9,7 +9,7 @@ from tagwright.assemble.train import fit
 from tagwright.read.shop import shop
 from tagwright.settings import resolve
 
-SEEDS = 5
+SEEDS = 2
 CHOICES = {
     "bce at 0.5": {"objective": "bce", "decide": {"name": "fixed", "probability": 0.5}},
     "bce": {"objective": "bce"},

@@ -328,14 +328,34 @@ def test_vmap_and_functional_gradient_agree_with_loops(loss: Loss):
         same(slopes[row], loss.slope(logits[row], target[row]))
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)])
-def test_compiles_into_one_graph(loss: Loss, backend: str):
+def agrees_when_compiled(loss: Loss, backend: str) -> None:
     torch._dynamo.reset()
     leaf, target = loss.logits(3, 5).requires_grad_(), loss.target(3, 5)
     extras = loss.extras(target)
     value = torch.compile(loss.made(5, reduction="sum"), fullgraph=True, backend=backend)(leaf, target, **extras)
     same(value, loss.function(leaf, target, **extras).sum())
     same(torch.autograd.grad(value, leaf)[0], loss.slope(leaf, target, **extras))
+
+
+def test_compiles_into_one_graph(loss: Loss):
+    agrees_when_compiled(loss, "aot_eager")
+
+
+# sums of cells, of rows and of whole batches, sorted labels, pairs, and a class more than labels
+GENERATED = ["adaptive_threshold", "asymmetric", "batch_dice", "cecl", "ranking", "zlpr"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GENERATED)
+def test_generated_code_for_a_cpu_keeps_value_and_gradient(name: str):
+    agrees_when_compiled(Loss(name), "inductor")
+
+
+@pytest.mark.gpu
+@no_gpu
+@pytest.mark.parametrize("name", NAMES)
+def test_generated_code_for_a_gpu_keeps_value_and_gradient(name: str):
+    agrees_when_compiled(Loss(name, "cuda"), "inductor")
 
 
 def cells(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:

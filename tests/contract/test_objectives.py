@@ -46,7 +46,7 @@ def test_objective_trains_and_its_model_is_read_back(name: str, task: str, tmp_p
         encoder = {"name": "bow"}
     if chosen.head.name == "cloze":
         encoder = {"name": "pretrained", "path": str(write_encoder(tmp_path / "encoder")), "dropout": 0.0}
-        choice = {"epochs": 24, "learning_rate": 0.005, "batch": 8, "limit": 12, "evaluations": 0.2}
+        choice = {"epochs": 12, "learning_rate": 0.01, "batch": 8, "limit": 12, "evaluations": 0.2}
     given = {"objective": name, "encoder": encoder, "fit": choice}
     settings = resolve(given, task)
     fitted = fit(prepare(data(task), settings), settings)
