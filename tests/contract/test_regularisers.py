@@ -43,6 +43,8 @@ OBJECTIVES = [
 ]
 NAMES = [name for name in parts.names(REGULARISE) if name in ("rdrop", "vat")]  # that ask for no kind of encoder
 CHOSEN = {**{name: (name,) for name in NAMES}, "both": tuple(NAMES)}
+# each alone with the quickest encoder, both with every one
+PAIRS = [*((name, "cnn") for name in NAMES), *(("both", encoder) for encoder in ENCODERS)]
 
 
 def data(task):
@@ -67,9 +69,9 @@ def same_bits(one, other):
     return all(torch.equal(value, other[name]) for name, value in one.items())
 
 
-@pytest.mark.parametrize("encoder", ENCODERS)
-@pytest.mark.parametrize("chosen", CHOSEN.values(), ids=CHOSEN)
-def test_it_trains_and_the_model_is_one_like_any_other(chosen, encoder, tmp_path):
+@pytest.mark.parametrize(("which", "encoder"), PAIRS)
+def test_it_trains_and_the_model_is_one_like_any_other(which, encoder, tmp_path):
+    chosen = CHOSEN[which]
     given = {"objective": "zlpr", "encoder": {"name": encoder, **ENCODERS[encoder]}, "fit": {"epochs": 8}}
     prepared, settings = made("many", chosen, **given)
     check(prepared, settings)
@@ -112,20 +114,19 @@ def test_tags_of_tokens_alone_and_beside_labels(name, task):
     assert np.mean(losses[-9:]) < np.mean(losses[:9])  # an epoch has nine steps
 
 
-@pytest.mark.parametrize("chosen", CHOSEN.values(), ids=CHOSEN)
 @pytest.mark.parametrize("long", ["head", "windows"])
-def test_pretrained_encoders_whole_and_in_windows(chosen, long, tmp_path):
+def test_pretrained_encoders_whole_and_in_windows(long, tmp_path):
     path = str(write_encoder(tmp_path))
     encoder = {"name": "pretrained", "path": path, "long": long, "overlap": 1}
-    prepared, settings = made("many", chosen, objective="zlpr", encoder=encoder, fit={"limit": 5, "epochs": 3})
+    prepared, settings = made("many", NAMES, objective="zlpr", encoder=encoder, fit={"limit": 5, "epochs": 3})
     fitted = fit(prepared, settings)
     assert np.isfinite([row["loss"] for row in fitted.history]).all()
     assert fitted.history[-1]["loss"] < fitted.history[0]["loss"]
 
 
-@pytest.mark.parametrize("encoder", ENCODERS)
-@pytest.mark.parametrize("chosen", CHOSEN.values(), ids=CHOSEN)
-def test_stopped_and_resumed_equals_never_stopped(chosen, encoder, tmp_path):
+@pytest.mark.parametrize(("which", "encoder"), PAIRS)
+def test_stopped_and_resumed_equals_never_stopped(which, encoder, tmp_path):
+    chosen = CHOSEN[which]
     given = {"objective": "zlpr", "encoder": {"name": encoder, **ENCODERS[encoder]}, "fit": {"save_seconds": 0.0}}
     prepared, settings = made("many", chosen, **given)
     whole, asked = fit(prepared, settings), iter([False] * 4 + [True])

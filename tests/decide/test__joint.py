@@ -20,8 +20,17 @@ def made(rows=30, labels=4, *, seed=0, ties=False):
 def quality(scores, truth, cuts, weight):
     """Macro-F1 over the labels that have positives, plus so many times micro-F1."""
     seen, chosen = truth.any(0), scores > cuts
-    macro = np.mean(f1_score(truth[:, seen], chosen[:, seen], average=None, zero_division=0))
-    return macro + weight * f1_score(truth, chosen, average="micro", zero_division=0)
+    right, named = (truth & chosen).sum(0), truth.sum(0) + chosen.sum(0)
+    return (2 * right[seen] / named[seen]).mean() + weight * 2 * right.sum() / named.sum()
+
+
+def test_quality_is_what_scikit_learn_says():
+    scores, truth = made(labels=5)
+    truth[:, 2] = False
+    cuts, seen = np.array([0.1, 9.0, 0.5, -0.5, 0.0]), [0, 1, 3, 4]
+    macro = f1_score(truth[:, seen], (scores > cuts)[:, seen], average="macro", zero_division=0)
+    micro = f1_score(truth, scores > cuts, average="micro")
+    assert quality(scores, truth, cuts, 2.0) == pytest.approx(macro + 2 * micro, rel=1e-12)
 
 
 @pytest.mark.parametrize("ties", [False, True])
