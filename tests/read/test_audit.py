@@ -1,7 +1,6 @@
 """The audit: every count against plain loops, centroids against scikit-learn, warnings as sentences."""
 
 import json
-import time
 from itertools import combinations
 from pathlib import Path
 
@@ -204,11 +203,9 @@ def test_dictionary_survives_json(small: Audit) -> None:
     assert content["warnings"] == list(small.warnings)
 
 
-def test_goemotions_take_a_few_seconds(real_data: Path) -> None:
+def test_leaks_of_goemotions_are_the_texts_that_parts_share(real_data: Path) -> None:
     tables = {name: pq.read_table(real_data / "goemotions" / f"{name}.parquet") for name in ("train", "dev", "test")}
-    began = time.process_time()
     found = audit(Data(tables=tables, task="many", source="goemotions"))
-    assert time.process_time() - began < 10  # about 2 s on an idle machine
     texts = [{" ".join(text.lower().split()) for text in table["text"].to_pylist()} for table in tables.values()]
     assert [leak.texts for leak in found.leaks] == [len(one & other) for one, other in combinations(texts, 2)]
 

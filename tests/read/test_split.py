@@ -1,6 +1,5 @@
 """Splitting: shares, stratification against the row-by-row algorithm, units that stay together."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -209,18 +208,6 @@ def test_nothing_to_spare_is_an_error() -> None:
 def test_impossible_shares_are_an_error(shares: tuple[float, float]) -> None:
     with pytest.raises(SettingsError, match="add to less than 1"):
         split(data_of([["a"], ["b"]]), dev_share=shares[0], test_share=shares[1])
-
-
-def test_a_hundred_thousand_rows_with_five_hundred_labels_take_seconds() -> None:
-    rng = np.random.default_rng(0)
-    share = 1 / np.arange(1, 501)
-    counts = rng.poisson(3, 100_000)
-    flat = np.array([f"label {label}" for label in range(500)])[rng.choice(500, counts.sum(), p=share / share.sum())]
-    lists = pa.ListArray.from_arrays(np.append(0, np.cumsum(counts)).astype(np.int32), pa.array(flat))
-    table = pa.table({"text": pa.array(np.char.mod("text %d", np.arange(100_000))), "labels": lists})
-    began = time.process_time()
-    split(Data(tables={"all": table}, task="many", source="test"), test_share=0.2)
-    assert time.process_time() - began < 5
 
 
 def test_the_wrong_label_column_is_guessed_where_every_label_is_on_one_row(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from tagwright.report import plots
@@ -31,11 +29,9 @@ def test_numbers_too_small_for_an_axis_are_drawn_as_nothing(read_page):
     assert read_page(plots.ranges(["a"], spans, title="x")).faults == []
 
 
-def test_endless_names_are_drawn_quickly():
-    plots.bars(["a", "b"], [1, 2], title="x")
-    start = time.process_time()
-    plots.bars(["a" * 50_000, "b" * 50_000], [1, 2], title="x" * 50_000)
-    assert time.process_time() - start < 2
+def test_endless_names_and_titles_are_cut_before_they_are_drawn():
+    drawn = plots.bars(["a" * 50_000, "b" * 50_000], [1, 2], title="x" * 50_000)
+    assert len(drawn) < 20_000
 
 
 def test_long_names_are_cut_in_the_middle_and_stay_different():
