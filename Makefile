@@ -21,7 +21,7 @@ test: lint types
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not gpu"
 
 test-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -m "slow and not gpu"
+	$(BIN)/python -m pytest -n $(WORKERS) -m "slow and not gpu"
 
 test-gpu: $(VENV)/.installed
 	$(BIN)/python -m pytest -m gpu

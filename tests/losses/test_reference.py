@@ -128,8 +128,8 @@ def test_hundred_random_cases_agree(name: str):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_thousand_random_cases_agree(name: str):
-    agree(name, range(100, 1000))
+def test_three_hundred_other_random_cases_agree(name: str):
+    agree(name, range(100, 400))
 
 
 @pytest.mark.parametrize("link", ["sigmoid", "sigmoid2", "softmax", "threshold_class"])
