@@ -189,11 +189,11 @@ def test_rows_that_are_no_neighbours_in_memory(name):
     logits, target, _ = case(name, 41, "hard", "none", False)
     loss = parts.find("losses", name).factory()
     wide = torch.cat([logits, logits], 1).to(DEVICE)
+    expected = outcome(name, "mean", logits, target, {}, fused=True)[1] / 2
     with kernels.everywhere():
         for view in (wide[:, :41], logits.to(DEVICE).t().contiguous().t(), wide.t()[:41].t()):
             leaf = view.detach().requires_grad_()
             loss(leaf, target.to(DEVICE)).backward()
-            expected = outcome(name, "mean", logits, target, {}, fused=True)[1] / 2
             torch.testing.assert_close(leaf.grad.double().cpu(), expected, rtol=1e-5, atol=1e-7)
 
 
