@@ -17,8 +17,10 @@ train_and_tag() { # BIN
   (
     cd "$folder"
     "$1/python" -c 'import sys, tagwright; assert tagwright.__file__.startswith(sys.prefix), tagwright.__file__'
+    COLUMNS=200 "$1/tagwright" fit --help >help.txt
+    grep -q 'Tokens and tags train' help.txt || { echo "no help of arguments" && exit 1; } # older typer drops it
     printf 'text\nan audio cable for the kitchen\n' >mails.csv
-    "$1/tagwright" fit shop --encoder bow --epochs 1 --out model 2>log.txt || { cat log.txt && exit 1; }
+    "$1/tagwright" fit shop --encoder bow --epochs 1 --out model >log.txt 2>&1 || { cat log.txt && exit 1; }
     "$1/tagwright" tag model mails.csv --out tagged.csv 2>log.txt || { cat log.txt && exit 1; }
     test -s model.run/report.html
     grep -q '^"an audio cable for the kitchen"' tagged.csv
