@@ -11,13 +11,21 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# pages whose examples train on all pages of the shop, several times
+LONG = {"comparisons.md", "groups.md", "settings.md", "tutorial.md"}
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+def cases() -> list:
+    """The pages with examples; long ones are slow tests."""
+    marks = {page: [pytest.mark.slow] if page.name in LONG else [] for page in PAGES if blocks(page)}
+    return [pytest.param(page, marks=mark, id=page.name) for page, mark in marks.items()]
+
+
+@pytest.mark.parametrize("page", cases())
 def test_every_example_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "example"}
