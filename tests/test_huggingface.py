@@ -84,8 +84,7 @@ def on_two_processes(work: str, rows: int, out: Path) -> dict[str, Tensor]:
 
 
 @needs_trainer
-@pytest.mark.parametrize("accumulate", [1, 3])
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize(("name", "accumulate"), [("bce", 1), ("cross_entropy", 1), *((n, 3) for n in PLAIN)])
 def test_step_in_trainer_has_the_gradient_of_one_batch(name: str, accumulate: int):
     """Nine rows in twos and threes of twos: the last batch and the last group are short."""
     check_steps(Case(name), accumulate=accumulate)
