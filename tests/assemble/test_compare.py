@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from tagwright.assemble import compare as comparing
+from tagwright.assemble import compared as telling
 from tagwright.assemble import runs as module
-from tagwright.assemble.compare import compare_folder
+from tagwright.assemble.compare import compare_folder, differing
 from tagwright.assemble.watch import Watch
 from tagwright.errors import DataError, ModelError, SettingsError, TagwrightError
 from tagwright.settings import resolve
@@ -415,3 +417,50 @@ def test_an_encoder_beside_encoders_is_refused(split_source, quick, tmp_path):
     options = {"objectives": ["bce", "zlpr"], "encoders": ["cnn", "lstm"], "seeds": 1, "out": tmp_path / "c"}
     with pytest.raises(SettingsError, match="--encoders names the encoders"):
         compare_folder(str(split_source), quick, chosen={"encoder": {"name": "bow"}}, **options)
+
+
+def test_a_regulariser_that_some_objectives_have_is_a_difference():
+    """lm-mtc brings `mlm` and cloze does not: this was a KeyError after the last run."""
+    chosen = {name: resolve({"objective": name, "encoder": "minilm"}) for name in ("cloze", "lm-mtc")}
+    found = differing(chosen)
+    assert found["mlm"] == {"cloze": "none", "lm-mtc": "on"}
+    assert not any(name.startswith("head") for name in found)
+
+
+def test_settings_of_a_regulariser_differ_among_those_that_have_it():
+    given = {"bce": {}, "a": {"rdrop": {"alpha": 1.0}}, "b": {"rdrop": {"alpha": 2.0}}, "none": {"rdrop": "none"}}
+    found = differing({name: resolve({"objective": "bce", **own}) for name, own in given.items()})
+    assert found["rdrop"] == {"bce": "none", "a": "on", "b": "on", "none": "none"}
+    assert found["rdrop.alpha"] == {"a": 1.0, "b": 2.0}
+
+
+def breaking(*arguments, **options):
+    raise ValueError("cannot be drawn")
+
+
+def test_a_page_that_fails_is_said_and_the_rest_stands(split_source, quick, tmp_path, monkeypatch):
+    monkeypatch.setattr(comparing, "compare_report", breaking)
+    said = []
+    options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c", "say": said.append}
+    done = compare_folder(str(split_source), quick, **options)
+    assert done.report is None
+    assert (done.failed, len(strict(tmp_path / "c" / "results.json")["summary"])) == (0, 2)
+    assert any("report" in sentence and "ValueError: cannot be drawn" in sentence for sentence in said)
+
+
+def test_details_that_fail_are_said_and_the_summary_stands(split_source, quick, tmp_path, monkeypatch):
+    monkeypatch.setattr(telling.contrast, "gains", breaking)
+    said = []
+    options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c", "say": said.append}
+    done = compare_folder(str(split_source), quick, **options)
+    assert len(done.facts.summary) == 2
+    assert done.report is not None
+    (sentence,) = [one for one in done.facts.warnings if "cannot be drawn" in one]
+    assert sentence in said
+
+
+def test_a_report_of_a_run_that_fails_does_not_lose_the_run(split_source, quick, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "write_report", breaking)
+    done = compare_folder(str(split_source), quick, objectives=["bce", "zlpr"], seeds=1, out=tmp_path / "c")
+    assert (done.failed, [row["page"] for row in done.facts.rows]) == (0, ["", ""])
+    assert all(any("cannot be drawn" in one for one in row["said"]) for row in rows_in(tmp_path / "c"))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tagwright.assemble import bench
+from tagwright.assemble import reproduce as reproducing
 from tagwright.assemble import runs as module
 from tagwright.assemble.ledger import unpacked
 from tagwright.assemble.prepare import prepare
@@ -354,3 +355,14 @@ def test_a_cut_of_an_unknown_label_is_an_error_before_the_first_run(make, traine
     with pytest.raises(SettingsError, match="label of the cut 'few'"):
         make(RECIPE + '\n[[cuts]]\nname = "few"\nkeep = { spoort = 3 }\n')
     assert trained == []
+
+
+def test_a_picture_that_fails_is_said_and_the_tables_stand(make, tmp_path, monkeypatch):
+    def breaking(facts):
+        raise ValueError("cannot be drawn")
+
+    monkeypatch.setattr(reproducing, "picture", breaking)
+    said = []
+    done = make(say=said.append)
+    assert done.report.exists()
+    assert any("results.svg" in one and "ValueError: cannot be drawn" in one for one in said)

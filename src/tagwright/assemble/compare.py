@@ -5,10 +5,11 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
+from tagwright.assemble.attempts import Attempts
 from tagwright.assemble.bench import Bench, Ready, device_name
 from tagwright.assemble.compared import compared
 from tagwright.assemble.fit import can_report, read_for
@@ -99,6 +100,7 @@ def compare_folder(
     ground = _ground(data, first, split)
     runs = _planned(recipe, ground)
     require_apart(runs)
+    apart = differing({run.variant: run.settings for run in runs if run.encoder == recipe.encoders[0]})
     looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
     bench = Bench({source: ground}, looks_on.say)
     ready = _checked(runs, bench, looks_on.say)
@@ -112,14 +114,14 @@ def compare_folder(
         pass
     shutil.rmtree(out / "teachers", ignore_errors=True)  # they have served
     facts = replace(
-        compared(recipe, runs, ledger, ready, swept),
-        differing=differing({run.variant: run.settings for run in runs if run.encoder == recipe.encoders[0]}),
+        compared(recipe, runs, ledger, ready, swept, looks_on.say),
+        differing=apart,
         settings=first.as_dict(),
         device=device_name(first),
         seconds=time.monotonic() - started,
     )
     failed = sum("failed" in ledger.rows[run.key] for run in runs)
-    return Comparison(facts=facts, failed=failed, report=_write(facts, failed, out))
+    return Comparison(facts=facts, failed=failed, report=_write(facts, failed, out, looks_on.say))
 
 
 def _beside(chosen: Mapping[str, Any], variant: Variant, encoders: Sequence[str]) -> dict[str, Any]:
@@ -207,18 +209,30 @@ def _checked(runs: Sequence[Planned], bench: Bench, say: Callable[[str], None]) 
 
 
 def differing(chosen: Mapping[str, Settings | None]) -> dict[str, dict[str, Any]]:
-    """Settings beside the objective's own choices that are not the same for all: setting -> objective -> value."""
+    """Settings beside the objective's own choices that are not the same for all: setting -> objective -> value.
+
+    A section that only some have (a regulariser) is "on" for these and "none" for the others; its settings are compared
+    among those that have it.
+    """
     plain_of = {objective: settings.as_dict() for objective, settings in chosen.items() if settings is not None}
-    sections = [name for name in next(iter(plain_of.values())) if name not in ("objective", *PLAIN, "loss")]
+    sections = dict.fromkeys(section for values in plain_of.values() for section in values)
     result: dict[str, dict[str, Any]] = {}
-    for section in sections:
-        alike = len({values[section].get("name") for values in plain_of.values()}) == 1
-        # parts of different names have settings of their own, which nobody could compare
-        for key in {key: None for values in plain_of.values() for key in values[section]} if alike else ("name",):
-            found = {objective: values[section].get(key) for objective, values in plain_of.items()}
-            if any(value != found[next(iter(found))] for value in found.values()):
-                result[f"{section}.{key}"] = found
+    for section in (name for name in sections if name not in ("objective", *PLAIN, "loss")):
+        own = {objective: values.get(section, "none") for objective, values in plain_of.items()}
+        tables = {objective: values for objective, values in own.items() if values != "none"}
+        if 0 < len(tables) < len(own):
+            result[section] = {objective: "on" if objective in tables else "none" for objective in own}
+        result |= {f"{section}.{key}": found for key, found in _differing_keys(tables).items()}
     return result
+
+
+def _differing_keys(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Setting -> objective -> value, of one section's settings that are not the same for all."""
+    alike = len({values.get("name") for values in tables.values()}) == 1
+    # parts of different names have settings of their own, which nobody could compare
+    keys = {key: None for values in tables.values() for key in values} if alike else ("name",)
+    every = {key: {name: values.get(key) for name, values in tables.items()} for key in keys}
+    return {key: found for key, found in every.items() if any(a != b for a, b in pairwise(found.values()))}
 
 
 def _clear(out: Path) -> None:
@@ -229,11 +243,15 @@ def _clear(out: Path) -> None:
         shutil.rmtree(out / name, ignore_errors=True)
 
 
-def _write(facts: CompareFacts, failed: int, out: Path) -> Path | None:
+def _write(facts: CompareFacts, failed: int, out: Path, say: Callable[[str], None]) -> Path | None:
+    """Write the summary, then the report; if the report fails, the summary stands."""
     content = Comparison(facts=facts, failed=failed, report=None).as_dict()
     (out / SUMMARY).write_text(json.dumps(plain(content)), encoding="utf-8")
     if not can_report():
         return None
-    path = out / REPORT
-    path.write_text(compare_report(facts), encoding="utf-8")
-    return path
+    (out / REPORT).unlink(missing_ok=True)  # of an earlier comparison in this folder
+    page = Attempts(say).of("the report", lambda: compare_report(facts), None)
+    if page is None:
+        return None
+    (out / REPORT).write_text(page, encoding="utf-8")
+    return out / REPORT

@@ -1,12 +1,14 @@
 """All that a comparison's report tells, from its plan, its ledger and the data that it was scored on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tagwright import metrics
 from tagwright.assemble import contrast
+from tagwright.assemble.attempts import Attempts
 from tagwright.assemble.bench import Ready
 from tagwright.assemble.contrast import choices
 from tagwright.assemble.ledger import Ledger
@@ -28,42 +30,65 @@ from tagwright.report.compare_facts import CompareFacts, Run
 
 
 def compared(
-    recipe: Recipe, runs: Sequence[Planned], ledger: Ledger, ready: Ready, swept: Mapping[str, Swept]
+    recipe: Recipe,
+    runs: Sequence[Planned],
+    ledger: Ledger,
+    ready: Ready,
+    swept: Mapping[str, Swept],
+    say: Callable[[str], None] = lambda text: None,
 ) -> CompareFacts:
-    """What the runs say together."""
-    objectives = [variant.name for variant in recipe.variants]
+    """What the runs say together. What cannot be computed is said and left out: the runs took long, and stand."""
+    objectives, attempts = [variant.name for variant in recipe.variants], Attempts(say)
     primary, baseline, encoders = recipe.metric, recipe.baseline, recipe.encoders
     found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {(run.variant, run.encoder): {} for run in runs}
     for run in runs:
         if ledger.finished(run.key):
             found[run.variant, run.encoder][run.seed] = ledger.rows[run.key]
-    names = measured_by_all(found)
-    apart = differences(found, baseline, names, primary)
-    won, games = wins(found, objectives, names)
     rows = [ledger.rows[run.key] for run in runs]
     finished = [row for row in rows if "failed" not in row]
-    places = [(objective, encoder) for encoder in encoders for objective in objectives]
-    return CompareFacts(
+    facts = CompareFacts(
         title=recipe.title,
         baseline=baseline,
         metric=primary,
         objectives=objectives,
         encoders=encoders,
         rows=[_run(row) for row in rows],
-        summary=[summary(place, found[place], names, recipe.seeds - len(found[place])) for place in places],
-        differences=apart,
-        verdict=verdict([one for one in apart if one["metric"] == primary], baseline, primary, encoders=len(encoders)),
+        summary=[],
         split=ready.on,
         texts=finished[0]["texts"] if finished else 0,
         lower_is_better=[name for name, (_, higher) in metrics.METRICS.items() if not higher],
-        wins=won if games else [],
-        games=games,
-        sweeps=sweeps(found, swept, encoders, primary),
         watched=finished[0]["watched"] if finished else "score",
-        warnings=ready.prepared.warnings,
         versions=versions(),
-        **_details(found, ready, recipe, dict(_shown(found, recipe))),
     )
+    steps: dict[str, Callable[[], dict[str, Any]]] = {
+        "means and differences": lambda: _numbers(found, recipe),
+        "curves of swept settings": lambda: {"sweeps": sweeps(found, swept, encoders, primary)},
+        "details of training and calibration": lambda: _details(found, ready),
+        "details of labels and texts": lambda: _of_labels(found, ready, recipe),
+    }
+    nothing: dict[str, Any] = {}
+    for what, compute in steps.items():
+        facts = replace(facts, **attempts.of(what, compute, nothing))
+    return replace(facts, warnings=(*ready.prepared.warnings, *attempts.failed))
+
+
+def _numbers(found: Finished, recipe: Recipe) -> dict[str, Any]:
+    """Means, differences from the baseline, wins, and the sentence that sums them up."""
+    objectives = [variant.name for variant in recipe.variants]
+    primary, baseline, encoders = recipe.metric, recipe.baseline, recipe.encoders
+    names = measured_by_all(found)
+    apart = differences(found, baseline, names, primary)
+    won, games = wins(found, objectives, names)
+    places = [(objective, encoder) for encoder in encoders for objective in objectives]
+    return {
+        "summary": [summary(place, found[place], names, recipe.seeds - len(found[place])) for place in places],
+        "differences": apart,
+        "verdict": verdict(
+            [one for one in apart if one["metric"] == primary], baseline, primary, encoders=len(encoders)
+        ),
+        "wins": won if games else [],
+        "games": games,
+    }
 
 
 def _run(row: Mapping[str, Any]) -> Run:
@@ -88,17 +113,23 @@ def _shown(found: Finished, recipe: Recipe) -> Iterator[tuple[str, str]]:
             yield encoder, best
 
 
-def _details(found: Finished, ready: Ready, recipe: Recipe, shown: Mapping[str, str]) -> dict[str, Any]:
-    """What is known of labels and texts; nothing of labels where tokens are tagged or labels are very many."""
-    space = ready.prepared.space
-    facts: dict[str, Any] = {"bands": [], "gains": [], "curves": [], "reliability": [], "exchanges": [], "flips": []}
-    every = {place: [runs[seed] for seed in sorted(runs)] for place, runs in found.items() if runs}
-    for (objective, encoder), rows in every.items():
+def _details(found: Finished, ready: Ready) -> dict[str, Any]:
+    """The course of every training, how well probabilities hold, and scores by frequency of labels."""
+    facts: dict[str, Any] = {"bands": [], "curves": [], "reliability": []}
+    for (objective, encoder), rows in _by_seed(found).items():
         place = contrast.Place(objective=objective, encoder=encoder)
         facts["curves"] += contrast.curves(place, rows)
         facts["reliability"] += contrast.reliability(place, rows)
         if not ready.prepared.tagged:
-            facts["bands"] += contrast.band_scores(place, rows, space.counts)
+            facts["bands"] += contrast.band_scores(place, rows, ready.prepared.space.counts)
+    return facts
+
+
+def _of_labels(found: Finished, ready: Ready, recipe: Recipe) -> dict[str, Any]:
+    """What is known of labels and texts; nothing of labels where tokens are tagged or labels are very many."""
+    space, shown = ready.prepared.space, dict(_shown(found, recipe))
+    facts: dict[str, Any] = {"gains": [], "exchanges": [], "flips": []}
+    every = _by_seed(found)
     truth = _truth(ready, every)
     if truth is None:
         return {**facts, "shown": shown}
@@ -112,6 +143,11 @@ def _details(found: Finished, ready: Ready, recipe: Recipe, shown: Mapping[str, 
                 facts["exchanges"] += contrast.exchanges(place, truth, chosen, base, space.names)
                 facts["flips"] += contrast.flips(place, truth, chosen, base, space.names, ready.table["text"])
     return {**facts, "shown": shown, "label_names": space.names, "label_counts": np.array(space.counts)}
+
+
+def _by_seed(found: Finished) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    """The finished runs of every objective on every encoder, by seed; none of those that have none."""
+    return {place: [runs[seed] for seed in sorted(runs)] for place, runs in found.items() if runs}
 
 
 def _truth(ready: Ready, every: Mapping[Any, Sequence[Mapping[str, Any]]]) -> np.ndarray | None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tagwright.assemble.attempts import Attempts
 from tagwright.assemble.bench import Say
 from tagwright.assemble.ledger import Ledger
 from tagwright.assemble.planned import Planned, plan, plan_of_rows, read_sources, said_settings
@@ -71,7 +72,7 @@ def reproduce(
     ledger = Ledger(out / LEDGER, say)
 
     def write() -> RecipeFacts:
-        return _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)))
+        return _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)), say)
 
     making = Making(sources=sources, teachers=out / "teachers")
     looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
@@ -101,7 +102,7 @@ def write_tables(
     words = [f"{key} {value}" for key, value in options.items() if value]
     words += [f"--set {one}" for one in _set_of([ledger.rows[run.key] for run in runs if run.key in ledger.rows])]
     command = " ".join(["tagwright reproduce", recipe.name, *words])
-    facts = _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)))
+    facts = _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)), say)
     return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
 
 
@@ -198,13 +199,19 @@ def _picture(facts: RecipeFacts) -> str | None:
     return picture(facts)
 
 
-def _write(out: Path, facts: RecipeFacts) -> RecipeFacts:
+def _write(out: Path, facts: RecipeFacts, say: Say) -> RecipeFacts:
+    """The summary first: tables or a picture that cannot be made do not lose it. A picture that fails is said."""
     out.mkdir(parents=True, exist_ok=True)
-    summary = json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n"
-    for name, text in ((TABLES, reproduce_report(facts)), (SUMMARY, summary), (PICTURE, _picture(facts))):
-        if text is None:
-            continue
-        aside = out / f"{name}.part"
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(out / name)
+    _replace(out / SUMMARY, json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n")
+    _replace(out / TABLES, reproduce_report(facts))
+    drawn = Attempts(say).of(PICTURE, lambda: _picture(facts), None)
+    if drawn is not None:
+        _replace(out / PICTURE, drawn)
     return facts
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole: a kill leaves the old one or the new one."""
+    aside = path.with_name(f"{path.name}.part")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from tagwright.assemble.attempts import Attempts
 from tagwright.assemble.bench import Bench, Ready, dev_untuned, device_name, only_metrics, said, scored
 from tagwright.assemble.crew import Lost, Tell, cores, shared
 from tagwright.assemble.device import device_of
@@ -130,9 +131,11 @@ def _trained(run: Planned, settings: Settings, bench: Bench, making: Making, tel
     facts: dict[str, Any] = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": device_name(settings)}
     facts |= {"dev_untuned": dev_untuned(fitted, ready)}
     facts |= {"memory": peak.bytes(), **scored(fitted, ready, settings, detail=making.detail)}
+    attempts = Attempts()
     if making.detail:
-        facts |= {"course": _course(fitted), "watched": fitted.metric, "page": _page(run, ready, fitted, making)}
-    return {**facts, "settings": settings.as_dict(), "said": list(said(ready, source))}
+        page = attempts.of("the report of this run", lambda: _page(run, ready, fitted, making), "")
+        facts |= {"course": _course(fitted), "watched": fitted.metric, "page": page}
+    return {**facts, "settings": settings.as_dict(), "said": [*said(ready, source), *attempts.failed]}
 
 
 def _course(fitted: Fitted) -> dict[str, list[float]]:
