@@ -38,6 +38,9 @@ def summary(objective: str, encoder: str, mean: float, *, finished: int = 3, fai
     }
 
 
+LABEL_F1 = np.array([0.5, 0.4, 0.3, np.nan, 0.1])
+
+
 def difference(objective: str, encoder: str, mean: float, around: float, p: float) -> dict[str, object]:
     """A difference of macro-F1 with its interval; Holm's correction doubles its p."""
     ends = {"mean": mean, "low": mean - around, "high": mean + around, "p_value": p, "adjusted": 2 * p}
@@ -54,7 +57,7 @@ def _whole(objective: str, encoder: str) -> dict[str, object]:
             {**own, "band": band, "labels": n, "from_count": low, "to_count": high, "macro_f1": 0.5, "spread": 0.01}
             for band, (n, low, high) in counts.items()
         ],
-        "gains": [{**own, "f1": np.array([0.5, 0.4, 0.3, np.nan, 0.1]) + better, "spread": np.full(5, 0.02)}],
+        "gains": [{**own, "f1": LABEL_F1 + better, "base": LABEL_F1, "spread": np.full(5, 0.02)}],
         "curves": [
             {**own, "seed": seed, "steps": [10, 20, 30], "scores": [0.3, 0.4, 0.5 + better], "losses": [3.0, 1.0, 0.1]}
             for seed in range(3)

@@ -41,7 +41,7 @@ def test_hostile_strings_stay_text(read_page):
         ],
         label_names=[label, other],
         label_counts=[3, 1],
-        gains=[{**who, "f1": [0.5, 0.4], "spread": [0.0, 0.0]} for who in (own, base)],
+        gains=[{**who, "f1": [0.5, 0.4], "base": [0.5, 0.4], "spread": [0.0, 0.0]} for who in (own, base)],
         sweeps=[{**own, "setting": HOSTILE, "values": [1, 2], "means": [0.1, 0.2], "spreads": [0.1, 0.1]}],
         curves=[{**own, "seed": 0, "steps": [1, 2], "scores": [0.1, 0.2], "losses": [2.0, 1.0]}],
         reliability=[{**own, "curve": {"centres": [0.5], "observed": [0.5], "counts": [1]}, "error": 0.1}],
@@ -89,7 +89,9 @@ def test_any_facts_give_a_balanced_page(read_page, name, label, numbers):
         ],
         label_names=[label, "other"],
         label_counts=[3, 0],
-        gains=[{**o, "f1": finite[i : i + 2], "spread": numbers[i : i + 2]} for i, o in enumerate(own)],
+        gains=[
+            {**o, "f1": finite[i : i + 2], "base": finite[:2], "spread": numbers[i : i + 2]} for i, o in enumerate(own)
+        ],
         sweeps=[{**own[1], "setting": label, "values": [1, 100], "means": finite[:2], "spreads": numbers[:2]}],
         curves=[{**o, "seed": 0, "steps": [1, 2, 3, 4], "scores": steps, "losses": steps} for o in own],
         reliability=[{**own[1], "curve": {"centres": [0.5], "observed": [a], "counts": [1]}, "error": b}],

@@ -123,7 +123,8 @@ def test_every_label_has_the_difference_of_every_objective():
     random = np.random.default_rng(0)
     scores = {name: random.random(7) for name in ("bce", "zlpr", "focal")}
     scores["bce"][3] = np.nan
-    gains = [{"objective": n, "encoder": "cnn", "f1": f1, "spread": np.zeros(7)} for n, f1 in scores.items()]
+    own = {"encoder": "cnn", "base": scores["bce"], "spread": np.zeros(7)}
+    gains = [{"objective": n, "f1": f1, **own} for n, f1 in scores.items()]
     facts = make_compare(gains=gains, label_names=[f"label {i}" for i in range(7)], label_counts=range(7))
     table = label_table(facts, "cnn", "focal", keys(facts))
     assert titles(table) == ["label", "train", "bce", "Δ focal", "Δ zlpr"]
@@ -141,7 +142,7 @@ def test_every_label_has_the_difference_of_every_objective():
 def test_a_table_of_labels_is_cut_at_the_smallest_differences():
     f1 = np.linspace(0, 0.5, 407)
     gains = [
-        {"objective": name, "encoder": "cnn", "f1": f1 * factor, "spread": np.zeros(407)}
+        {"objective": name, "encoder": "cnn", "f1": f1 * factor, "base": f1, "spread": np.zeros(407)}
         for name, factor in (("bce", 1), ("zlpr", 2))
     ]
     facts = make_compare(gains=gains, label_names=[str(i) for i in range(407)], label_counts=np.ones(407))

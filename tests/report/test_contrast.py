@@ -17,7 +17,9 @@ def gains_of(labels, difference):
     """Facts with as many labels, whose F1 differs so from the baseline's."""
     own = [("bce", np.full(labels, 0.5)), ("zlpr", 0.5 + np.asarray(difference))]
     return make_compare(
-        gains=[{"objective": n, "encoder": "cnn", "f1": f1, "spread": np.zeros(labels)} for n, f1 in own],
+        gains=[
+            {"objective": n, "encoder": "cnn", "f1": f1, "base": own[0][1], "spread": np.zeros(labels)} for n, f1 in own
+        ],
         label_names=[f"label {i}" for i in range(labels)],
         label_counts=np.ones(labels),
     )

@@ -106,10 +106,12 @@ def _run(row: Mapping[str, Any]) -> Run:
 
 
 def _shown(found: Finished, recipe: Recipe) -> Iterator[tuple[str, str]]:
-    """Encoder -> the objective that details are about."""
+    """Encoder -> the objective that details are about: the best of those that share a seed with the baseline."""
     for encoder in recipe.encoders:
-        best = best_beside(found, recipe.baseline, encoder, recipe.metric)
-        if best is not None and found.get((recipe.baseline, encoder)):
+        base = found.get((recipe.baseline, encoder), {})
+        paired = {place: runs for place, runs in found.items() if runs.keys() & base.keys()}
+        best = best_beside(paired, recipe.baseline, encoder, recipe.metric)
+        if best is not None:
             yield encoder, best
 
 
@@ -134,10 +136,14 @@ def _of_labels(found: Finished, ready: Ready, recipe: Recipe) -> dict[str, Any]:
     if truth is None:
         return {**facts, "shown": shown}
     for encoder in shown:
-        base = choices(every[recipe.baseline, encoder], space)
+        baseline = found[recipe.baseline, encoder]
+        kept = {seed: choices([row], space)[0] for seed, row in baseline.items()}
         for objective in (one for one, where in every if where == encoder):
-            place = contrast.Place(objective=objective, encoder=encoder)
-            chosen = choices(every[objective, encoder], space)
+            place, runs = contrast.Place(objective=objective, encoder=encoder), found[objective, encoder]
+            seeds = sorted(runs.keys() & kept.keys())
+            if not seeds:
+                continue
+            base, chosen = np.stack([kept[seed] for seed in seeds]), choices([runs[seed] for seed in seeds], space)
             facts["gains"].append(contrast.gains(place, truth, chosen, base))
             if objective == shown[encoder]:
                 facts["exchanges"] += contrast.exchanges(place, truth, chosen, base, space.names)

@@ -45,12 +45,13 @@ def band_scores(place: Place, rows: Rows, counts: Sequence[int]) -> list[BandSco
 
 
 def gains(place: Place, truth: np.ndarray, chosen: np.ndarray, base: np.ndarray) -> Gains:
-    """F1 of every label; truth (n, L), chosen and base (seeds, n, L) of the objective and the baseline, bool."""
+    """F1 of every label; truth (n, L), chosen and base (seeds, n, L) of the objective and the baseline, bool.
+
+    Both have the same seeds in the same order.
+    """
     own, other = _label_f1(truth, chosen), _label_f1(truth, base)
-    pairs = min(len(own), len(other))
-    apart = own[:pairs] - other[:pairs]
-    spreads = apart.std(axis=0, ddof=1) if pairs > 1 else np.zeros(truth.shape[1])
-    found: Gains = place.of(f1=own.mean(axis=0), spread=spreads)
+    spreads = (own - other).std(axis=0, ddof=1) if len(own) > 1 else np.zeros(truth.shape[1])
+    found: Gains = place.of(f1=own.mean(axis=0), base=other.mean(axis=0), spread=spreads)
     return found
 
 
@@ -121,10 +122,13 @@ def flips(
     names: Sequence[str],
     texts: pa.ChunkedArray,
 ) -> list[Flip]:
-    """Texts that most seeds of the one have right and most of the other wrong, both ways, the clearest first."""
-    seeds = min(len(chosen), len(base))
-    before = (base[:seeds] == truth).all(2).sum(0)
-    after = (chosen[:seeds] == truth).all(2).sum(0)
+    """Texts that most seeds of the one have right and most of the other wrong, both ways, the clearest first.
+
+    Arrays as for `gains`.
+    """
+    seeds = len(chosen)
+    before = (base == truth).all(2).sum(0)
+    after = (chosen == truth).all(2).sum(0)
     turned = (2 * np.minimum(before, after) < seeds) & (2 * np.maximum(before, after) > seeds)
     change = np.where(turned, after - before, 0)
     order = np.argsort(-np.abs(change), kind="stable")
@@ -133,8 +137,8 @@ def flips(
         place.of(
             text=texts[i].as_py(),
             true=_named(truth[i], names),
-            labels_before=_named(2 * base[:, i].sum(0) > len(base), names),
-            labels_after=_named(2 * chosen[:, i].sum(0) > len(chosen), names),
+            labels_before=_named(2 * base[:, i].sum(0) > seeds, names),
+            labels_after=_named(2 * chosen[:, i].sum(0) > seeds, names),
             before=int(before[i]),
             after=int(after[i]),
             seeds=seeds,

@@ -76,11 +76,12 @@ class BandScore(TypedDict):
 
 
 class Gains(TypedDict):
-    """F1 of every label, means over seeds: arrays (L,) of an objective, to be seen against those of the baseline."""
+    """F1 of every label, arrays (L,): means over the seeds that both the objective and the baseline have."""
 
     objective: str
     encoder: str
     f1: Values
+    base: Values  # F1 of the baseline with the same seeds
     spread: Values  # standard deviation over seeds of the difference to the baseline
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tagwright.report.compare_facts import CompareFacts, Difference, Exchange, Run, Summary
+from tagwright.report.compare_facts import CompareFacts, Difference, Exchange, Gains, Run, Summary
 from tagwright.report.draw import short_names
 from tagwright.report.objectives import Key, metrics_of, ranked
 from tagwright.report.page import Cell, Table, decimals, duration, excerpt, metric_name, number, size
@@ -70,7 +70,7 @@ def label_table(facts: CompareFacts, encoder: str, shown: str, keys: Sequence[Ke
     found = {row["objective"]: row for row in facts.gains if row["encoder"] == encoder}
     base = np.asarray(found[facts.baseline]["f1"], float)
     others = [shown, *(key.name for key in keys if key.name not in (shown, facts.baseline) and key.name in found)]
-    differences = {name: np.asarray(found[name]["f1"], float) - base for name in others}
+    differences = {name: gain_of(found[name]) for name in others}
     size = np.nan_to_num(np.abs(differences[shown]), nan=-1.0)
     rows = []
     for i in np.argsort(-size, kind="stable")[:MOST_LABELS].tolist():
@@ -81,6 +81,11 @@ def label_table(facts: CompareFacts, encoder: str, shown: str, keys: Sequence[Ke
     columns = [("label", ""), ("train", "texts of train that have the label"), (heads[0], f"F1 of {facts.baseline}")]
     columns += [(f"Δ {head}", f"F1 of {name} minus that of {facts.baseline}") for head, name in zip(heads[1:], others)]
     return Table(columns=columns, rows=rows, sorted_by=None, left_out=len(base) - len(rows))
+
+
+def gain_of(row: Gains) -> np.ndarray:
+    """F1 of every label minus that of the baseline with the same seeds, (L,)."""
+    return np.asarray(row["f1"], float) - np.asarray(row["base"], float)
 
 
 def error_table(facts: CompareFacts) -> Table:

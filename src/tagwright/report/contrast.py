@@ -8,7 +8,7 @@ import numpy as np
 
 from tagwright.report import contrast_plots, forest
 from tagwright.report.compare_facts import CompareFacts, Curve, Difference, Flip, Sweep
-from tagwright.report.compare_tables import exchange_table, interval_over, label_table
+from tagwright.report.compare_tables import exchange_table, gain_of, interval_over, label_table
 from tagwright.report.draw import PALETTE
 from tagwright.report.facts import Values
 from tagwright.report.objectives import Key, keys, present, primary, ranked
@@ -87,7 +87,7 @@ def by_label(facts: CompareFacts) -> list[Labels]:
         found = {row["objective"]: row for row in facts.gains if row["encoder"] == encoder}
         if facts.baseline not in found or objective not in found:
             continue
-        difference = np.asarray(found[objective]["f1"], float) - np.asarray(found[facts.baseline]["f1"], float)
+        difference = gain_of(found[objective])
         spread = np.asarray(found[objective]["spread"], float)
         figures = list(_gains(facts, difference, spread)) if np.isfinite(difference).any() else []
         result.append(Labels(encoder, objective, figures, label_table(facts, encoder, objective, keys(facts))))
