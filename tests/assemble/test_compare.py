@@ -464,3 +464,24 @@ def test_a_report_of_a_run_that_fails_does_not_lose_the_run(split_source, quick,
     done = compare_folder(str(split_source), quick, objectives=["bce", "zlpr"], seeds=1, out=tmp_path / "c")
     assert (done.failed, [row["page"] for row in done.facts.rows]) == (0, ["", ""])
     assert all(any("cannot be drawn" in one for one in row["said"]) for row in rows_in(tmp_path / "c"))
+
+
+def test_rows_say_which_part_was_scored(split_source, quick, compared, tmp_path):
+    options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c", "split": "dev"}
+    compare_folder(str(split_source), quick, **options)
+    on_dev, on_test = rows_in(tmp_path / "c"), rows_in(compared[0])
+    assert {row["on"] for row in on_dev} == {"dev"}
+    assert {row["on"] for row in on_test} == {"test"}
+    assert not any("test" in row for row in (*on_dev, *on_test))
+
+
+def test_a_comparison_of_an_earlier_version_is_gone_on_with(compared, split_source, quick, tmp_path, monkeypatch):
+    (tmp_path / "c").mkdir()
+    rows = rows_in(compared[0])
+    old = [{"test": row.pop("scored"), **{k: v for k, v in row.items() if k != "on"}} for row in rows]
+    (tmp_path / "c" / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in old))
+    trained = counting(monkeypatch)
+    options = {"objectives": ["bce", "zlpr"], "seeds": 3, "out": tmp_path / "c", "resume": True}
+    done = compare_folder(str(split_source), quick, **options)
+    assert trained == []
+    assert [row["metrics"] for row in done.facts.rows] == [row["metrics"] for row in compared[1].facts.rows]

@@ -23,7 +23,7 @@ def compared(split_source, tiny, tmp_path_factory):
 
 def test_details_are_about_the_best_that_is_not_the_baseline(compared):
     facts, rows = compared
-    means = {n: np.mean([rows[n, seed]["test"][facts.metric] for seed in (0, 1)]) for n in ("focal", "zlpr")}
+    means = {n: np.mean([rows[n, seed]["scored"][facts.metric] for seed in (0, 1)]) for n in ("focal", "zlpr")}
     assert facts.shown == {"cnn": max(means, key=means.get)}
     assert {one["objective"] for one in (*facts.exchanges, *facts.flips)} <= set(facts.shown.values())
 
@@ -32,7 +32,7 @@ def test_gains_are_of_all_objectives_and_average_to_macro_f1(compared):
     facts, rows = compared
     assert [one["objective"] for one in facts.gains] == ["bce", "focal", "zlpr"]
     for one in facts.gains:
-        expected = np.mean([rows[one["objective"], seed]["test"]["macro_f1"] for seed in (0, 1)])
+        expected = np.mean([rows[one["objective"], seed]["scored"]["macro_f1"] for seed in (0, 1)])
         assert np.mean(one["f1"]) == pytest.approx(expected)
         assert len(one["f1"]) == len(facts.label_names) == len(facts.label_counts)
 
@@ -59,7 +59,7 @@ def test_every_run_has_a_curve_and_every_objective_its_reliability(compared):
 def test_bands_are_those_of_the_metrics(compared):
     facts, rows = compared
     for one in facts.bands:
-        found = [rows[one["objective"], seed]["test"][f"{one['band']}_macro_f1"] for seed in (0, 1)]
+        found = [rows[one["objective"], seed]["scored"][f"{one['band']}_macro_f1"] for seed in (0, 1)]
         assert one["macro_f1"] == pytest.approx(np.mean(found))
 
 

@@ -91,7 +91,7 @@ def test_flips_are_few_and_the_clearest_come_first(monkeypatch):
 
 
 def test_bands_are_means_over_seeds_of_what_was_measured():
-    rows = [{"test": {"head_macro_f1": value, "tail_macro_f1": value / 2}} for value in (0.4, 0.6)]
+    rows = [{"scored": {"head_macro_f1": value, "tail_macro_f1": value / 2}} for value in (0.4, 0.6)]
     found = contrast.band_scores(PLACE, rows, [900, 100, 5, 4])
     assert [(one["band"], one["labels"], one["from_count"], one["to_count"]) for one in found] == [
         ("head", 1, 900, 900),
@@ -104,13 +104,13 @@ def test_bands_are_means_over_seeds_of_what_was_measured():
 def test_reliability_is_that_of_all_decisions_together():
     first = {"count": [10, 0, 30], "confidence": [0.1, None, 0.9], "frequency": [0.2, None, 0.8]}
     second = {"count": [30, 0, 10], "confidence": [0.2, float("nan"), 0.8], "frequency": [0.1, float("nan"), 0.9]}
-    rows = [{"reliability": one, "test": {"calibration_error": e}} for one, e in ((first, 0.1), (second, 0.3))]
+    rows = [{"reliability": one, "scored": {"calibration_error": e}} for one, e in ((first, 0.1), (second, 0.3))]
     (found,) = contrast.reliability(PLACE, rows)
     assert list(found["curve"]["counts"]) == [40, 40]
     assert list(found["curve"]["centres"]) == pytest.approx([(1 + 6) / 40, (27 + 8) / 40])
     assert list(found["curve"]["observed"]) == pytest.approx([(2 + 3) / 40, (24 + 9) / 40])
     assert found["error"] == pytest.approx(0.2)
-    assert contrast.reliability(PLACE, [{"test": {}}]) == []
+    assert contrast.reliability(PLACE, [{"scored": {}}]) == []
 
 
 def test_curves_are_those_of_runs_that_were_looked_at():

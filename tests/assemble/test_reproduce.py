@@ -125,8 +125,8 @@ def test_scores_are_those_of_fit_and_score(make, tmp_path, folder):
     fitted = fit(prepare(data, settings), settings)
     expected = score(fitted.model, data, split="test").as_dict()["metrics"]
     row = ledger(tmp_path)[0]
-    assert row["test"]["accuracy"] == expected["accuracy"]
-    assert row["test"]["macro_f1"] == pytest.approx(expected["macro_f1"])
+    assert row["scored"]["accuracy"] == expected["accuracy"]
+    assert row["scored"]["macro_f1"] == pytest.approx(expected["macro_f1"])
     assert row["dev"]["accuracy"] == fitted.model.heads["main"].metrics["metrics"]["accuracy"]
     assert unpacked(row["right"], row["texts"]).mean() == pytest.approx(expected["accuracy"])
 
@@ -230,7 +230,7 @@ def test_classes_cut_in_turn_are_one_table_of_means(make, tmp_path):
     assert tables["in turn"].parts == 2
     rows = [row for row in ledger(tmp_path) if row["cut"] == "in turn" and row["variant"] == "plain"]
     assert [row["part"] for row in rows] == ["city", "tool"]
-    mean = np.mean([row["test"]["accuracy"] for row in rows])
+    mean = np.mean([row["scored"]["accuracy"] for row in rows])
     assert tables["in turn"].lines[0].scores == pytest.approx([mean])
     assert len([note for note in tables["in turn"].notes if note.startswith("keep: 2 of ")]) == 2
     assert any(note.startswith("keep: 3 of ") and note.endswith("sport") for note in tables["few"].notes)

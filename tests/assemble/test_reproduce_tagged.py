@@ -80,8 +80,8 @@ def test_scores_are_those_of_fit_and_score(made, model):
     expected = score(*model, split="test").as_dict()["metrics"]
     row = first_row(made[0])
     for name in ("macro_f1", "macro_f2", "entity_f1", "macro_f1_without_o", "accuracy"):
-        assert row["test"][name] == pytest.approx(expected[name]), name
-    assert row["test"]["entity_f1"] > 0
+        assert row["scored"][name] == pytest.approx(expected[name]), name
+    assert row["scored"]["entity_f1"] > 0
     assert row["right"] is None
 
 

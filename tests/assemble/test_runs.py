@@ -53,7 +53,7 @@ def test_every_run_is_in_the_ledger_with_what_it_was_made_with(planned, tmp_path
     again = Ledger(tmp_path / "runs.jsonl").rows
     assert [(row["variant"], row["by"]) for row in again.values()] == [("bce", "me"), ("zlpr", "me")]
     assert again.keys() == ledger.rows.keys()
-    assert all(row["seconds"] > 0 and row["test"] for row in again.values())
+    assert all(row["seconds"] > 0 and row["scored"] for row in again.values())
 
 
 def test_dev_is_there_with_and_without_its_thresholds(planned, tmp_path):

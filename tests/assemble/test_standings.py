@@ -11,7 +11,7 @@ from tagwright.metrics._influence import influence
 
 def row(score, *, right=None, seconds=2.0):
     answers = {"right": None, "texts": 0} if right is None else {"right": packed(right), "texts": len(right)}
-    return {"test": {"accuracy": score, "ranking_loss": score}, "seconds": seconds, **answers}
+    return {"scored": {"accuracy": score, "ranking_loss": score}, "seconds": seconds, **answers}
 
 
 def answers(share, *, seed, texts=401):
@@ -87,7 +87,7 @@ def test_f1_is_compared_text_by_text_where_the_runs_tell_what_each_adds():
             chosen = truth ^ (random.random(truth.shape) < wrong)
             values = influence("micro_f1", truth, chosen)
             of_texts = {"micro_f1": packed_values(values)}
-            runs[name][seed, ""] = {**row(0.0), "test": {"micro_f1": values.mean()}, "of_texts": of_texts}
+            runs[name][seed, ""] = {**row(0.0), "scored": {"micro_f1": values.mean()}, "of_texts": of_texts}
     found = lines_of(runs, "micro_f1")["new"]
     assert found.over_texts != found.over_seeds
     assert found.over_texts[0] == pytest.approx(found.over_seeds[0])

@@ -17,7 +17,7 @@ DOWN = [0.40, 0.43, 0.41, 0.38, 0.41]
 def rows_of(values, **more):
     return {
         seed: {
-            "test": {"macro_f1": value, "ranking_loss": 1 - value},
+            "scored": {"macro_f1": value, "ranking_loss": 1 - value},
             "seconds": 2.0 + seed,
             "memory": 100 * seed,
             **more,
@@ -120,7 +120,7 @@ def test_where_texts_are_known_the_interval_speaks_of_them():
     found = {
         (name, "cnn"): {
             seed: {
-                "test": {"subset_accuracy": float(one.mean()), "micro_f1": float(values[name][seed].mean())},
+                "scored": {"subset_accuracy": float(one.mean()), "micro_f1": float(values[name][seed].mean())},
                 "texts": 200,
                 "right": packed(one),
                 "of_texts": {"micro_f1": packed_values(values[name][seed])},
@@ -166,7 +166,7 @@ def test_a_summary_of_nothing_has_no_numbers():
 
 def test_metrics_that_some_run_lacks_are_left_out():
     found = found_with(bce=BASE, zlpr=UP)
-    del found["zlpr", "cnn"][2]["test"]["ranking_loss"]
+    del found["zlpr", "cnn"][2]["scored"]["ranking_loss"]
     assert measured_by_all(found) == ["macro_f1"]
     assert measured_by_all({}) == []
 

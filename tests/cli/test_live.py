@@ -17,7 +17,7 @@ def planned(variant, seed, encoder="cnn"):
 
 
 def row(value):
-    return {"test": {"macro_f1": value}, "dev": {"macro_f1": value}, "seconds": 1.0}
+    return {"scored": {"macro_f1": value}, "on": "test", "dev": {"macro_f1": value}, "seconds": 1.0}
 
 
 def shown(table):

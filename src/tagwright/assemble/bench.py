@@ -107,7 +107,8 @@ def scored(fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = F
     truth = truth_of(ready.truth, head.part)
     scores = _scores(fitted, ready, settings)
     measures = fitted.measures if ready.on == "dev" else measured(scores, truth)
-    facts = {"test": only_metrics(measures.results(label_counts=head.space.counts)), "texts": truth.shape[0]}
+    found = only_metrics(measures.results(label_counts=head.space.counts))
+    facts = {"scored": found, "on": ready.on, "texts": truth.shape[0]}
     if not isinstance(scores, Scores):
         return {**facts, "right": None}
     values = {metric: packed_values(influence(metric, truth, scores.chosen)) for metric in F1}
@@ -166,7 +167,7 @@ def _scored_tokens(fitted: Fitted, ready: Ready) -> dict[str, Any]:
         sheet, measures = ready.prepared.sheets["dev"], fitted.measures
     found = only_metrics(measures.results(label_counts=head.space.counts))
     counts = {"texts": len(sheet.offsets) - 1, "tokens": len(ready.truth)}
-    return {"test": found, **counts, "right": None, "amounts": _amounts(measures)}
+    return {"scored": found, "on": ready.on, **counts, "right": None, "amounts": _amounts(measures)}
 
 
 def _measured_sheet(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> Measures:

@@ -96,7 +96,7 @@ def _run(row: Mapping[str, Any]) -> Run:
         objective=row["variant"],
         encoder=row["encoder"],
         seed=row["seed"],
-        metrics=row.get("test", {}),
+        metrics=row.get("scored", {}),
         untuned=row.get("untuned", {}),
         seconds=row.get("seconds", float("nan")),
         memory=row.get("memory"),

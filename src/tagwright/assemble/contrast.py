@@ -35,7 +35,7 @@ def band_scores(place: Place, rows: Rows, counts: Sequence[int]) -> list[BandSco
     """Macro-F1 of frequent, middling and rare labels; none where a run has no such scores."""
     numbers, result = np.array(counts), []
     for band, inside in band_masks(numbers).items():
-        scores = [row["test"][f"{band}_macro_f1"] for row in rows if f"{band}_macro_f1" in row["test"]]
+        scores = [row["scored"][f"{band}_macro_f1"] for row in rows if f"{band}_macro_f1" in row["scored"]]
         if inside.any() and scores:
             own = numbers[inside]
             facts = {"band": band, "labels": int(inside.sum())}
@@ -85,7 +85,7 @@ def reliability(place: Place, rows: Rows) -> list[Reliability]:
     total = count.sum(0)
     filled = total > 0
     means = [np.nansum(values * count, axis=0)[filled] / total[filled] for values in (confidence, frequency)]
-    error = [row["test"]["calibration_error"] for row in rows if "calibration_error" in row["test"]]
+    error = [row["scored"]["calibration_error"] for row in rows if "calibration_error" in row["scored"]]
     curve = Calibration(centres=means[0], observed=means[1], counts=total[filled])
     return [place.of(curve=curve, error=float(np.mean(error)) if error else float("nan"))]
 

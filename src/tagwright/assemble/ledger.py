@@ -4,7 +4,7 @@ import base64
 import json
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class Ledger:
                 say(f"{path.name}, line {number} is torn; its run is made again")
                 continue
             if row is not None:
-                self.rows[row["key"]] = row
+                self.rows[row["key"]] = current(row)
 
     def begin(self) -> None:
         """Make the file: it tells the folder for ours from the first run on, however that ends."""
@@ -51,6 +51,20 @@ class Ledger:
         """The row of a run that ended well."""
         row = self.rows.get(key)
         return None if row is None or "failed" in row else row
+
+
+def current(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of any version as rows are now: metrics of the part `on` are `scored`.
+
+    Earlier rows had them as "test", also where dev was scored; there they equal the metrics of "dev".
+
+    >>> current({"key": "k", "dev": {"lrap": 0.5}, "test": {"lrap": 0.4}})
+    {'key': 'k', 'dev': {'lrap': 0.5}, 'scored': {'lrap': 0.4}, 'on': 'test'}
+    """
+    if "test" not in row:
+        return dict(row)
+    on = "dev" if row["test"] == row.get("dev") else "test"
+    return {name: value for name, value in row.items() if name != "test"} | {"scored": row["test"], "on": on}
 
 
 def packed(values: np.ndarray) -> str:

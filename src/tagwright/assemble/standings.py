@@ -69,7 +69,7 @@ def _scores(runs: Runs, metric: str, parts: int, also: Sequence[str]) -> _Scores
     whole = {seed: rows for seed, rows in by_seed.items() if len(rows) == parts}
 
     def means(name: str) -> dict[int, float]:
-        return {seed: float(np.mean([row["test"].get(name, np.nan) for row in rows])) for seed, rows in whole.items()}
+        return {seed: float(np.mean([row["scored"].get(name, np.nan) for row in rows])) for seed, rows in whole.items()}
 
     return _Scores(
         of_seed=means(metric),

@@ -18,7 +18,7 @@ Finished = Mapping[Place, Mapping[int, Mapping[str, Any]]]  # by seed, runs that
 
 def measured_by_all(found: Finished) -> list[str]:
     """The metrics that every run has, in the order of the first."""
-    rows = [row["test"] for runs in found.values() for row in runs.values()]
+    rows = [row["scored"] for runs in found.values() for row in runs.values()]
     return [name for name in (rows[0] if rows else ()) if all(name in row for row in rows)]
 
 
@@ -30,7 +30,7 @@ def summary(place: Place, runs: Mapping[int, Mapping[str, Any]], names: Sequence
     return Summary(
         objective=objective,
         encoder=encoder,
-        metrics=_means([row["test"] for row in rows], names),
+        metrics=_means([row["scored"] for row in rows], names),
         untuned=_means([row["untuned"] for row in rows if "untuned" in row], names),
         seconds=float(np.mean([row["seconds"] for row in rows])) if rows else float("nan"),
         memory=float(max(memory)) if memory else None,
@@ -73,7 +73,7 @@ def _interval(
     values = [[values_of_texts([rows[seed]], name) for seed in seeds] for rows in (runs, base)]
     if len(seeds) > 1 and all(one is not None for side in values for one in side):
         return stats.crossed_interval(*(np.stack(side) for side in values)), True  # type: ignore[arg-type]
-    pairs = [np.array([rows[seed]["test"][name] for seed in seeds]) for rows in (runs, base)]
+    pairs = [np.array([rows[seed]["scored"][name] for seed in seeds]) for rows in (runs, base)]
     return stats.paired_interval(*pairs), False
 
 
@@ -82,7 +82,7 @@ def wins(found: Finished, objectives: Sequence[str], names: Sequence[str]) -> tu
     encoders = dict.fromkeys(encoder for _, encoder in found)
     seeds = sorted({seed for runs in found.values() for seed in runs})
     games = [
-        [found[objective, encoder][seed]["test"] for objective in objectives]
+        [found[objective, encoder][seed]["scored"] for objective in objectives]
         for encoder, seed in product(encoders, seeds)
         if all(seed in found.get((objective, encoder), {}) for objective in objectives)
     ]
@@ -104,7 +104,7 @@ def sweeps(
     result = []
     for (family, (setting, values)), encoder in product(swept.items(), encoders):
         scores = {
-            value: [row["test"][primary] for row in found.get((name, encoder), {}).values()]
+            value: [row["scored"][primary] for row in found.get((name, encoder), {}).values()]
             for name, value in values.items()
         }
         kept = sorted(value for value, own in scores.items() if own)
@@ -119,7 +119,7 @@ def best_beside(found: Finished, baseline: str, encoder: str, primary: str) -> s
     """The objective with the best mean on an encoder, but for the baseline."""
     sign = 1 if metrics.metric(primary)[1] else -1
     means = {
-        objective: sign * float(np.mean([row["test"][primary] for row in runs.values()]))
+        objective: sign * float(np.mean([row["scored"][primary] for row in runs.values()]))
         for (objective, where), runs in found.items()
         if where == encoder and objective != baseline and runs
     }

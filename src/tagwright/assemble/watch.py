@@ -66,5 +66,6 @@ def came_to(row: Mapping[str, Any], metric: str) -> str:
     """What a run came to, by one metric."""
     if "failed" in row:
         return f"failed ({shorten(row['failed'], 200, placeholder=' …')})"
-    found = row["test"].get(metric, np.nan)
-    return f"{metric} {found:.4f} (dev {row['dev'].get(metric, np.nan):.4f}), {row['seconds']:.1f} s"
+    found = f"{metric} {row['scored'].get(metric, np.nan):.4f} on {row['on']}"
+    dev = "" if row["on"] == "dev" else f" (dev {row['dev'].get(metric, np.nan):.4f})"
+    return f"{found}{dev}, {row['seconds']:.1f} s"

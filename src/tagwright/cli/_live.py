@@ -99,7 +99,7 @@ class LiveTable(Watch):
 
     def _cells(self, numbers: Sequence[int]) -> tuple[str, str, str]:
         rows = [self.rows[n] for n in numbers]
-        found = [r["test"][self.metric] for r in rows if r and "failed" not in r and self.metric in r["test"]]
+        found = [r["scored"][self.metric] for r in rows if r and "failed" not in r and self.metric in r["scored"]]
         failed = sum(row is not None and "failed" in row for row in rows)
         done = f"{len(found)}/{len(numbers)}" + (f", {failed} failed" if failed else "")
         middle = f"{mean(found):.4f}" + (f" ± {stdev(found):.4f}" if len(found) > 1 else "") if found else ""
