@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tagwright.assemble.fit import read_for
+from tagwright.assemble.named_files import with_contents
 from tagwright.assemble.prepare import table_digest
 from tagwright.assemble.recipes import FILES, Cut, Recipe, Variant, narrowed
 from tagwright.errors import DataError, SettingsError
@@ -19,7 +20,7 @@ from tagwright.read._readers import readers
 from tagwright.read.data import Size
 from tagwright.read.source import locate
 from tagwright.read.split import split
-from tagwright.settings import Choice, Settings, resolve
+from tagwright.settings import Settings, resolve
 
 PLACE = ("data", "encoder", "cut", "part", "variant", "seed")  # what a row of the ledger is known by, beside its key
 
@@ -165,15 +166,7 @@ def _resolved(given: Mapping[str, Any], source: Source) -> dict[str, Any]:
 
 def _key(settings: Settings, source: Source) -> str:
     """A digest of data and settings, the same wherever the recipe and the data stand."""
-    options = {k: _content(v) for k, v in settings.mask.options.items()}
-    plain = replace(settings, mask=Choice(name=settings.mask.name, options=options)).as_dict()
+    plain = with_contents(settings)
     plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
     on = "" if source.on == "test" else f" {source.on}"
     return hashlib.sha256(f"{plain!r} {source.digest}{on}".encode()).hexdigest()
-
-
-def _content(value: Any) -> Any:
-    """A file's digest in place of its path."""
-    if isinstance(value, str) and value.endswith(FILES) and Path(value).is_file():
-        return hashlib.sha256(Path(value).read_bytes()).hexdigest()
-    return value

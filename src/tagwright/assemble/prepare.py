@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright import parts
+from tagwright.assemble.named_files import file_digests
 from tagwright.assemble.network import learn
 from tagwright.assemble.sheets import Sheet, flat, sheet_of, tag_rows, tag_space
 from tagwright.batches.rows import Rows
@@ -21,7 +22,6 @@ from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.embed.vectors import read_vectors
 from tagwright.errors import DataError, SettingsError
-from tagwright.folder import MANIFEST, sha256
 from tagwright.labels.space import LabelSpace
 from tagwright.model import inputs_of
 from tagwright.network import Network
@@ -29,11 +29,10 @@ from tagwright.read import Data
 from tagwright.read.keep import keep
 from tagwright.read.split import split
 from tagwright.settings import Settings
-from tagwright.targets.distil import Teacher, folders_in, nobody
+from tagwright.targets.distil import Teacher, nobody
 from tagwright.targets.hard import hard
 
 FEW = 50  # texts
-FILES = ("groups", "words", "model")  # options of masks and targets that may name one
 NO_LABEL = "no label known"  # why a text is left out
 UNLABELLED = "unlabelled"  # the table of train's texts without labels
 LEARNT_FROM = {"text", "labels", "values", "unknown", "weight", "tokens", "tags"}
@@ -112,7 +111,7 @@ class Prepared:
         """A digest of the data and of every setting that moves the result."""
         plain = settings.as_dict()
         plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
-        return hashlib.sha256(f"{plain!r} {_file_digests(settings)} {self.data_digest}".encode()).hexdigest()
+        return hashlib.sha256(f"{plain!r} {file_digests(settings)} {self.data_digest}".encode()).hexdigest()
 
     def words(self, name: str) -> Tokens:
         """The first channel of a table's tokens, with 0 in place of what stands for no word."""
@@ -135,16 +134,6 @@ def table_digest(table: pa.Table) -> str:
             writer.write_table(part)
         digest.update(sink.getvalue())
     return digest.hexdigest()
-
-
-def _file_digests(settings: Settings) -> list[str]:
-    """Of the files and model folders that the settings name (groups may be edited between two runs)."""
-    teachers = folders_in(settings.targets.options.get("model", ""))
-    named = [*(settings.mask.options.get(name) for name in FILES), *teachers]
-    paths = [Path(value) for value in named if value]
-    # a model's manifest has the digests of all its files
-    files = [path / MANIFEST if path.is_dir() else path for path in paths]
-    return [sha256(path) for path in files if path.is_file()]
 
 
 def prepare(data: Data, settings: Settings) -> Prepared:
