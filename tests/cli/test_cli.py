@@ -106,6 +106,18 @@ def test_what_cannot_be_written_is_one_line_and_exit_code_2(call, name, tmp_path
     assert done.err.rstrip().endswith(("Not a directory", "File exists"))
 
 
+def test_what_cannot_be_read_is_not_said_to_be_unwritable(call, tmp_path, texts, model):
+    """A ledger or a manifest that cannot be read was "cannot write"."""
+    for folder, name in (("comparison", "runs.jsonl"), ("model", "manifest.json")):
+        (tmp_path / folder / name).mkdir(parents=True)
+    ledger = call("compare", texts, "--objectives", "bce,zlpr", "--out", tmp_path / "comparison", "--resume")
+    assert ledger.code == 2
+    assert f"error: cannot read {tmp_path / 'comparison' / 'runs.jsonl'}: Is a directory" in ledger.err
+    manifest = call("tag", tmp_path / "model", texts, "--out", tmp_path / "tags.csv")
+    assert manifest.code == 2
+    assert f"error: cannot read {tmp_path / 'model' / 'manifest.json'}: Is a directory" in manifest.err
+
+
 def test_lines_on_a_terminal_break_between_words(monkeypatch, capsys):
     from rich.console import Console
 

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
+from tagwright.cli._files import told
 from tagwright.errors import TagwrightError
 
 console = Console(stderr=True, highlight=False)
@@ -26,9 +27,7 @@ def fail(error: TagwrightError | OSError) -> NoReturn:
     if isinstance(error, Interrupted):
         say(str(error))
         sys.exit(130)
-    reason = str(error)
-    if isinstance(error, OSError):  # reading has errors of its own kind
-        reason = f"cannot write {error.filename or 'a file'}: {error.strerror or error}"
+    reason = told(error) if isinstance(error, OSError) else str(error)
     _print(console, Text.assemble(("error:", "bold red"), f" {reason}"))
     sys.exit(2)
 
