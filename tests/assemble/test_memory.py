@@ -1,8 +1,5 @@
-"""More labels than memory are refused before they are made; batches that do not fit are cut."""
+"""Soft labels that do not fit are refused before they are made; batches that do not fit are cut."""
 
-import json
-
-import numpy as np
 import pytest
 import torch
 
@@ -11,21 +8,6 @@ from tagwright.errors import SettingsError
 from tagwright.settings import resolve
 
 CPU = torch.device("cpu")
-LEARNED = {"config.json": np.frombuffer(json.dumps({"hidden_size": 384}).encode(), np.uint8)}
-
-
-def test_too_many_labels_are_refused_with_the_figures(monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 2_000_000_000)
-    memory.require_memory(LEARNED, 100_000, batch=32, device=CPU)
-    with pytest.raises(SettingsError, match=r"1,000,000 labels on an encoder of width 384 want 6.7 GB .* 2.0 GB free"):
-        memory.require_memory(LEARNED, 1_000_000, batch=32, device=CPU)
-
-
-def test_other_encoders_and_unknown_memory_are_let_through(monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 1)
-    memory.require_memory({}, 10**9, batch=32, device=CPU)
-    monkeypatch.setattr(memory, "free_bytes", lambda device: None)
-    memory.require_memory(LEARNED, 10**9, batch=32, device=CPU)
 
 
 def test_soft_labels_of_too_many_cells_are_refused_with_the_figures(monkeypatch):

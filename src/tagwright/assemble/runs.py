@@ -17,6 +17,7 @@ from tagwright.assemble.device import device_of
 from tagwright.assemble.fit import write_report
 from tagwright.assemble.ledger import Ledger
 from tagwright.assemble.memory import Peak
+from tagwright.assemble.needed_memory import require_memory
 from tagwright.assemble.planned import Planned, Source
 from tagwright.assemble.train import Fitted, fit
 from tagwright.assemble.training import Run
@@ -126,6 +127,7 @@ def _about(run: Planned) -> dict[str, Any]:
 def _trained(run: Planned, settings: Settings, bench: Bench, making: Making, tell: Tell) -> dict[str, Any]:
     """Train a model and score it."""
     ready, source, peak = bench.of(run, settings), bench.sources[run.data], Peak(device_of(settings))
+    require_memory(ready.prepared, settings)  # a process that the system kills would take the other runs with it
     fitted = fit(ready.prepared, settings, Run(teachers=making.teachers, progress=partial(_telling, tell)))
     dev = only_metrics(fitted.model.primary.metrics["metrics"])
     facts: dict[str, Any] = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": device_name(settings)}

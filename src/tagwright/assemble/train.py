@@ -16,8 +16,9 @@ from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
 from tagwright.assemble.device import deterministic, device_of, forked_random
 from tagwright.assemble.exact import check_exact, is_exact, solve_network
 from tagwright.assemble.lessons import check_lessons, lessons
-from tagwright.assemble.memory import explained, require_memory
+from tagwright.assemble.memory import explained
 from tagwright.assemble.mlm import check_mlm, mlm_heads
+from tagwright.assemble.needed_memory import require_memory
 from tagwright.assemble.network import build_network, check_head, described
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
@@ -100,9 +101,7 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     tagging_of(prepared, settings)
     check_regularisers(settings, *(() if prepared.tag_space is None else (settings.of_tags(),)))
     check_lessons(prepared, settings, objective)
-    device = device_of(settings)
-    if not settings.head.options.get("chunk"):
-        require_memory(prepared.learned, len(prepared.space), batch=settings.fit.batch, device=device)
+    require_memory(prepared, settings)
     said = (*getattr(objective.mask_of, "said", ()), *left_out(settings.head, len(prepared.space)))
     return (*said, *check_mlm(prepared, settings))
 
