@@ -2,7 +2,7 @@
 
 The estimate counts what grows with the labels: the weights of the head with the state of their
 optimiser, the gradients of a batch, the scores of dev, and the arrays of fitting a decision. The
-factors come from measured peaks: estimates were 0.8 to 1.1 times the peak.
+factors come from measured peaks (docs/log.md).
 """
 
 import json
