@@ -157,7 +157,7 @@ def _cells(prepared: Prepared, settings: Settings) -> tuple[str, int]:
         return f"{tokens:,} tokens of dev", tokens * len(prepared.space)
     texts = prepared.tables["dev"].num_rows
     tags = 0 if prepared.tag_space is None else len(prepared.sheets["dev"].tags) * len(prepared.tag_space)
-    labels = 0 if shortlisted(settings, len(prepared.space)) else texts * len(prepared.space)
+    labels = 0 if shortlisted(settings.head, len(prepared.space)) else texts * len(prepared.space)
     return f"{texts:,} texts of dev", labels + tags
 
 
