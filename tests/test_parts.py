@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -10,8 +10,11 @@ import pytest
 
 from tagwright import parts
 from tagwright.errors import SettingsError
+from tagwright.labels.space import LabelSpace
 from tagwright.losses import BinaryCrossEntropyLoss, ZLPRLoss
 from tagwright.masks.groups import GroupMask, group_mask
+from tagwright.objective import build_objective
+from tagwright.settings import resolve
 
 EVERY = [(kind, name) for kind in parts.KINDS for name in parts.names(kind)]
 
@@ -26,8 +29,43 @@ def extended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in set(vars(package)) - before:
         delattr(package, name)
         sys.modules.pop(f"tagwright.schedules.{name}", None)
-    parts.names.cache_clear()
-    parts.find.cache_clear()
+    parts.refresh()
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Makes packages with entry points, found for the length of a test: `installed("tape", group={name: value}, …)`."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made: list[str] = []
+
+    def install(package: str, source: str = "", **groups: dict[str, str]) -> None:
+        made.append(package)
+        (tmp_path / f"{package}.py").write_text(source, encoding="utf-8")
+        about = tmp_path / f"{package}-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+        lines = [
+            f"[tagwright.{kind}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
+            for kind, points in groups.items()
+        ]
+        (about / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+        parts.refresh()
+
+    yield install
+    for package in made:
+        sys.modules.pop(package, None)
+    monkeypatch.undo()
+    parts.refresh()
+
+
+HALVING = '''"""Half the rate."""
+def halving(step_count, *, share=0.5):
+    """Half the rate, always.
+
+    More words.
+    """
+    return lambda step: share
+'''
 
 
 @pytest.mark.parametrize("kind", parts.KINDS)
@@ -48,7 +86,7 @@ def test_every_part_can_be_made_and_says_what_it_is(kind: str, name: str):
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_every_setting_accepts_its_own_default(kind: str, name: str):
-    assert parts.check(kind, name, parts.options(parts.find(kind, name).factory)) == []
+    assert parts.check(kind, name, parts.find(kind, name).settings) == []
 
 
 def test_first_losses_are_found_by_the_names_of_their_files():
@@ -58,15 +96,17 @@ def test_first_losses_are_found_by_the_names_of_their_files():
 
 def test_new_file_is_a_new_part_with_no_other_edit(extended: Path):
     source = (
-        '"""Half the rate.\n\nMore words."""\ndef halving(step_count, *, share=0.5):\n    return lambda step: share\n'
+        '"""Half the rate.\n\nMore words."""\n'
+        "def halving(step_count, *, share=0.5):\n    return lambda step: share\n\n\nPART = halving\n"
     )
     (extended / "halving.py").write_text(source, encoding="utf-8")
     (extended / "_private.py").write_text(source, encoding="utf-8")
-    (extended / "nothing.py").write_text('"""Neither a part\'s class nor its function."""\n', encoding="utf-8")
-    parts.names.cache_clear()
+    (extended / "nothing.py").write_text('"""Names no part."""\ndef nothing(): ...\n', encoding="utf-8")
+    parts.refresh()
     assert set(parts.names("schedules")) >= {"halving", "linear"}
     assert not {"_private", "nothing"} & set(parts.names("schedules"))
     assert parts.find("schedules", "halving").summary == "Half the rate."
+    assert parts.find("schedules", "halving").package == "tagwright"
     assert parts.build("schedules", "halving", {"share": 0.25}, step_count=4)(0) == 0.25
 
 
@@ -87,10 +127,37 @@ def test_options_of_a_class_are_those_of_its_making():
 
 def test_facts_reach_only_the_part_that_asks():
     names = ("a/x", "a/y", "b/x", "b/y")
-    mask = parts.build("masks", "groups", {"plain_share": 0.0}, label_names=names, label_counts=names, vocab_size=3)
+    mask = parts.build("masks", "groups", {"plain_share": 0.0}, label_names=names)
     assert isinstance(mask, GroupMask)
     assert mask.plain_share == 0.0
-    assert isinstance(parts.build("losses", "zlpr", {"threshold": 1.0}, label_names=names), ZLPRLoss)
+    assert isinstance(parts.build("losses", "zlpr", {"threshold": 1.0}, label_counts=[1], row_count=2), ZLPRLoss)
+
+
+def test_a_fact_that_the_kind_does_not_declare_is_refused():
+    with pytest.raises(TypeError, match=r"a schedule is told nothing of 'step_coumt'; did you mean 'step_count'\?"):
+        parts.build("schedules", "linear", {}, step_coumt=4)
+    with pytest.raises(TypeError, match="a loss is told nothing of 'label_names'"):
+        parts.build("losses", "zlpr", {}, label_names=("a", "b"))
+
+
+@pytest.mark.parametrize("asked", ["step_count, widht", "step_count, widht=None", "step_count, *, widht"])
+def test_a_part_that_misspells_a_fact_is_refused_wherever_it_is_used(extended: Path, asked: str):
+    source = f'"""Half."""\ndef halving({asked}):\n    return lambda step: 0.5\n\n\nPART = halving\n'
+    (extended / "halving.py").write_text(source, encoding="utf-8")
+    parts.refresh()
+    said = r"schedule 'halving' asks for 'widht', which it is not told; did you mean 'width'\? There are: step_count"
+    with pytest.raises(SettingsError, match=said):
+        parts.build("schedules", "halving", {}, step_count=4, width=3)
+    with pytest.raises(SettingsError, match=said):
+        resolve({"schedule": "halving"})
+
+
+def test_an_optional_fact_is_given_where_it_is_known(extended: Path):
+    source = '"""Half."""\ndef halving(step_count, width=7):\n    return lambda step: width\n\n\nPART = halving\n'
+    (extended / "halving.py").write_text(source, encoding="utf-8")
+    parts.refresh()
+    assert parts.build("schedules", "halving", {}, step_count=4)(0) == 7
+    assert parts.build("schedules", "halving", {}, step_count=4, width=3)(0) == 3
 
 
 def test_fact_is_not_a_setting():
@@ -126,9 +193,82 @@ def test_values_must_be_of_the_type_of_the_default(kind: str, name: str, given: 
     assert (parts.check(kind, name, given) == []) is fits
 
 
-def test_every_required_argument_is_a_fact_that_comes_first():
-    for kind, name in EVERY:
-        signature = inspect.signature(parts.find(kind, name).factory)
-        for parameter in signature.parameters.values():
-            needed = parameter.default is parameter.empty
-            assert needed or parameter.kind is parameter.KEYWORD_ONLY, f"{kind}/{name}: {parameter.name}"
+@pytest.mark.parametrize(("kind", "name"), EVERY)
+def test_facts_are_declared_and_come_before_the_settings(kind: str, name: str):
+    declared = parts.kind_of(kind).facts
+    if declared is None:
+        return
+    assert set(parts.asked(parts.find(kind, name).factory)) <= {*declared}
+    signature = inspect.signature(parts.find(kind, name).factory)
+    for parameter in signature.parameters.values():
+        fact = parameter.name in declared
+        settable = parameter.kind is parameter.KEYWORD_ONLY
+        assert fact or settable, f"{kind}/{name}: {parameter.name}"
+
+
+@pytest.mark.parametrize("value", ["tape:halving", "tape"])
+def test_another_package_adds_parts(installed: Callable[..., None], value: str):
+    installed("tape", HALVING + "PART = halving\n", schedules={"halving": value})
+    assert "halving" in parts.names("schedules")
+    assert parts.third_party("schedules", "halving") == "tape"
+    assert "tape" not in sys.modules  # nothing of it is imported before it is used
+    part = parts.find("schedules", "halving")
+    assert (part.package, part.settings) == ("tape", {"share": 0.5})
+    assert part.summary.startswith("Half the rate")
+    assert parts.build("schedules", "halving", {"share": 0.25}, step_count=4)(0) == 0.25
+    assert resolve({"schedule": {"name": "halving", "share": 0.1}}).schedule.options == {"share": 0.1}
+
+
+def test_the_programs_own_parts_belong_to_no_other_package():
+    assert {part.package for kind in parts.KINDS for part in parts.usable(kind)} == {"tagwright"}
+    assert parts.third_party("losses", "bce") is None
+    assert parts.third_party("losses", "no_such_loss") is None
+
+
+def test_a_name_that_two_packages_claim_is_refused_with_both(installed: Callable[..., None]):
+    installed("tape", HALVING, schedules={"linear": "tape:halving", "halving": "tape:halving"})
+    installed("reel", HALVING, schedules={"halving": "reel:halving"})
+    with pytest.raises(SettingsError, match="more than one schedule 'linear': of the packages tagwright and tape"):
+        parts.find("schedules", "linear")
+    with pytest.raises(SettingsError, match=r"more than one schedule 'halving': .*(tape and reel|reel and tape)"):
+        parts.find("schedules", "halving")
+    assert parts.build("schedules", "cosine", {}, step_count=4)(0) > 0  # the others are as they were
+    assert set(parts.broken("schedules")) == {"linear", "halving"}
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "said"),
+    [
+        ("import no_such_module", "tape:halving", "cannot be imported.*ModuleNotFoundError.*no_such_module"),
+        (HALVING, "tape:halvign", "cannot be imported.*AttributeError"),
+        (HALVING, "tape", "neither a part nor a module with PART"),
+        (HALVING.replace("step_count", "count"), "tape:halving", "asks for 'count'.*did you mean 'step_count'"),
+        ("1 / 0", "tape", "cannot be imported.*ZeroDivisionError"),
+    ],
+)
+def test_a_broken_part_is_an_error_only_where_it_is_used(
+    installed: Callable[..., None], source: str, value: str, said: str
+):
+    installed("tape", source, schedules={"halving": value})
+    assert parts.build("schedules", "linear", {}, step_count=4)(0) > 0
+    assert "halving" not in [part.name for part in parts.usable("schedules")]
+    with pytest.raises(SettingsError, match=rf"schedule 'halving' of the package tape.*{said}"):
+        parts.find("schedules", "halving")
+    assert "halving" in parts.broken("schedules")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("losses", "lm-mtc"), ("losses", "cloze"), ("regularise", "fit"), ("masks", "none")]
+)
+def test_a_name_with_another_meaning_is_no_name_of_a_part(installed: Callable[..., None], kind: str, name: str):
+    installed("tape", HALVING, **{kind: {name: "tape:halving"}})
+    with pytest.raises(SettingsError, match=f"the package tape calls a .* '{name}', which cannot be the name of one"):
+        parts.find(kind, name)
+
+
+def test_a_message_about_losses_passes_over_a_broken_one(installed: Callable[..., None]):
+    installed("tape", "import no_such_module", losses={"odd": "tape:Odd"})
+    space = LabelSpace(names=("a", "b"), counts=(1, 1))
+    with pytest.raises(SettingsError, match=r"losses that do: .*bce") as caught:
+        build_objective(resolve({"loss": "cross_entropy"}), space, row_count=2)
+    assert "odd" not in str(caught.value)

@@ -60,7 +60,7 @@ def kind_of(loss: nn.Module) -> str:
     """What the loss's rows are made of; one that needs all logits of a row at once is refused."""
     kind: str = getattr(loss, "over_labels", "")
     if not kind:
-        serving = [n for n in parts.names("losses") if hasattr(parts.find("losses", n).factory, "over_labels")]
+        serving = [part.name for part in parts.usable("losses") if hasattr(part.factory, "over_labels")]
         raise SettingsError(
             f"{type(loss).__name__} (as it is set) needs all logits of a text at once, so its labels cannot come in "
             f"chunks; losses that can: {', '.join(serving)}, squared_error with link=sigmoid"

@@ -190,7 +190,7 @@ def _check(settings: Settings, space: LabelSpace) -> None:
     if tagged and (settings.targets.name != "hard" or settings.mask.name != "none"):
         raise SettingsError("soft labels and masks are for labels of whole texts; to tag tokens take hard and none")
     if task not in factory.tasks:  # type: ignore[attr-defined]
-        valid = [n for n in parts.names("losses") if task in parts.find("losses", n).factory.tasks]  # type: ignore[attr-defined]
+        valid = [part.name for part in parts.usable("losses") if task in part.factory.tasks]  # type: ignore[attr-defined]
         raise SettingsError(f"{name} does not fit texts with {words}; losses that do: {', '.join(valid)}")
     if task == "many" and settings.link == "softmax":
         raise SettingsError(f"{name} with link softmax does not fit texts with {words}; set loss.link=sigmoid")
@@ -220,7 +220,7 @@ def _check_soft(settings: Settings, task: str) -> None:
             f"{', '.join(LINKS)}, such as bce, zlpr or cross_entropy"
         )
     if settings.soft.role == "replace" and not factory.soft:  # type: ignore[attr-defined]
-        known = [(n, parts.find("losses", n).factory) for n in parts.names("losses")]
+        known = [(part.name, part.factory) for part in parts.usable("losses")]
         valid = [n for n, one in known if one.soft and task in one.tasks]  # type: ignore[attr-defined]
         way = "take soft.role=auxiliary, or" if link in LINKS else "take"
         raise SettingsError(f"{name} takes no soft labels; {way} a loss that does: {', '.join(valid)}")

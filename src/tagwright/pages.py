@@ -117,7 +117,7 @@ def page(name: str) -> str:
 def table() -> str:
     """All losses, a row each, in Markdown."""
     lines = ["| loss | module | what | link | tasks | soft | sparse | batchwise | cost |", "|" + "---|" * 9]
-    for loss in map(described, parts.names("losses")):
+    for loss in map(described, parts.built_in("losses")):
         module, cost = loss.module, loss.text.cost.partition(":")[0].rstrip(".")
         what = re.sub(r" \([^ )]*(arxiv|doi)\.org[^ )]*\)", "", loss.summary)
         flags = (module.soft, getattr(module, "sparse", True), module.batchwise)
@@ -268,7 +268,7 @@ def _code(loss: Described) -> str:
 
 def write(folder: Path) -> None:
     """Every page and plot, and the table of the README that is there."""
-    for name in parts.names("losses"):
+    for name in parts.built_in("losses"):
         (folder / f"{name}.md").write_text(page(name), encoding="utf-8")
         (folder / f"{name}.svg").write_text(plot(name), encoding="utf-8")
     readme = folder / "README.md"

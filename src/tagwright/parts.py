@@ -1,46 +1,142 @@
-"""The folder is the registry: `losses/zlpr.py` is the loss "zlpr", its signature is the schema of its settings."""
+"""The registry of parts.
+
+A file of a kind's folder is a part of Tagwright: `losses/zlpr.py` is the loss "zlpr". Other packages add parts through
+entry points of the groups `tagwright.losses`, `tagwright.encoders`, and so on. An entry point names the part itself, or
+a module that names it in `PART`. A part's signature is the schema of its settings, and each kind declares in its
+`__init__` what it asks of its parts and what it tells them (`KIND`).
+"""
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
+from importlib import import_module, invalidate_caches
+from importlib.abc import SourceLoader
+from importlib.machinery import ModuleSpec
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from tagwright.errors import SettingsError, unknown
+from tagwright.errors import SettingsError, nearest, unknown
 
-# keyword arguments that the program sets itself
-RESERVED = {"reduction", "vectors"}
-KINDS = ("losses", "targets", "masks", "weights", "embed", "encoders", "heads", "regularise", "schedules", "decide")
+OURS = "tagwright"  # the package of the parts that come with the program
+KINDS = (
+    "losses",
+    "targets",
+    "masks",
+    "weights",
+    "embed",
+    "encoders",
+    "heads",
+    "regularise",
+    "schedules",
+    "decide",
+    "read",
+    "metrics",
+)
+RESERVED = frozenset({"reduction"})  # keyword arguments with a default that the program sets itself
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_CHOICES = ("none", "auto", "name")  # what settings say in place of a part's name, or beside it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What a kind of part is, in the `__init__` of its folder.
+
+    `facts` are the arguments that the program can give a part, each with a description. A part
+    takes those it needs: by position, with a default if it can do without. All its other arguments
+    are settings: keyword-only, with a default. Every part takes the facts of `always`. If `facts`
+    is None, parts of this kind are not built. If there is a `base`, every part is a class that
+    derives from it.
+    """
+
+    title: str
+    facts: Mapping[str, str] | None = field(default_factory=dict)
+    always: tuple[str, ...] = ()
+    base: type | None = None
+    reserved: Callable[[], frozenset[str]] = frozenset  # names that no part of the kind may have
 
 
 class Part(NamedTuple):
-    """One part: its folder, its name, the class or function that makes it, and the first line of its file."""
+    """One part: its folder, its name, the class or function that makes it, a line about it, and whose it is."""
 
     kind: str
     name: str
     factory: Callable[..., Any]
     summary: str
+    package: str = OURS
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a user may set, with the defaults."""
+        return {} if kind_of(self.kind).facts is None else options(self.factory)
+
+
+@cache
+def kind_of(kind: str) -> Kind:
+    """What the folder of a kind declares."""
+    found: Kind = import_module(f"tagwright.{kind}").KIND
+    return found
 
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """The parts of a folder, in order: files that do not begin with `_` and hold a part's class or function."""
+    """The names of all parts of a kind, in order. Nothing of another package is imported."""
+    return tuple(sorted({*built_in(kind), *_foreign(kind)}))
+
+
+@cache
+def built_in(kind: str) -> tuple[str, ...]:
+    """Tagwright's own parts of a kind: files of its folder that do not begin with `_` and name a part in `PART`."""
     package = import_module(f"tagwright.{kind}")
-    stems = [m.name for m in iter_modules(package.__path__) if not m.name.startswith("_")]
-    return tuple(stem for stem in sorted(stems) if _factory(_module(kind, stem)) is not None)
+    stems = (module.name for module in iter_modules(package.__path__))
+    return tuple(
+        sorted(stem for stem in stems if not stem.startswith("_") and _declares_part(f"tagwright.{kind}.{stem}"))
+    )
 
 
 @cache
 def find(kind: str, name: str) -> Part:
-    """The part of this name; an unknown one is an error that names the nearest."""
+    """The part of this name; one that is unknown, cannot be imported or does not keep to its contract is an error."""
     if name not in names(kind):
-        raise SettingsError(unknown("loss" if kind == "losses" else kind.removesuffix("s"), name, names(kind)))
-    module = _module(kind, name)
-    factory = _factory(module)
-    summary = (module.__doc__ or "").strip().splitlines()[0]
-    return Part(kind, name, factory, summary)  # type: ignore[arg-type]
+        raise SettingsError(unknown(kind_of(kind).title, name, names(kind)))
+    owners = [OURS] * (name in built_in(kind)) + [_package(point) for point in _foreign(kind).get(name, ())]
+    if len(owners) > 1:
+        raise SettingsError(
+            f"there is more than one {kind_of(kind).title} {name!r}: of the packages {' and '.join(owners)}; "
+            "uninstall one of them, or have its authors rename it"
+        )
+    part = _own_part(kind, name) if owners == [OURS] else _foreign_part(kind, name, _foreign(kind)[name][0])
+    _require_sound(part)
+    return part
+
+
+def refresh() -> None:
+    """Look for parts anew, as after a package was installed."""
+    invalidate_caches()
+    for found in (names, find, built_in, _points):
+        found.cache_clear()
+
+
+def usable(kind: str) -> Iterator[Part]:
+    """All parts of a kind but those that `find` refuses."""
+    return (part for name in names(kind) if isinstance(part := _found(kind, name), Part))
+
+
+def broken(kind: str) -> dict[str, str]:
+    """Those that `find` refuses, by name, and why."""
+    found = {name: _found(kind, name) for name in names(kind)}
+    return {name: str(error) for name, error in found.items() if not isinstance(error, Part)}
+
+
+def third_party(kind: str, name: str) -> str | None:
+    """The package that a part comes from; None for Tagwright's own, and for a name that nobody knows. It is not
+    imported."""
+    found = _foreign(kind).get(name)
+    return _package(found[0]) if found else None
 
 
 def options(factory: Callable[..., Any]) -> dict[str, Any]:
@@ -50,17 +146,19 @@ def options(factory: Callable[..., Any]) -> dict[str, Any]:
     >>> options(ramp)
     {'start': 0.0}
     """
-    signature = inspect.signature(factory)
     return {
         p.name: p.default
-        for p in signature.parameters.values()
+        for p in inspect.signature(factory).parameters.values()
         if p.kind is p.KEYWORD_ONLY and p.default is not p.empty and p.name not in RESERVED
     }
 
 
 def build(kind: str, name: str, settings: Mapping[str, Any], **facts: Any) -> Any:
-    """Make a part from its settings; of the facts of the data it gets those its signature asks for."""
-    part = find(kind, name)
+    """Make a part from its settings; of the facts of its kind it gets those its signature asks for."""
+    part, declared = find(kind, name), kind_of(kind).facts or {}
+    for fact in facts:
+        if fact not in declared:
+            raise TypeError(_unknown_fact(f"a {kind_of(kind).title} is told nothing of {fact!r}", fact, declared))
     faults = check(kind, name, settings)
     if faults:
         raise SettingsError("; ".join(faults))
@@ -93,12 +191,97 @@ def _fits(value: Any, default: Any) -> bool:
     return isinstance(value, type(default))
 
 
-def _module(kind: str, stem: str) -> ModuleType:
+def _found(kind: str, name: str) -> Part | SettingsError:
+    try:
+        return find(kind, name)
+    except SettingsError as error:
+        return error
+
+
+def _declares_part(module: str) -> bool:
+    # Read, not imported: a folder's files load much that one part of it does not need.
+    loader = cast(SourceLoader, cast(ModuleSpec, find_spec(module)).loader)
+    return "\nPART = " in (loader.get_source(module) or "")
+
+
+def _own_part(kind: str, name: str) -> Part:
     # sys.modules, not attributes: the package binds the function `zlpr` over the submodule `zlpr`
-    return import_module(f"tagwright.{kind}.{stem}")
+    module = import_module(f"tagwright.{kind}.{name}")
+    return Part(kind, name, module.PART, _first_line(module))
 
 
-def _factory(module: ModuleType) -> Callable[..., Any] | None:
-    """The class a part's file names in `PART`, else the function of the file's name."""
-    stem = module.__name__.rpartition(".")[2]
-    return getattr(module, "PART", None) or vars(module).get(stem)
+@cache
+def _points() -> dict[str, dict[str, tuple[EntryPoint, ...]]]:
+    """The parts of other packages by kind and name. Looked for once: it reads the list of all installed packages."""
+    found: dict[str, dict[str, tuple[EntryPoint, ...]]] = {kind: {} for kind in KINDS}
+    everything = entry_points()
+    for kind, named in found.items():
+        for point in everything.select(group=f"tagwright.{kind}"):
+            named[point.name] = (*named.get(point.name, ()), point)
+    return found
+
+
+def _foreign(kind: str) -> Mapping[str, tuple[EntryPoint, ...]]:
+    return _points()[kind]
+
+
+def _package(point: EntryPoint) -> str:
+    return point.value.partition(".")[0] if point.dist is None else point.dist.name
+
+
+def _foreign_part(kind: str, name: str, point: EntryPoint) -> Part:
+    title, package = kind_of(kind).title, _package(point)
+    if not _NAME.fullmatch(name) or name in _CHOICES or name in kind_of(kind).reserved():
+        raise SettingsError(f"the package {package} calls a {title} {name!r}, which cannot be the name of one")
+    try:
+        made = point.load()
+    except Exception as error:  # whatever its module does
+        said = f"{type(error).__name__}: {error}"
+        raise SettingsError(f"{title} {name!r} of the package {package} cannot be imported ({said})") from error
+    factory = vars(made).get("PART") if isinstance(made, ModuleType) else made
+    if not callable(factory):
+        raise SettingsError(
+            f"{title} {name!r} of the package {package}: its entry point {point.value} is neither a part nor a module "
+            "with PART"
+        )
+    return Part(kind, name, factory, _first_line(made), package)
+
+
+def _require_sound(part: Part) -> None:
+    """Refuse a part that does not derive from its kind's base, or asks for what its kind does not tell."""
+    kind, factory = kind_of(part.kind), part.factory
+    whose = f"{kind.title} {part.name!r}" + ("" if part.package == OURS else f" of the package {part.package}")
+    if kind.base is not None and not (isinstance(factory, type) and issubclass(factory, kind.base)):
+        raise SettingsError(f"{whose} must be a class that derives from {kind.base.__module__}.{kind.base.__name__}")
+    if kind.facts is None:
+        return
+    taken = inspect.signature(factory).parameters
+    for fact in asked(factory):
+        if fact not in kind.facts:
+            raise SettingsError(_unknown_fact(f"{whose} asks for {fact!r}, which it is not told", fact, kind.facts))
+    for fact in kind.always:
+        if fact not in taken:
+            raise SettingsError(f"{whose} must take the argument {fact!r}: {kind.facts[fact]}")
+
+
+def asked(factory: Callable[..., Any]) -> tuple[str, ...]:
+    """The facts that a part asks for: all its arguments that are not settings.
+
+    >>> def ramp(step, width=None, *, start=0.0, total): ...
+    >>> asked(ramp)
+    ('step', 'width', 'total')
+    """
+    settings = options(factory)
+    listed = inspect.signature(factory).parameters.values()
+    return tuple(p.name for p in listed if p.name not in settings and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+
+
+def _unknown_fact(said: str, fact: str, declared: Mapping[str, str]) -> str:
+    near = nearest(fact, list(declared))
+    hint = f"; did you mean {near!r}?" if near else "."
+    return f"{said}{hint} There are: {', '.join(declared) or 'none'}"
+
+
+def _first_line(made: Any) -> str:
+    said = (inspect.getdoc(made) or "").strip().splitlines()
+    return said[0] if said else ""

@@ -13,7 +13,7 @@ def losses_stub() -> str:
         "from tagwright.losses._divergence import kl as kl, symmetric_kl as symmetric_kl\n",
         "from tagwright.losses._sparse import SparseMask as SparseMask, SparseTarget as SparseTarget\n",
     ]
-    for name in parts.names("losses"):
+    for name in parts.built_in("losses"):
         module = parts.find("losses", name).factory.__name__
         lines.append(f"from tagwright.losses.{name} import {module} as {module}, {name} as {name}\n")
     return HEADER + "".join(lines)

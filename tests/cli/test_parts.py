@@ -1,6 +1,6 @@
 """`tagwright parts`."""
 
-from tagwright.parts import KINDS, names
+from tagwright.parts import KINDS, names, refresh
 
 
 def test_json_is_one_object_with_every_part(call):
@@ -9,6 +9,25 @@ def test_json_is_one_object_with_every_part(call):
     for kind in KINDS:
         assert set(found[kind]) - {"none"} == set(names(kind))
         assert all(part["summary"] for part in found[kind].values())
+
+
+def test_a_broken_part_of_another_package_is_listed_as_such(call, tmp_path, monkeypatch):
+    about = tmp_path / "tape-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tape\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text("[tagwright.losses]\nodd = no_such_module:Odd\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    refresh()
+    try:
+        found = call("parts", "losses", "--json").json["losses"]
+        shown = call("parts", "losses")
+    finally:
+        monkeypatch.undo()
+        refresh()
+    assert found["bce"]["package"] == "tagwright"
+    assert (found["odd"]["package"], found["odd"]["broken"]) == ("tape", True)
+    assert "no_such_module" in found["odd"]["summary"]
+    assert "odd (tape)" in shown.out + shown.err
 
 
 def test_one_kind_alone(call):

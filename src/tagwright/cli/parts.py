@@ -25,6 +25,7 @@ def parts(
     from rich.table import Table
 
     from tagwright.cli import _show
+    from tagwright.parts import OURS
 
     listed = _listed(kind)
     if json:
@@ -37,6 +38,8 @@ def parts(
             table.add_column(column, overflow="fold")
         for member, about in members.items():
             settings = " ".join(f"{k}={v}" for k, v in about["settings"].items())
+            if about.get("package", OURS) != OURS:
+                member = f"{member} ({about['package']})"
             table.add_row(*(member, about["summary"], settings)[: len(columns)])
         _show.show(table)
 
@@ -55,12 +58,27 @@ def _listed(kind: str | None) -> Listed:
     optional = {PART_SECTIONS[section] for section in OPTIONAL}
     listed: Listed = {}
     for one in registry.KINDS if kind is None else {kind} & set(registry.KINDS):
-        found = [registry.find(one, name) for name in registry.names(one)]
         listed[one] = {"none": {"summary": "Left out.", "settings": {}}} if one in optional else {}
-        listed[one] |= {p.name: {"summary": p.summary, "settings": registry.options(p.factory)} for p in found}
+        listed[one] |= _of_kind(one)
     if kind in (None, "objectives"):
         made = {name: presets.preset(name) for name in presets.names()}
         listed["objectives"] = {name: {"summary": _choices(row), "settings": row} for name, row in made.items()}
+    return listed
+
+
+def _of_kind(kind: str) -> dict[str, dict[str, Any]]:
+    """Every part of a kind with its summary, its settings and the package that it comes from; why one is broken."""
+    from tagwright import parts as registry
+
+    broken = registry.broken(kind)
+    listed: dict[str, dict[str, Any]] = {}
+    for name in registry.names(kind):
+        about: dict[str, Any] = {"package": registry.third_party(kind, name) or registry.OURS}
+        if name in broken:
+            listed[name] = {**about, "summary": f"Broken: {broken[name]}", "settings": {}, "broken": True}
+        else:
+            part = registry.find(kind, name)
+            listed[name] = {**about, "summary": part.summary, "settings": part.settings}
     return listed
 
 

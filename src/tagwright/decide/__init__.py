@@ -5,6 +5,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tagwright.parts import Kind
+
+KIND = Kind(
+    title="decision",
+    facts={"label_names": "the names of the labels", "thresholds": "what was fitted, (L,) or () for all labels"},
+)
+
 
 class Decision(Protocol):
     """What each file of this folder names in `PART`; its settings are attributes of the same name."""

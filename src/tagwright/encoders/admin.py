@@ -31,6 +31,7 @@ class Admin(nn.Module):
     def __init__(
         self,
         sizes: tuple[int, ...],
+        vectors: np.ndarray | None = None,
         *,
         width: int = 128,
         hidden: int = 128,
@@ -39,7 +40,6 @@ class Admin(nn.Module):
         feed: int = 832,
         dropout: float = 0.0,
         pooling: Literal["mean", "max"] = "mean",
-        vectors: np.ndarray | None = None,
         freeze: bool = False,
     ) -> None:
         super().__init__()

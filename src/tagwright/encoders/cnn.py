@@ -33,12 +33,12 @@ class CNN(nn.Module):
     def __init__(
         self,
         sizes: tuple[int, ...],
+        vectors: np.ndarray | None = None,
         *,
         width: int = 128,
         filters: int = 128,
         windows: tuple[int, ...] = (3, 4, 5),
         dropout: float = 0.5,
-        vectors: np.ndarray | None = None,
         freeze: bool = False,
     ) -> None:
         super().__init__()

@@ -35,6 +35,7 @@ class Informer(nn.Module):
     def __init__(
         self,
         sizes: tuple[int, ...],
+        vectors: np.ndarray | None = None,
         *,
         width: int = 128,
         hidden: int = 128,
@@ -45,7 +46,6 @@ class Informer(nn.Module):
         dropout: float = 0.0,
         norm: Literal["post", "pre"] = "post",
         pooling: Literal["mean", "max"] = "mean",
-        vectors: np.ndarray | None = None,
         freeze: bool = False,
     ) -> None:
         super().__init__()

@@ -22,13 +22,13 @@ class LSTM(nn.Module):
     def __init__(
         self,
         sizes: tuple[int, ...],
+        vectors: np.ndarray | None = None,
         *,
         width: int = 128,
         hidden: int = 128,
         layers: int = 1,
         dropout: float = 0.5,
         pooling: Literal["max", "mean"] = "max",
-        vectors: np.ndarray | None = None,
         freeze: bool = False,
     ) -> None:
         super().__init__()

@@ -31,6 +31,7 @@ class MUSE(nn.Module):
     def __init__(
         self,
         sizes: tuple[int, ...],
+        vectors: np.ndarray | None = None,
         *,
         width: int = 128,
         hidden: int = 128,
@@ -41,7 +42,6 @@ class MUSE(nn.Module):
         dropout: float = 0.0,
         norm: Literal["post", "pre"] = "post",
         pooling: Literal["mean", "max"] = "mean",
-        vectors: np.ndarray | None = None,
         freeze: bool = False,
     ) -> None:
         super().__init__()

@@ -32,6 +32,7 @@ class Performer(nn.Module):
     def __init__(
         self,
         sizes: tuple[int, ...],
+        vectors: np.ndarray | None = None,
         *,
         width: int = 128,
         hidden: int = 128,
@@ -42,7 +43,6 @@ class Performer(nn.Module):
         dropout: float = 0.0,
         norm: Literal["post", "pre"] = "post",
         pooling: Literal["mean", "max"] = "mean",
-        vectors: np.ndarray | None = None,
         freeze: bool = False,
     ) -> None:
         super().__init__()

@@ -30,6 +30,7 @@ class Switch(nn.Module):
     def __init__(
         self,
         sizes: tuple[int, ...],
+        vectors: np.ndarray | None = None,
         *,
         width: int = 128,
         hidden: int = 128,
@@ -40,7 +41,6 @@ class Switch(nn.Module):
         dropout: float = 0.0,
         norm: Literal["post", "pre"] = "post",
         pooling: Literal["mean", "max"] = "mean",
-        vectors: np.ndarray | None = None,
         freeze: bool = False,
     ) -> None:
         super().__init__()

@@ -23,6 +23,7 @@ class Transformer(nn.Module):
     def __init__(
         self,
         sizes: tuple[int, ...],
+        vectors: np.ndarray | None = None,
         *,
         width: int = 128,
         hidden: int = 128,
@@ -32,7 +33,6 @@ class Transformer(nn.Module):
         dropout: float = 0.0,
         norm: Literal["post", "pre"] = "post",
         pooling: Literal["mean", "max"] = "mean",
-        vectors: np.ndarray | None = None,
         freeze: bool = False,
     ) -> None:
         super().__init__()

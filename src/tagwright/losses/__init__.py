@@ -5,6 +5,25 @@ from pkgutil import iter_modules
 
 from tagwright.losses._divergence import kl, symmetric_kl
 from tagwright.losses._sparse import SparseMask, SparseTarget
+from tagwright.parts import Kind
+
+
+def _presets() -> frozenset[str]:
+    from tagwright.presets import PRESETS
+
+    return frozenset(PRESETS)
+
+
+KIND = Kind(
+    title="loss",
+    facts={
+        "reduction": "what becomes of the rows' values: none, sum or mean",
+        "label_counts": "how many texts of train have each label, (L,)",
+        "row_count": "how many texts train has; tokens, where these are tagged",
+    },
+    always=("reduction",),
+    reserved=_presets,  # a loss is an objective of its own
+)
 
 __all__ = ["SparseMask", "SparseTarget", "kl", "symmetric_kl"]
 for _found in iter_modules(__path__):

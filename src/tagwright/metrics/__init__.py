@@ -23,8 +23,12 @@ from tagwright.errors import SettingsError, ShapeError, unknown
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper
 from tagwright.metrics._entities import Entities
 from tagwright.metrics._without_o import WithoutO
+from tagwright.parts import Kind
 
-__all__ = ["FACTS", "FAMILIES", "METRICS", "OF_TAGS", "Convention", "Family", "Measures", "measure", "metric"]
+__all__ = ["FACTS", "FAMILIES", "KIND", "METRICS", "OF_TAGS", "Convention", "Family", "Measures", "measure", "metric"]
+
+
+KIND = Kind(title="family of metrics", facts=None)
 
 
 class Family(Protocol):

@@ -53,3 +53,6 @@ def _sentences(between: np.ndarray) -> pa.Int32Array:
     opens = np.flatnonzero(~between & before)
     position = np.cumsum(~between) - 1
     return pa.array(np.append(position[opens], (~between).sum()).astype(np.int32))
+
+
+PART = conll

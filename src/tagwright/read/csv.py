@@ -90,3 +90,6 @@ def _ends_open(last_row: pa.Table | pa.RecordBatch) -> bool:
 def _raise_if(fault: DataError | None) -> None:
     if fault is not None:
         raise fault
+
+
+PART = csv

@@ -22,3 +22,6 @@ def fasttext(path: Path) -> pa.Table:
     if not pc.any(pc.not_equal(names, "")).as_py():
         return pa.table({"text": text})
     return pa.table({"labels": rebuilt(lists, names, null=pc.equal(marks, "")), "text": text})
+
+
+PART = fasttext

@@ -95,3 +95,6 @@ def _blocks(path: Path) -> Iterator[bytes]:
 def _refuse_array(path: Path) -> None:
     if head(path).lstrip().startswith("["):
         raise DataError(f"{path.name}, line 1: a list, expected one object a line; convert it: jq -c '.[]' {path.name}")
+
+
+PART = jsonl

@@ -34,3 +34,6 @@ def _fault(path: Path, error: Exception) -> DataError:
     if isinstance(error, FileNotFoundError):
         return DataError(f"{path}: no such file")
     return DataError(f"{path.name}: not a sound Parquet file ({str(error).splitlines()[0]}); write it anew")
+
+
+PART = parquet

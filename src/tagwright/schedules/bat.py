@@ -32,3 +32,6 @@ def bat(
 
 
 bat.defaults = {"fit": {"learning_rate": 1.0}}  # type: ignore[attr-defined]
+
+
+PART = bat

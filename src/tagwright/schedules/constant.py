@@ -11,3 +11,6 @@ def constant(step_count: int, *, warmup: float = 0.0) -> Callable[[int], float]:
     """
     rising = warmup * step_count
     return lambda step: min(1.0, (step + 1) / rising) if rising else 1.0
+
+
+PART = constant

@@ -19,3 +19,6 @@ def cosine(step_count: int, *, warmup: float = 0.1) -> Callable[[int], float]:
         return 0.5 * (1 + math.cos(math.pi * min(max(share, 0.0), 1.0)))
 
     return factor
+
+
+PART = cosine

@@ -17,3 +17,6 @@ def linear(step_count: int, *, warmup: float = 0.1) -> Callable[[int], float]:
         return min(1.0, up, down)
 
     return factor
+
+
+PART = linear

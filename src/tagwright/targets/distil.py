@@ -67,3 +67,6 @@ def folders_in(model: str) -> list[str]:
     if len(folders) > 1 and "" in folders:
         raise SettingsError(f"targets.model names folders with commas between them, got {model!r}")
     return folders
+
+
+PART = distil

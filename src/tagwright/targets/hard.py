@@ -21,3 +21,6 @@ def hard(table: pa.Table, space: LabelSpace) -> csr_array:
     keys, first = np.unique(rows[known].astype(np.int64) * len(space) + ids[known].astype(np.int64), return_index=True)
     cells = (values[known][first].astype(np.float32), np.divmod(keys, len(space)))
     return csr_array(cells, shape=(table.num_rows, len(space)), dtype=np.float32)
+
+
+PART = hard

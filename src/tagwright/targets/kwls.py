@@ -32,3 +32,6 @@ def kwls(
         raise SettingsError(f"kwls needs k1 and k2 above 0 and b from 0 to 1, got k1={k1}, b={b}, k2={k2}")
     weighting = Weighting(k1=k1, b=b, k2=k2, base=1.0)
     return soft_labels(table, space, tokens, weighting, leave_one_out=leave_one_out, normalise=normalise)
+
+
+PART = kwls

@@ -17,3 +17,6 @@ def smooth(table: pa.Table, space: LabelSpace, *, epsilon: float = 0.1) -> np.nd
         raise SettingsError(f"smooth.epsilon must be from 0 to 1, got {epsilon}")
     given = hard(table, space).toarray().astype(np.float64)
     return ((1 - epsilon) * given + epsilon / (len(space) if space.exclusive else 2)).astype(np.float32)
+
+
+PART = smooth

@@ -27,3 +27,6 @@ def tfidf(
     are those of `kwls`.
     """
     return soft_labels(table, space, tokens, PLAIN, leave_one_out=leave_one_out, normalise=normalise)
+
+
+PART = tfidf

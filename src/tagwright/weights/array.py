@@ -18,3 +18,6 @@ def array(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1
 
 
 array.exclusive = True  # type: ignore[attr-defined]
+
+
+PART = array

@@ -16,3 +16,6 @@ def ee(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0)
     counts = np.clip(np.asarray(label_counts, np.float64), 1, max(row_count - 1, 1))
     rest = np.maximum(row_count - counts, 1)
     return LabelWeights(positive=positive_scale * row_count / counts, negative=row_count / rest)
+
+
+PART = ee

@@ -16,3 +16,6 @@ def inverse(label_counts: np.ndarray, *, power: float = 1.0) -> LabelWeights:
     counts = np.asarray(label_counts, np.float64)
     weight = np.maximum(counts, 1) ** -power
     return LabelWeights(positive=weight * counts.sum() / (weight * counts).sum())
+
+
+PART = inverse

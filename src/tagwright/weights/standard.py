@@ -13,3 +13,6 @@ def standard(label_counts: np.ndarray, row_count: int, *, positive_scale: float 
     """
     share = np.asarray(label_counts, np.float64) / max(row_count, 1)
     return LabelWeights(positive=positive_scale * (1 - share), negative=share)
+
+
+PART = standard
