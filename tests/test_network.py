@@ -3,18 +3,20 @@
 import torch
 from torch import nn
 
+from tagwright.encoders import Encoder
 from tagwright.encoders.hidden import Hidden
+from tagwright.heads import Head
 from tagwright.network import Network
 
 
-class Doubling(nn.Module):
+class Doubling(Encoder):
     """Twice the input."""
 
     def forward(self, values, lengths):
         return Hidden(None, values * 2 + lengths[:, None])
 
 
-class Pooled(nn.Module):
+class Pooled(Head):
     """The texts' vectors, as a made module gives them."""
 
     def __init__(self, made):

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.losses import BinaryCrossEntropyLoss, CrossEntropyLoss, SparseTarget, ZLPRLoss, bce, zlpr
+from tagwright.losses import BinaryCrossEntropyLoss, CrossEntropyLoss, LossModule, SparseTarget, ZLPRLoss, bce, zlpr
 from tagwright.objective import Objective, build_objective
 from tagwright.settings import resolve
 from tagwright.weights._weights import LabelWeights
@@ -178,7 +178,7 @@ def test_batchwise_loss_refuses_accumulation(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_batchwise_loss_weighs_as_much_as_its_batch_has_examples():
-    class Flat(nn.Module):
+    class Flat(LossModule):
         batchwise = True
 
         def forward(self, logits: Tensor, target: Tensor, **extras: Tensor | None) -> Tensor:

@@ -58,7 +58,12 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
     parts.refresh()
 
 
+DECORATED = '"""Half."""\nfrom tagwright.schedules import schedule\n\n\n@schedule()\n'
 HALVING = '''"""Half the rate."""
+from tagwright.schedules import schedule
+
+
+@schedule()
 def halving(step_count, *, share=0.5):
     """Half the rate, always.
 
@@ -96,7 +101,7 @@ def test_first_losses_are_found_by_the_names_of_their_files():
 
 def test_new_file_is_a_new_part_with_no_other_edit(extended: Path):
     source = (
-        '"""Half the rate.\n\nMore words."""\n'
+        '"""Half the rate.\n\nMore words."""\nfrom tagwright.schedules import schedule\n\n\n@schedule()\n'
         "def halving(step_count, *, share=0.5):\n    return lambda step: share\n\n\nPART = halving\n"
     )
     (extended / "halving.py").write_text(source, encoding="utf-8")
@@ -142,7 +147,7 @@ def test_a_fact_that_the_kind_does_not_declare_is_refused():
 
 @pytest.mark.parametrize("asked", ["step_count, widht", "step_count, widht=None", "step_count, *, widht"])
 def test_a_part_that_misspells_a_fact_is_refused_wherever_it_is_used(extended: Path, asked: str):
-    source = f'"""Half."""\ndef halving({asked}):\n    return lambda step: 0.5\n\n\nPART = halving\n'
+    source = DECORATED + f"def halving({asked}):\n    return lambda step: 0.5\n\n\nPART = halving\n"
     (extended / "halving.py").write_text(source, encoding="utf-8")
     parts.refresh()
     said = r"schedule 'halving' asks for 'widht', which it is not told; did you mean 'width'\? There are: step_count"
@@ -153,7 +158,7 @@ def test_a_part_that_misspells_a_fact_is_refused_wherever_it_is_used(extended: P
 
 
 def test_an_optional_fact_is_given_where_it_is_known(extended: Path):
-    source = '"""Half."""\ndef halving(step_count, width=7):\n    return lambda step: width\n\n\nPART = halving\n'
+    source = DECORATED + "def halving(step_count, width=7):\n    return lambda step: width\n\n\nPART = halving\n"
     (extended / "halving.py").write_text(source, encoding="utf-8")
     parts.refresh()
     assert parts.build("schedules", "halving", {}, step_count=4)(0) == 7
@@ -195,9 +200,9 @@ def test_values_must_be_of_the_type_of_the_default(kind: str, name: str, given: 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_facts_are_declared_and_come_before_the_settings(kind: str, name: str):
-    declared = parts.kind_of(kind).facts
-    if declared is None:
+    if parts.kind_of(kind).facts is None:
         return
+    declared = parts.declared_facts(kind, parts.find(kind, name).factory)
     assert set(parts.asked(parts.find(kind, name).factory)) <= {*declared}
     signature = inspect.signature(parts.find(kind, name).factory)
     for parameter in signature.parameters.values():

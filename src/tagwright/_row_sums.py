@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from tagwright import kernels, parts
 from tagwright._columns import Columns, Part
 from tagwright.errors import SettingsError
+from tagwright.losses import LossModule
 from tagwright.losses._sums import _term
 from tagwright.losses._terms import shares, taking_part, weighted
 
@@ -36,7 +37,7 @@ class RowSums(Protocol):
         """The gradient (B, C) of the values times upstream (B,), once all were added. May change the logits."""
 
 
-def row_sums(loss: nn.Module, columns: Columns, rows: int, device: torch.device) -> RowSums:
+def row_sums(loss: LossModule, columns: Columns, rows: int, device: torch.device) -> RowSums:
     """Empty sums of the kind that the loss declares, by kernels where they serve."""
     kind = kind_of(loss)
     zeros = torch.zeros(rows, dtype=columns.dtype, device=device)
@@ -44,12 +45,10 @@ def row_sums(loss: nn.Module, columns: Columns, rows: int, device: torch.device)
     if kind != "softmax" and kernels.serves(name, zeros[:, None], columns.weights, {}):
         from tagwright.kernels import _chunks
 
-        options = {
-            key: getattr(loss, key, 0.0) for key in ("gamma", "gamma_positive", "gamma_negative", "clip", "smooth")
-        }
+        options = {key: getattr(loss, key) for key in ("gamma", "gamma_positive", "gamma_negative", "clip", "smooth")}
         given = name, {**options, "threshold": 0.0}, columns.target, columns.mask, weights
         if kind == "log_sums":
-            return _chunks.LogSums(zeros, loss.of_logs, *given)  # type: ignore[arg-type]
+            return _chunks.LogSums(zeros, loss.of_logs, *given)
         return _chunks.Terms(zeros, 1 / columns.label_count if kind == "means" else 1.0, *given)
     if kind == "log_sums":
         return LogSums(loss, columns, zeros)
@@ -58,9 +57,9 @@ def row_sums(loss: nn.Module, columns: Columns, rows: int, device: torch.device)
 
 def kind_of(loss: nn.Module) -> str:
     """What the loss's rows are made of; one that needs all logits of a row at once is refused."""
-    kind: str = getattr(loss, "over_labels", "")
+    kind = loss.over_labels if isinstance(loss, LossModule) else ""
     if not kind:
-        serving = [part.name for part in parts.usable("losses") if hasattr(part.factory, "over_labels")]
+        serving = [part.name for part in parts.usable("losses") if part.factory.over_labels]
         raise SettingsError(
             f"{type(loss).__name__} (as it is set) needs all logits of a text at once, so its labels cannot come in "
             f"chunks; losses that can: {', '.join(serving)}, squared_error with link=sigmoid"
@@ -73,9 +72,9 @@ class Terms:
 
     raw = False
 
-    def __init__(self, loss: nn.Module, columns: Columns, zeros: Tensor) -> None:
+    def __init__(self, loss: LossModule, columns: Columns, zeros: Tensor) -> None:
         self.loss = copy.copy(loss)
-        self.loss.reduction = "none"  # type: ignore[assignment]
+        self.loss.reduction = "none"
         self.means = kind_of(loss) == "means"
         self.columns, self.total = columns, zeros
 
@@ -109,7 +108,7 @@ class LogSums:
 
     raw = False
 
-    def __init__(self, loss: nn.Module, columns: Columns, zeros: Tensor) -> None:
+    def __init__(self, loss: LossModule, columns: Columns, zeros: Tensor) -> None:
         self.combine, self.columns = loss.of_logs, columns
         self.gold = self.other = torch.full_like(zeros, -torch.inf)
 
@@ -123,13 +122,13 @@ class LogSums:
 
     def values(self) -> Tensor:
         """What the loss makes of the sums, (B,)."""
-        values: Tensor = self.combine(self.gold, self.other)[0]  # type: ignore[operator]
+        values: Tensor = self.combine(self.gold, self.other)[0]
         return values
 
     def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
         """Each label's share of its sums times what the sums move, (B, C)."""
         logits, gold, other = self._shares(logits, labels)
-        _, by_gold, by_other = self.combine(self.gold, self.other)  # type: ignore[operator]
+        _, by_gold, by_other = self.combine(self.gold, self.other)
         low = _share(-logits, self.gold).mul_(gold).mul_((upstream * by_gold)[:, None])
         return _share(logits, self.other).mul_(other).mul_((upstream * by_other)[:, None]).sub_(low)
 

@@ -18,7 +18,7 @@ from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
-from tagwright import decide, parts, toml
+from tagwright import decide, toml
 from tagwright.assemble.device import device_named
 from tagwright.assemble.network import trained_network
 from tagwright.embed import load_tokeniser
@@ -149,8 +149,7 @@ def _load_head(folder: Path, part: Mapping[str, Any] | None) -> Head:
     content, metrics = (_json(folder / f"{name}.json") for name in ("decision", "metrics"))
     rule, link = content.pop("rule"), content.pop("link")
     line = Calibration(*content.pop("calibration", ()))
-    options, arrays = decide.from_dict(content, space.names)
-    decision = parts.build("decide", rule, options, label_names=space.names, **arrays)
+    decision = decide.loaded(rule, content, space.names)
     if part is None:
         part = _json(folder / "head.json")
         part |= {"part": choice_of(part["part"])}

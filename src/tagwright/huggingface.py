@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from tagwright.errors import SettingsError, ShapeError
+from tagwright.losses import LossModule
 from tagwright.losses._check import eager
 from tagwright.objective import Objective
 from tagwright.weights._weights import LabelWeights
@@ -37,7 +38,7 @@ class TrainerLoss(nn.Module):
 
     def __init__(
         self,
-        loss: nn.Module,
+        loss: LossModule,
         *,
         mask_of: Callable[..., Tensor] | None = None,
         weights: LabelWeights | None = None,
@@ -46,7 +47,7 @@ class TrainerLoss(nn.Module):
         self.name = type(loss).__name__
         self.tasks, self.extra_logits = _declared(loss)
         copied = deepcopy(loss, {id(parameter): parameter for parameter in loss.parameters()})
-        copied.reduction = "sum"  # type: ignore[assignment]
+        copied.reduction = "sum"
         self.objective = Objective(copied, mask_of=mask_of, weights=weights)
 
     def forward(self, outputs: Any, labels: Tensor | None, num_items_in_batch: Tensor | int | None = None) -> Tensor:
@@ -86,7 +87,7 @@ class TrainerLoss(nn.Module):
 def _declared(loss: nn.Module) -> tuple[tuple[str, ...], int]:
     """The tasks and extra logits of a loss that may be cut into parts."""
     name = type(loss).__name__
-    if not all(hasattr(loss, fact) for fact in ("tasks", "extra_logits", "batchwise", "reduction")):
+    if not isinstance(loss, LossModule):
         raise SettingsError(f"TrainerLoss takes a module of tagwright.losses, got {name}")
     if loss.batchwise:
         raise SettingsError(
@@ -94,7 +95,7 @@ def _declared(loss: nn.Module) -> tuple[tuple[str, ...], int]:
             "gradient_accumulation_steps=1 and one process; there, give Trainer a function of your own that returns "
             "loss(outputs.logits, labels)"
         )
-    return tuple(loss.tasks), int(loss.extra_logits)  # type: ignore[arg-type]
+    return tuple(loss.tasks), int(loss.extra_logits)
 
 
 def _logits(outputs: Any) -> Tensor:

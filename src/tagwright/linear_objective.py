@@ -12,13 +12,13 @@ from tagwright._columns import Columns
 from tagwright._row_sums import kind_of, row_sums
 from tagwright._sweep import CHUNK, Swept, best_labels
 from tagwright.errors import SettingsError, ShapeError
-from tagwright.losses import SparseMask, SparseTarget
+from tagwright.losses import LossModule, SparseMask, SparseTarget
 from tagwright.losses._call import reduced
 from tagwright.losses._check import check, eager
 
 
 def linear_loss(
-    loss: nn.Module,
+    loss: LossModule,
     hidden: Tensor,
     weight: Tensor,
     bias: Tensor | None,
@@ -45,11 +45,11 @@ def linear_loss(
     check(like, target, mask, weights, hard=not loss.soft)
     sums = row_sums(loss, Columns(target, mask, **weights, label_count=label_count, dtype=dtype), rows, hidden.device)
     offset = _offset(loss, bias, like)
-    scale = _scale(loss.reduction, example_weight, rows, like) if one_by_one else None  # type: ignore[arg-type]
+    scale = _scale(loss.reduction, example_weight, rows, like) if one_by_one else None
     value: Tensor = Swept.apply(hidden, weight, offset, sums, chunk, scale)
     if hidden.device.type == "cpu" and eager(hidden) and value.detach().isnan().any():
         raise ShapeError("the loss is no number; logits hold NaN: look at the learning rate or the input")
-    return value if scale is not None else reduced(value, example_weight, loss.reduction)  # type: ignore[arg-type]
+    return value if scale is not None else reduced(value, example_weight, loss.reduction)
 
 
 class LinearObjective(nn.Module):
@@ -64,7 +64,7 @@ class LinearObjective(nn.Module):
     """
 
     def __init__(
-        self, loss: nn.Module, in_features: int, label_count: int, *, bias: bool = True, chunk: int = CHUNK
+        self, loss: LossModule, in_features: int, label_count: int, *, bias: bool = True, chunk: int = CHUNK
     ) -> None:
         super().__init__()
         kind_of(loss)
@@ -108,9 +108,9 @@ class LinearObjective(nn.Module):
         return best.logits, best.ids
 
 
-def _offset(loss: nn.Module, bias: Tensor | None, like: Tensor) -> Tensor | None:
+def _offset(loss: LossModule, bias: Tensor | None, like: Tensor) -> Tensor | None:
     """The bias, with what the loss adds to every label's logit before anything else; (L,) or None."""
-    shift = getattr(loss, "shift", 0.0)
+    shift = loss.shift
     if not isinstance(shift, Tensor) and shift == 0:
         return bias
     whole = torch.as_tensor(shift, dtype=like.dtype, device=like.device).expand(like.shape[1])

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from tagwright.batches.inputs import FeatureInputs, Inputs, TokenInputs
+from tagwright.batches.inputs import Inputs
 from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
@@ -192,8 +192,7 @@ def tag_inputs(
 
     Not `whole`, only the first window of each text.
     """
-    overlap = part.options.get("overlap", 64)
-    around = getattr(tokeniser, "around", ((), ()))
+    overlap, around = part.options.get("overlap", 64), tokeniser.around
     made = placed(pieces, offsets, limit=limit, overlap=overlap, around=around, whole=whole)
     return TagInputs(made, limit)
 
@@ -210,7 +209,7 @@ def answers_of(
     ranks: Ranks = ALONE,
 ) -> np.ndarray | Shortlist:
     """Logits (n, L) of every row, or of every token; shortlists where the labels are very many."""
-    if isinstance(inputs, TagInputs) and getattr(network.heads[head], "tags_tokens", False):
+    if isinstance(inputs, TagInputs) and network.heads[head].tags_tokens:
         return token_logits_of(network, inputs, head=head, batch=batch, ranks=ranks)
     if shortlisted(part, len(space)):
         terms = log_terms(link, exclusive=space.exclusive)
@@ -221,8 +220,6 @@ def answers_of(
 
 def inputs_of(network: Network, tokens: Tokens, *, limit: int) -> Inputs:
     """Tokens as the network's encoder wants them: as they are, its own way, or as sparse features."""
-    own = getattr(network.encoder, "inputs_of", None)
-    if own is not None:
-        return own(tokens, limit=limit)
-    features = getattr(network.encoder, "features", None)
-    return TokenInputs(tokens, limit) if features is None else FeatureInputs(features(tokens))
+    encoder: Any = network.encoder
+    made: Inputs = encoder.inputs_of(tokens, limit=limit)
+    return made

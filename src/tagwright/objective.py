@@ -11,13 +11,13 @@ from tagwright._row_sums import kind_of
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.linear_objective import linear_loss
-from tagwright.losses import SparseMask, SparseTarget, SquaredErrorLoss
+from tagwright.losses import LossModule, SparseMask, SparseTarget, SquaredErrorLoss
+from tagwright.masks import Mask
 from tagwright.settings import Settings
 from tagwright.shortlist import FULL, shortlisted
 from tagwright.weights._weights import LabelWeights
 
 LINKS = ("softmax", "sigmoid", "sigmoid2")  # that make probabilities of logits
-MaskOf = Callable[..., Tensor]  # of the target, the generator, and `excused` where there are such labels
 
 
 class Objective(nn.Module):
@@ -29,9 +29,9 @@ class Objective(nn.Module):
 
     def __init__(
         self,
-        loss: nn.Module,
+        loss: LossModule,
         *,
-        mask_of: MaskOf | None = None,
+        mask_of: Mask | Callable[..., Tensor] | None = None,
         weights: LabelWeights | None = None,
         beside: "Beside | None" = None,
     ) -> None:
@@ -174,8 +174,7 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
         weights = parts.build("weights", settings.weights.name, settings.weights.options, **facts)
     beside = None
     if settings.soft.role == "auxiliary" and settings.targets.name != "hard":
-        link = getattr(loss, "link", "none")
-        beside = Beside(link=link, alpha=settings.soft.alpha, halved=settings.soft.halved)
+        beside = Beside(link=loss.link, alpha=settings.soft.alpha, halved=settings.soft.halved)
     return Objective(loss, mask_of=_mask(settings, space), weights=weights, beside=beside)
 
 
@@ -189,18 +188,18 @@ def _check(settings: Settings, space: LabelSpace) -> None:
     )
     if tagged and (settings.targets.name != "hard" or settings.mask.name != "none"):
         raise SettingsError("soft labels and masks are for labels of whole texts; to tag tokens take hard and none")
-    if task not in factory.tasks:  # type: ignore[attr-defined]
-        valid = [part.name for part in parts.usable("losses") if task in part.factory.tasks]  # type: ignore[attr-defined]
+    if task not in factory.tasks:
+        valid = [part.name for part in parts.usable("losses") if task in part.factory.tasks]
         raise SettingsError(f"{name} does not fit texts with {words}; losses that do: {', '.join(valid)}")
     if task == "many" and settings.link == "softmax":
         raise SettingsError(f"{name} with link softmax does not fit texts with {words}; set loss.link=sigmoid")
-    if factory.batchwise and settings.fit.accumulate > 1:  # type: ignore[attr-defined]
+    if factory.batchwise and settings.fit.accumulate > 1:
         raise SettingsError(f"{name} looks at a whole batch, so fit.accumulate must be 1")
     _check_chunk(settings, space)
     _check_soft(settings, task)
     weights = settings.weights.name
-    if task == "many" and weights != "none" and hasattr(parts.find("weights", weights).factory, "exclusive"):
-        valid = [n for n in parts.names("weights") if n != weights]
+    if task == "many" and weights != "none" and parts.find("weights", weights).factory.exclusive:
+        valid = [one.name for one in parts.usable("weights") if not one.factory.exclusive]
         raise SettingsError(f"weights {weights} are for exactly one label a text; take {', '.join(valid)}")
 
 
@@ -219,9 +218,9 @@ def _check_soft(settings: Settings, task: str) -> None:
             f"{name}'s logits give no probabilities to hold beside soft labels; take a loss with one of the links "
             f"{', '.join(LINKS)}, such as bce, zlpr or cross_entropy"
         )
-    if settings.soft.role == "replace" and not factory.soft:  # type: ignore[attr-defined]
+    if settings.soft.role == "replace" and not factory.soft:
         known = [(part.name, part.factory) for part in parts.usable("losses")]
-        valid = [n for n, one in known if one.soft and task in one.tasks]  # type: ignore[attr-defined]
+        valid = [n for n, one in known if one.soft and task in one.tasks]
         way = "take soft.role=auxiliary, or" if link in LINKS else "take"
         raise SettingsError(f"{name} takes no soft labels; {way} a loss that does: {', '.join(valid)}")
 
@@ -230,7 +229,7 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
     """Refuse what needs all logits or targets of a text at once where labels come in chunks."""
     if not settings.head.options.get("chunk"):
         return
-    if getattr(parts.find("encoders", settings.encoder.name).factory, "sparse", False):
+    if parts.find("encoders", settings.encoder.name).factory.sparse:
         raise SettingsError(
             f"head.chunk is for encoders with dense vectors, such as cnn and lstm; {settings.encoder.name}'s features "
             "are sparse: leave --head-chunk out"
@@ -248,8 +247,8 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
         )
 
 
-def _mask(settings: Settings, space: LabelSpace) -> MaskOf | None:
+def _mask(settings: Settings, space: LabelSpace) -> Mask | None:
     if settings.mask.name == "none":
         return None
-    made: MaskOf = parts.build("masks", settings.mask.name, settings.mask.options, label_names=space.names)
+    made: Mask = parts.build("masks", settings.mask.name, settings.mask.options, label_names=space.names)
     return made

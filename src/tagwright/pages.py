@@ -120,7 +120,7 @@ def table() -> str:
     for loss in map(described, parts.built_in("losses")):
         module, cost = loss.module, loss.text.cost.partition(":")[0].rstrip(".")
         what = re.sub(r" \([^ )]*(arxiv|doi)\.org[^ )]*\)", "", loss.summary)
-        flags = (module.soft, getattr(module, "sparse", True), module.batchwise)
+        flags = (module.soft, module.sparse, module.batchwise)
         cells = [f"[{loss.name}]({loss.name}.md)", f"`{module.__name__}`", what, module.link, " ".join(module.tasks)]
         lines.append(f"| {' | '.join([*cells, *map(_yes, flags), cost])} |")
     return "\n".join(lines) + "\n"
@@ -232,10 +232,10 @@ def _declared(module: Any) -> str:
         "link": f"`{module.link}`: {LINKS[module.link]}",
         "tasks": ", ".join(TASKS[task] for task in module.tasks),
         "soft targets": _yes(module.soft),
-        "sparse targets": _yes(getattr(module, "sparse", True)),
+        "sparse targets": _yes(module.sparse),
         "looks at the whole batch": _yes(module.batchwise),
         "logits beside the labels'": str(module.extra_logits),
-        "saturates": getattr(module, "saturates", "no"),
+        "saturates": module.saturates,
     }
     return "\n".join(["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows.items())])
 

@@ -8,9 +8,9 @@ a module that names it in `PART`. A part's signature is the schema of its settin
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, update_wrapper
 from importlib import import_module, invalidate_caches
 from importlib.abc import SourceLoader
 from importlib.machinery import ModuleSpec
@@ -18,7 +18,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, NamedTuple, cast
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from tagwright.errors import SettingsError, nearest, unknown
 
@@ -38,6 +38,8 @@ KINDS = (
     "metrics",
 )
 RESERVED = frozenset({"reduction"})  # keyword arguments with a default that the program sets itself
+P = ParamSpec("P")
+R = TypeVar("R")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _CHOICES = ("none", "auto", "name")  # what settings say in place of a part's name, or beside it
 
@@ -50,14 +52,28 @@ class Kind:
     takes those it needs: by position, with a default if it can do without. All its other arguments
     are settings: keyword-only, with a default. Every part takes the facts of `always`. If `facts`
     is None, parts of this kind are not built. If there is a `base`, every part is a class that
-    derives from it.
+    derives from it, or an instance of it where it is a `Function`. `own_facts` are further facts
+    that a part declares for itself.
     """
 
     title: str
     facts: Mapping[str, str] | None = field(default_factory=dict)
     always: tuple[str, ...] = ()
     base: type | None = None
+    own_facts: Callable[[Any], Iterable[str]] = field(default=lambda part: ())
     reserved: Callable[[], frozenset[str]] = frozenset  # names that no part of the kind may have
+
+
+class Function(Generic[P, R]):
+    """A part that is a function, with what it declares beside its signature."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.function = function
+        update_wrapper(self, function)
+
+    def __call__(self, *facts: P.args, **settings: P.kwargs) -> R:
+        """The function's own answer."""
+        return self.function(*facts, **settings)
 
 
 class Part(NamedTuple):
@@ -65,7 +81,7 @@ class Part(NamedTuple):
 
     kind: str
     name: str
-    factory: Callable[..., Any]
+    factory: Any  # derives from the kind's base, or is called with facts and settings
     summary: str
     package: str = OURS
 
@@ -117,7 +133,7 @@ def find(kind: str, name: str) -> Part:
 def refresh() -> None:
     """Look for parts anew, as after a package was installed."""
     invalidate_caches()
-    for found in (names, find, built_in, _points):
+    for found in (names, find, built_in, _points, _found):
         found.cache_clear()
 
 
@@ -155,15 +171,21 @@ def options(factory: Callable[..., Any]) -> dict[str, Any]:
 
 def build(kind: str, name: str, settings: Mapping[str, Any], **facts: Any) -> Any:
     """Make a part from its settings; of the facts of its kind it gets those its signature asks for."""
-    part, declared = find(kind, name), kind_of(kind).facts or {}
+    part = find(kind, name)
+    declared = declared_facts(kind, part.factory)
     for fact in facts:
         if fact not in declared:
             raise TypeError(_unknown_fact(f"a {kind_of(kind).title} is told nothing of {fact!r}", fact, declared))
     faults = check(kind, name, settings)
     if faults:
         raise SettingsError("; ".join(faults))
-    wanted = inspect.signature(part.factory).parameters
-    return part.factory(**{k: v for k, v in facts.items() if k in wanted}, **settings)
+    return made(part.factory, settings, **facts)
+
+
+def made(factory: Callable[..., Any], settings: Mapping[str, Any], **facts: Any) -> Any:
+    """Call a part with its settings, and with those of the facts that its signature asks for."""
+    wanted = inspect.signature(factory).parameters
+    return factory(**{name: fact for name, fact in facts.items() if name in wanted}, **settings)
 
 
 def check(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
@@ -191,6 +213,7 @@ def _fits(value: Any, default: Any) -> bool:
     return isinstance(value, type(default))
 
 
+@cache
 def _found(kind: str, name: str) -> Part | SettingsError:
     try:
         return find(kind, name)
@@ -251,17 +274,31 @@ def _require_sound(part: Part) -> None:
     """Refuse a part that does not derive from its kind's base, or asks for what its kind does not tell."""
     kind, factory = kind_of(part.kind), part.factory
     whose = f"{kind.title} {part.name!r}" + ("" if part.package == OURS else f" of the package {part.package}")
-    if kind.base is not None and not (isinstance(factory, type) and issubclass(factory, kind.base)):
-        raise SettingsError(f"{whose} must be a class that derives from {kind.base.__module__}.{kind.base.__name__}")
+    if kind.base is not None and not _derives(factory, kind.base):
+        base = f"{kind.base.__module__}.{kind.base.__name__}"
+        how = "a function made by" if issubclass(kind.base, Function) else "a class that derives from"
+        raise SettingsError(f"{whose} must be {how} {base}")
     if kind.facts is None:
         return
+    declared = declared_facts(part.kind, factory)
     taken = inspect.signature(factory).parameters
     for fact in asked(factory):
-        if fact not in kind.facts:
-            raise SettingsError(_unknown_fact(f"{whose} asks for {fact!r}, which it is not told", fact, kind.facts))
+        if fact not in declared:
+            raise SettingsError(_unknown_fact(f"{whose} asks for {fact!r}, which it is not told", fact, declared))
     for fact in kind.always:
         if fact not in taken:
             raise SettingsError(f"{whose} must take the argument {fact!r}: {kind.facts[fact]}")
+
+
+def _derives(factory: Any, base: type) -> bool:
+    if issubclass(base, Function):
+        return isinstance(factory, base)
+    return isinstance(factory, type) and issubclass(factory, base)
+
+
+def declared_facts(kind: str, factory: Any) -> tuple[str, ...]:
+    """What a part of this kind may ask for: the facts of the kind, and those that the part declares itself."""
+    return (*(kind_of(kind).facts or ()), *kind_of(kind).own_facts(factory))
 
 
 def asked(factory: Callable[..., Any]) -> tuple[str, ...]:
@@ -276,8 +313,8 @@ def asked(factory: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(p.name for p in listed if p.name not in settings and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
 
 
-def _unknown_fact(said: str, fact: str, declared: Mapping[str, str]) -> str:
-    near = nearest(fact, list(declared))
+def _unknown_fact(said: str, fact: str, declared: Sequence[str]) -> str:
+    near = nearest(fact, declared)
     hint = f"; did you mean {near!r}?" if near else "."
     return f"{said}{hint} There are: {', '.join(declared) or 'none'}"
 

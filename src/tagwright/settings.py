@@ -5,7 +5,6 @@ A section is either plain (`[fit]`, `[data]`, …) or a part: its `name` and the
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from tagwright import parts, toml
@@ -86,7 +85,7 @@ class Settings:
     @property
     def link(self) -> str:
         """How logits become probabilities: as the loss declares, or as its settings choose."""
-        declared: str = parts.find("losses", self.loss.name).factory.link  # type: ignore[attr-defined]
+        declared: str = parts.find("losses", self.loss.name).factory.link
         return str(self.loss.options.get("link", declared))
 
     def of_tags(self) -> "Settings":
@@ -193,7 +192,7 @@ def _misplaced(given: Mapping[str, Any]) -> list[str]:
 def _schedule_defaults(name: str) -> Mapping[str, Any]:
     """What a schedule brings for other sections: one that gives the rate itself wants to be multiplied by 1."""
     known = name in parts.names("schedules")
-    found: Mapping[str, Any] = getattr(parts.find("schedules", name).factory, "defaults", {}) if known else {}
+    found: Mapping[str, Any] = parts.find("schedules", name).factory.defaults if known else {}
     return found
 
 
@@ -204,13 +203,7 @@ def _own_defaults(
     name = encoder["name"]
     if str(name) not in parts.names("encoders"):
         return {}
-    made = getattr(parts.find("encoders", name).factory, "defaults", None)
-    if made is None:
-        return {}
-    # one that asks is told the encoder's own settings and how much there is to learn from
-    known = {"options": encoder, "size": size}
-    asked = signature(made).parameters
-    found: Mapping[str, Any] = made(task, objective, **{name: fact for name, fact in known.items() if name in asked})
+    found: Mapping[str, Any] = parts.find("encoders", name).factory.defaults(task, objective, encoder, size)
     return found
 
 

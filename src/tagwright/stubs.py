@@ -11,6 +11,7 @@ def losses_stub() -> str:
     """The text of losses/__init__.pyi: each loss's function and module, and what stands beside them."""
     lines = [
         "from tagwright.losses._divergence import kl as kl, symmetric_kl as symmetric_kl\n",
+        "from tagwright.losses._module import LossModule as LossModule\n",
         "from tagwright.losses._sparse import SparseMask as SparseMask, SparseTarget as SparseTarget\n",
     ]
     for name in parts.built_in("losses"):

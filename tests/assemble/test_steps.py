@@ -159,7 +159,7 @@ def ready(**changed):
         optimiser=torch.optim.AdamW([parameter]) if facts["optimiser"] else torch.optim.SGD([parameter], lr=1)
     )
     objective = SimpleNamespace(loss=SimpleNamespace(batchwise=facts["batchwise"]))
-    rows = SimpleNamespace(sparse=facts["sparse"], inputs=SimpleNamespace(tokens=None, long=facts["long"]))
+    rows = SimpleNamespace(sparse=facts["sparse"], inputs=SimpleNamespace(row_a_text=facts["long"] != "windows"))
     return training, objective, rows, facts
 
 

@@ -16,6 +16,7 @@ from tagwright.assemble.train import check, fit
 from tagwright.assemble.training import Run
 from tagwright.fit.learner import learner_of
 from tagwright.fit.pipes import Interrupted
+from tagwright.losses import LossModule
 from tagwright.objective import Objective
 from tagwright.read import Data
 from tagwright.read.shop import shop
@@ -146,7 +147,7 @@ def test_captured_and_stopped_goes_on_to_the_same_bits(chosen, tmp_path, monkeyp
     assert same_bits(weights(fit(prepared, settings, Run(folder=tmp_path))), weights(fit(prepared, settings)))
 
 
-class Squares(nn.Module):
+class Squares(LossModule):
     """A loss that looks at no value; those of ours do on a CPU."""
 
     batchwise = False

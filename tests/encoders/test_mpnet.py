@@ -4,14 +4,18 @@ import json
 
 import pytest
 
-from tagwright import Tagger
+from tagwright import Tagger, parts
 from tagwright.embed._source import find_local
 from tagwright.encoders.mpnet import PART
 from tagwright.encoders.pretrained import Pretrained
 
 
 def test_it_is_pretrained_by_name():
-    assert (PART.func, PART.keywords, PART.embed) == (Pretrained, {"path": "mpnet"}, Pretrained.embed)
+    assert issubclass(PART, Pretrained)
+    assert parts.find("encoders", "mpnet").settings == {
+        **parts.find("encoders", "pretrained").settings,
+        "path": "mpnet",
+    }
     assert PART.defaults("many", None, {}, None)["schedule"] == {"name": "linear", "warmup": 0.1}
 
 

@@ -7,6 +7,7 @@ from tagwright import parts
 from tagwright.batches.rows import Batch
 from tagwright.encoders.hidden import Hidden
 from tagwright.fit.learner import Learner, slots_drawn
+from tagwright.heads import Head
 from tagwright.losses import BinaryCrossEntropyLoss
 from tagwright.objective import Objective
 
@@ -28,7 +29,7 @@ class Given:
     """A network whose logits are given."""
 
     def __init__(self, logits):
-        self.logits, self.heads, self.shown = logits, {"main": None}, []
+        self.logits, self.heads, self.shown = logits, {"main": Head()}, []
 
     def run(self, *inputs, shown=None):
         self.shown.append(shown)
@@ -157,7 +158,8 @@ def test_draws_are_the_heads_own():
     network, batch = Given(random(ROWS, LABELS)), Batch((), target_of("zlpr"), "known", None)
     assert slots_drawn(network, batch, torch.Generator()) is batch
     drawn = []
-    network.heads = {"main": type("Drawing", (), {"draw": staticmethod(lambda *given: drawn.append(given) or "shown")})}
+    drawing = {"draw": staticmethod(lambda *given: drawn.append(given) or "shown"), "has_slots": True}
+    network.heads = {"main": type("Drawing", (), drawing)}
     generator = torch.Generator()
     assert slots_drawn(network, batch, generator).shown == "shown"
     assert [(given[0] is batch.target, *given[1:]) for given in drawn] == [(True, "known", generator)]

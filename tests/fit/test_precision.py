@@ -5,6 +5,7 @@ from contextlib import suppress
 import torch
 from torch import nn
 
+from tagwright.encoders import Encoder
 from tagwright.fit import precision
 
 CPU = torch.device("cpu")
@@ -42,20 +43,26 @@ def test_the_trial_draws_nothing_from_the_run_and_works_in_prediction():
     assert torch.equal(torch.get_rng_state(), before)
 
 
+def encoder_of():
+    encoder = Encoder()
+    encoder.weight = nn.Parameter(torch.zeros(1))
+    return encoder
+
+
 def test_auto_is_settled_once_and_a_checkpoint_wins(monkeypatch):
     monkeypatch.setattr(precision, "gain", lambda: 2.0)
-    fresh, resumed, plain = nn.Linear(1, 1), nn.Linear(1, 1), nn.Linear(1, 1)
+    fresh, resumed, plain = encoder_of(), encoder_of(), encoder_of()
     fresh.precision = resumed.precision = "auto"
     precision.settle(resumed, kept="float32")
     for encoder in (fresh, resumed, plain):
         precision.settle(encoder)
     assert (fresh.precision, resumed.precision) == ("bfloat16", "float32")
-    assert not hasattr(plain, "precision")
+    assert plain.precision == "float32"
 
 
 def test_processes_settle_on_one_answer(monkeypatch):
     monkeypatch.setattr(precision, "gain", lambda: 2.0)
-    encoder, asked = nn.Linear(1, 1), []
+    encoder, asked = encoder_of(), []
     encoder.precision = "auto"
     precision.settle(encoder, agreed=lambda gains: asked.append(gains) is not None)
     assert asked == [True]
@@ -63,9 +70,9 @@ def test_processes_settle_on_one_answer(monkeypatch):
 
 
 def test_float32_for_a_while_whatever_happens_there():
-    encoder = nn.Linear(1, 1)
-    with precision.exactly(encoder):  # one that knows no precision stays as it is
-        assert not hasattr(encoder, "precision")
+    encoder = encoder_of()
+    with precision.exactly(encoder):
+        assert encoder.precision == "float32"
     encoder.precision = "bfloat16"
     with suppress(ZeroDivisionError), precision.exactly(encoder):
         assert encoder.precision == "float32"

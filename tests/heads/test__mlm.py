@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from tagwright.encoders import Encoder
 from tagwright.encoders.hidden import Hidden
-from tagwright.heads import _mlm
+from tagwright.heads import Head, _mlm
 from tagwright.heads._mlm import MaskedPieces
 from tagwright.network import Network
 
@@ -79,13 +80,13 @@ def test_only_what_may_be_hidden_is_maskable():
 
 
 def test_a_network_leaves_it_out_of_its_logits():
-    class Encoder(nn.Module):
+    class Reading(Encoder):
         def forward(self, states):
             return Hidden(states, states[:, 0])
 
-    class Main(nn.Module):
+    class Main(Head):
         def forward(self, hidden):
             return hidden.pooled
 
-    network = Network(Encoder(), {"main": Main(), "mlm": head_of()[0]})
+    network = Network(Reading(), {"main": Main(), "mlm": head_of()[0]})
     assert set(network(torch.zeros(2, 3, WIDTH))) == {"main"}

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
 from tagwright.errors import SettingsError, ShapeError
-from tagwright.metrics import METRICS, OF_TAGS, measure, metric
+from tagwright.metrics import OF_TAGS, descriptions, measure, metric
 from tagwright.metrics._tokens import measure_tokens, require_measured, tag_ids
 
 VECTORS = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
@@ -198,7 +198,7 @@ def test_every_result_is_described_and_better_when_higher():
     found = Made(IOB2).measured()
     for state in OF_TAGS:
         results = found.states[state].results()
-        assert results.keys() == OF_TAGS[state].METRICS.keys() <= METRICS.keys()
+        assert results.keys() == OF_TAGS[state].METRICS.keys() <= descriptions().keys()
         assert all(type(value) is float and metric(name)[1] for name, value in results.items())
 
 
@@ -248,7 +248,7 @@ def test_what_cannot_be_measured_is_refused():
 def test_a_metric_is_required_of_data_that_have_it():
     """What is asked for by name is what is measured by itself."""
     there = Made(IOB2).measured().results(label_counts=[1, 10, 2, 1, 1, 1])
-    for name in set(there) & set(METRICS):
+    for name in set(there) & set(descriptions()):
         assert require_measured(name, tagged=True) == name
     assert require_measured("lrap", tagged=False) == "lrap"
     with pytest.raises(SettingsError, match="lrap is not measured where tokens are tagged"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tagwright.errors import SettingsError, ShapeError
-from tagwright.metrics import FAMILIES, METRICS, measure, metric
+from tagwright.metrics import descriptions, families, measure, metric
 
 # equations 25 to 30 of ZLPR, prediction s > 0; computed with 60 digits
 LABELS = {
@@ -60,7 +60,7 @@ def test_reference_values_of_both_conventions(name: str, convention: str):
 
 
 def test_every_file_of_the_folder_is_a_family():
-    assert sorted(FAMILIES) == [
+    assert sorted(families()) == [
         "average_precision", "bands", "calibration", "confusion", "counts", "examples", "ranking",
     ]  # fmt: skip
 
@@ -85,7 +85,7 @@ def test_more_rows_than_a_block_are_measured_whole():
     truth = rng.random((1301, 601)) < 0.01
     scores = rng.random(truth.shape)
     found = measure(scores, truth, scores > 0.98, rows=np.arange(1301))
-    for name, family in FAMILIES.items():
+    for name, family in families().items():
         expected = family.of(scores, truth, scores > 0.98).results()
         assert found.states[name].results() == pytest.approx(expected, rel=1e-12)
     pair = found.states["confusion"].top(1)[0]
@@ -116,7 +116,7 @@ def test_unknown_convention_names_the_choices(cases):
 
 
 def test_losses_and_errors_are_better_when_lower():
-    assert {name for name, (_, higher) in METRICS.items() if not higher} == {
+    assert {name for name, (_, higher) in descriptions().items() if not higher} == {
         "hamming_loss", "ranking_loss", "one_error", "coverage", "calibration_error", "top_calibration_error",
         "confused_share",
     }  # fmt: skip

@@ -7,7 +7,9 @@ from torch import nn
 
 from tagwright.batches.rows import Batch
 from tagwright.embed._lookup import Lookup
+from tagwright.encoders import Encoder
 from tagwright.encoders.hidden import Hidden
+from tagwright.heads import Head
 from tagwright.network import Network
 from tagwright.objective import Objective, Tagging
 
@@ -28,7 +30,7 @@ class Factors(nn.Module):
         return values * self.factors[: len(values)].view(-1, *[1] * (values.dim() - 2), values.shape[-1])
 
 
-class Mean(nn.Module):
+class Mean(Encoder):
     """The mean of a text's word vectors, and each of them: linear in the words."""
 
     def __init__(self, noise=None):
@@ -41,7 +43,7 @@ class Mean(nn.Module):
         return Hidden(states, states.sum(1) / lengths.clamp(min=1)[:, None])
 
 
-class Linear(nn.Module):
+class Linear(Head):
     """A head of `size` logits from the pooled vector, or from states where tokens are tagged."""
 
     def __init__(self, size, tokens=False):

@@ -188,7 +188,7 @@ def _amounts(measures: Measures) -> dict[str, tuple[int, int]]:
 
 
 def only_metrics(found: Mapping[str, float]) -> dict[str, float]:
-    return {name: float(value) for name, value in found.items() if name in metrics.METRICS}
+    return {name: float(value) for name, value in found.items() if name in metrics.descriptions()}
 
 
 def device_name(settings: Settings) -> str:

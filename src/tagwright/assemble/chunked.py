@@ -39,12 +39,12 @@ def optimiser_of(network: Network, settings: Settings) -> Optimiser:
         learning_rate=choice.learning_rate,
         weight_decay=choice.weight_decay,
         batch=choice.batch,
-        sparse=getattr(network.encoder, "sparse", False),
+        sparse=network.encoder.sparse,
         labels=main.linear if asked == "row_adagrad" or (asked == "auto" and large) else None,
         label_rate=head.get("learning_rate", 0.0),  # a head for tokens has no such matrix
         seed=choice.seed,
         layer_decay=choice.layer_decay,
-        depths=getattr(network.encoder, "depths", lambda: None)(),
+        depths=network.encoder.depths(),
         beta2=choice.beta2,
         epsilon=choice.epsilon,
     )

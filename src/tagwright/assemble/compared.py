@@ -56,7 +56,7 @@ def compared(
         summary=[],
         split=ready.on,
         texts=finished[0]["texts"] if finished else 0,
-        lower_is_better=[name for name, (_, higher) in metrics.METRICS.items() if not higher],
+        lower_is_better=[name for name, (_, higher) in metrics.descriptions().items() if not higher],
         watched=finished[0]["watched"] if finished else "score",
         versions=versions(),
     )

@@ -7,14 +7,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tagwright import parts
-from tagwright.decide.threshold import cross_fitted, cross_fitted_one, fit_one_threshold, fit_thresholds
+from tagwright.decide import Decision, HeldOut
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration, calibrated, probabilities, some_probabilities
 from tagwright.metrics import Measures, measure
 from tagwright.metrics._shortlist import measure_shortlist
 from tagwright.metrics._tokens import measure_tokens
-from tagwright.model import Head, Scores, of_texts
+from tagwright.model import Head, Scores
 from tagwright.settings import Choice, Settings
 from tagwright.shortlist import Shortlist, ShortScores, shortlisted
 
@@ -26,12 +26,14 @@ def rule_of(choice: Choice, *, exclusive: bool, tagged: bool = False) -> Choice:
     """
     if choice.name == "auto":
         choice = Choice(name="spans" if tagged else "argmax" if exclusive else "threshold", options=choice.options)
-    if tagged != (choice.name == "spans"):
-        raise SettingsError("spans is the decision about tokens, and the only one" + ("" if tagged else "; take auto"))
-    if tagged:
-        return choice
-    made = parts.build("decide", choice.name, choice.options, thresholds=None)
-    if exclusive and choice.name != "argmax" and getattr(made, "k", 0) != 1:
+    rule, faults = decision_named(choice.name), parts.check("decide", choice.name, choice.options)
+    if faults:
+        raise SettingsError("; ".join(faults))
+    if tagged != rule.about_tokens:
+        raise SettingsError(_about_tokens() + ("" if tagged else "; take auto"))
+    options = parts.options(rule) | {**choice.options}
+    rule.check(**options)
+    if exclusive and not rule.exactly_one(**options):
         raise SettingsError(f"{choice.name} may choose no label or several, but each text has exactly one; take argmax")
     return choice
 
@@ -73,36 +75,50 @@ def decided_by(
     if isinstance(logits, Shortlist):
         return _decide_shortlist(logits, truth, space, choice, link=link, line=line or IDENTITY, seed=seed)
     line = calibrated(logits, truth, exclusive=space.exclusive) if line is None else line
-    if choice.name == "threshold":
-        chosen, pull = cross_fitted(logits, truth, seed=seed, **choice.options)
-        options = {**choice.options, **pull._asdict()}
-        decision = parts.build("decide", choice.name, options, thresholds=fit_thresholds(logits, truth, **options))
-    else:
-        decision = parts.build("decide", choice.name, choice.options, label_names=space.names)
-        values = probabilities(logits, link, exclusive=space.exclusive, calibration=line)
-        chosen = decision.choose(logits, values, **of_texts(offsets))
+    held_out = HeldOut(
+        logits=logits,
+        truth=truth,
+        likely=lambda: probabilities(logits, link, exclusive=space.exclusive, calibration=line),
+        label_names=space.names,
+        seed=seed,
+        offsets=offsets,
+    )
+    decision, chosen = decision_named(choice.name).fit(held_out, **choice.options)
     return Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line), chosen
 
 
 def _decide_shortlist(
     answers: Shortlist, truth: csr_array, space: LabelSpace, choice: Choice, *, link: str, line: Calibration, seed: int
 ) -> tuple[Head, np.ndarray]:
-    if choice.name == "threshold":
-        true, positives = answers.truth_cells(truth), np.diff(truth.indptr)
-        facts = {"thresholds": fit_one_threshold(answers.logits, true, int(positives.sum()))}
-        decision = parts.build("decide", choice.name, choice.options, **facts)
-        chosen = cross_fitted_one(answers.logits, true, positives, seed=seed)
-    else:
-        decision = parts.build("decide", choice.name, choice.options)
-        values = some_probabilities(answers.logits, answers.log_sum, link, line)
-        chosen = decision.choose(answers.logits, values)
+    held_out = HeldOut(
+        logits=answers.logits,
+        truth=answers.truth_cells(truth),
+        likely=lambda: some_probabilities(answers.logits, answers.log_sum, link, line),
+        label_names=space.names,
+        seed=seed,
+        positives=np.diff(truth.indptr),
+    )
+    decision, chosen = decision_named(choice.name).fit(held_out, **choice.options)
     return Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line), chosen
+
+
+def decision_named(rule: str) -> type[Decision]:
+    """The class of a decision."""
+    found: type[Decision] = parts.find("decide", rule).factory
+    return found
+
+
+def _about_tokens() -> str:
+    names = [one.name for one in parts.usable("decide") if one.factory.about_tokens]
+    if len(names) == 1:
+        return f"{names[0]} is the decision about tokens, and the only one"
+    return f"{' and '.join(names)} are the decisions about tokens"
 
 
 def calibration_of(settings: Settings) -> Calibration:
     """That of the loss, where it is known without data: as far as the option that it names makes it unsure."""
     factory = parts.find("losses", settings.loss.name).factory
-    unsure_by = getattr(factory, "unsure_by", None)
+    unsure_by = factory.unsure_by
     if unsure_by is None:
         return IDENTITY
     return Calibration(gamma=float({**parts.options(factory), **settings.loss.options}[unsure_by]))
@@ -116,7 +132,7 @@ def truth_of(target: csr_array, head: Choice) -> np.ndarray | csr_array:
 
 def untuned(head: Head, scores: Scores | ShortScores) -> np.ndarray | None:
     """Choices bool (n, L) with nothing fitted, logits above 0; None where nothing was fitted, or 0 has no meaning."""
-    if head.rule != "threshold" or head.link not in ("sigmoid", "sigmoid2", "threshold_class"):
+    if not head.decision.FITTED or head.link not in ("sigmoid", "sigmoid2", "threshold_class"):
         return None
     return scores.logits > 0 if isinstance(scores, Scores) else None
 

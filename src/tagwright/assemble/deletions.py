@@ -106,7 +106,7 @@ class Deletions:
     @property
     def _ends(self) -> tuple[int, int] | None:
         none = Tokens(self.tokens.ids[:0], np.zeros(1, np.int64))
-        return getattr(self._inputs(none), "ends", None)
+        return self._inputs(none).ends
 
     def _inputs(self, tokens: Tokens) -> Inputs:
         return inputs_of(self.model.network, tokens, limit=self.model.inference.limit)
@@ -166,7 +166,8 @@ class Deletions:
 
 def is_direct(network: Any) -> bool:
     """Whether the encoder makes the vectors of copies from their texts."""
-    return hasattr(network.encoder, "without")
+    skips: bool = network.encoder.skips
+    return skips
 
 
 @torch.inference_mode()
@@ -203,7 +204,7 @@ def _distinct(tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None) -> tuple
 
 def _batches(inputs: Inputs, device: torch.device, head: Any) -> list[np.ndarray]:
     """Rows of like length: on a GPU as many tokens as keep it busy, else as in prediction."""
-    rooms = getattr(inputs, "rooms", {})
+    rooms = inputs.rooms
     room = ROOMS.get(device.type, rooms.get(device.type, rooms.get("other")))
     batch = 256 if room is None else ROWS
     return plan(cost_of(inputs, head), batch=batch, seed=0, epoch=0, shuffle=False, room=room)

@@ -116,7 +116,7 @@ def _check(model: Model, threshold: float, select: str) -> None:
 def _precision(model: Model) -> str:
     """What the model predicts in on its device."""
     device = next(model.network.parameters()).device
-    half = in_bfloat16(getattr(model.network.encoder, "precision", "float32"), device)
+    half = in_bfloat16(model.network.encoder.precision, device)
     return "bfloat16" if half else "float32"
 
 

@@ -34,7 +34,7 @@ def check_exact(prepared: Prepared, settings: Settings) -> None:
             )
         return
     encoder, loss, head = settings.encoder.name, settings.loss.name, settings.head.name
-    sparse = getattr(parts.find("encoders", encoder).factory, "sparse", False)
+    sparse = parts.find("encoders", encoder).factory.sparse
     names = ", ".join(choice.name for choice in settings.regularise)
     faults = {
         f"{encoder} learns its features, and they must stay as they are: take --encoder bow": not sparse,

@@ -21,23 +21,11 @@ from tagwright.model import Head, Model
 from tagwright.report.facts import Band, Calibration, CardFacts, Confused, FitFacts, PerLabel, TagFacts, ThresholdCurve
 from tagwright.shortlist import ShortScores, left_out
 
-DECISIONS = {
-    "argmax": "The label with the highest score.",
-    "zero": "Every label whose logit is above 0.",
-    "fixed": "Every label whose probability is above one fixed value.",
-    "topk": "The labels with the highest scores, always the same number.",
-    "threshold": "Every label whose score is above its own threshold, fitted on dev.",
-    "spans": "One tag for each token: those of a text that are likeliest together and make whole spans.",
-}
-HIGHEST_TAGS = "One tag for each token: the one with the highest score."
-ONE_THRESHOLD = "Every label whose score is above one threshold, fitted on dev."
-
 
 def decision_of(head: Head) -> str:
     """A sentence: how scores become labels, or tags of tokens."""
-    if head.rule == "spans" and not head.decision.legal:
-        return HIGHEST_TAGS
-    return ONE_THRESHOLD if np.ndim(getattr(head.decision, "thresholds", [])) == 0 else DECISIONS[head.rule]
+    said: str = head.decision.describe()
+    return said
 
 
 def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
@@ -153,7 +141,7 @@ def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> F
 def per_label(measures: Measures, head: Head) -> PerLabel:
     """Scores of every label, and its threshold as a probability where it has one."""
     result: dict[str, Any] = measures.states["counts"].per_label()
-    thresholds = getattr(head.decision, "thresholds", None)
+    thresholds = head.decision.thresholds
     if thresholds is not None:
         own = np.broadcast_to(thresholds, len(head.space))
         result["threshold"] = probabilities(own[None], head.link, calibration=head.calibration)[0]
@@ -189,7 +177,7 @@ def threshold_curve(prepared: Prepared, fitted: Fitted, head: Head) -> Threshold
         hits, either = (truth & chosen).sum(0), truth.sum(0) + chosen.sum(0)
         micro.append(2 * hits.sum() / max(either.sum(), 1))
         macro.append(float((2 * hits / np.maximum(either, 1)).mean()))
-    chosen_bar = getattr(head.decision, "probability", None)
+    chosen_bar = head.decision.probability
     return ThresholdCurve(thresholds=grid, micro_f1=np.array(micro), macro_f1=np.array(macro), chosen=chosen_bar)
 
 

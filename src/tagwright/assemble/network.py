@@ -1,6 +1,5 @@
 """Makes networks from settings and facts of the data."""
 
-import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -24,12 +23,9 @@ from tagwright.settings import Choice, Settings
 
 def learn(settings: Settings, tokens: Tokens, tokeniser: Tokeniser | None = None) -> dict[str, np.ndarray]:
     """What the encoder takes from the training texts before training, if it does."""
-    learner = getattr(parts.find("encoders", settings.encoder.name).factory, "learn", None)
-    if learner is None:
-        return {}
-    known = inspect.signature(learner).parameters
-    asked = {**settings.encoder.options, "tokeniser": tokeniser}
-    return learner(tokens, **{k: v for k, v in asked.items() if k in known})
+    encoder = parts.find("encoders", settings.encoder.name).factory
+    found: dict[str, np.ndarray] = encoder.learn(tokens, tokeniser, **settings.encoder.options)
+    return found
 
 
 def build_network(
@@ -112,8 +108,8 @@ def _encoder(
 def _head(
     encoder: Any, head: HeadPart, space: LabelSpace, link: str, bias: Tensor, tokeniser: Tokeniser | None = None
 ) -> Any:
-    known = {"width": encoder.width_out, "sparse": getattr(encoder, "sparse", False), "label_count": len(space)}
-    known |= {"label_names": space.names, "bias": bias, "whole_texts": getattr(encoder, "whole_texts", False)}
+    known = {"width": encoder.width_out, "sparse": encoder.sparse, "label_count": len(space)}
+    known |= {"label_names": space.names, "bias": bias, "whole_texts": encoder.whole_texts}
     known |= {"extra_logits": head.extra_logits, "zero": head.zero, "link": link}
     known |= slot_facts(encoder, head.part, space, tokeniser)
     return parts.build("heads", head.part.name, head.part.options, **known)
@@ -124,8 +120,8 @@ def check_head(settings: Settings, space: LabelSpace) -> None:
     factory = parts.find("encoders", settings.encoder.name).factory
     facts: dict[str, Any] = {"width": 1, "label_count": len(space), "label_names": space.names, "zero": 0.0}
     facts |= {"bias": torch.zeros(len(space)), "link": settings.link, **NO_SLOTS}
-    facts |= {name: getattr(factory, name, False) for name in ("sparse", "whole_texts", "reads_slots")}
-    facts["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
+    facts |= {name: getattr(factory, name) for name in ("sparse", "whole_texts", "reads_slots")}
+    facts["extra_logits"] = parts.find("losses", settings.loss.name).factory.extra_logits
     parts.build("heads", settings.head.name, settings.head.options, **facts)
     if settings.head.options.get("chunk") and settings.encoder.options.get("long") == "windows":
         raise SettingsError(

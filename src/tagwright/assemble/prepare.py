@@ -1,7 +1,6 @@
 """From labelled data to what training takes: clean tables, label space, tokeniser, tokens."""
 
 import hashlib
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -204,8 +203,7 @@ def _labels(tables: dict[str, pa.Table], settings: Settings, *, exclusive: bool)
 def _tags(tables: dict[str, pa.Table], settings: Settings, *, labelled: bool) -> _Known:
     """Of tokens with tags, and of texts with labels where they are `labelled`, too."""
     space, embed = tag_space(tables["train"]), _embed(settings)
-    learns = getattr(embed, "train_tokens", embed.train)
-    tokeniser: Tokeniser = learns(flat(tables["train"]["tokens"]), seed=settings.split.seed)
+    tokeniser: Tokeniser = embed.train_tokens(flat(tables["train"]["tokens"]), seed=settings.split.seed)
     made = {name: sheet_of(table, tokeniser, space) for name, table in tables.items()}
     sheets = {name: sheet for name, (sheet, _) in made.items()}
     tokens = {name: sheet.tokens for name, sheet in sheets.items()}
@@ -226,7 +224,7 @@ def _embed(settings: Settings) -> Any:
 def source_of(settings: Settings) -> str | None:
     """Where a pretrained encoder comes from, whose own tokens it must have; None for others."""
     factory = parts.find("encoders", settings.encoder.name).factory
-    own = getattr(factory, "embed", None)
+    own = factory.embed
     if own is None:
         return None
     if settings.embed.name != own:
@@ -239,12 +237,8 @@ def source_of(settings: Settings) -> str | None:
 
 def _too_long(tokens: Tokens, learned: Mapping[str, np.ndarray], settings: Settings) -> tuple[str, ...]:
     """A sentence on the texts that the encoder cannot read whole, if it tells of them."""
-    inputs = getattr(parts.find("encoders", settings.encoder.name).factory, "inputs", None)
-    if inputs is None:
-        return ()
-    known = inspect.signature(inputs).parameters
-    options = {k: v for k, v in settings.encoder.options.items() if k in known}
-    sentence = inputs(tokens, learned, limit=settings.fit.limit, **options).said()
+    encoder = parts.find("encoders", settings.encoder.name).factory
+    sentence = encoder.said(tokens, learned, limit=settings.fit.limit, **settings.encoder.options)
     return (sentence,) if sentence else ()
 
 

@@ -15,12 +15,12 @@ def check_ranks(settings: Settings, ranks: Ranks) -> None:
     """Refuse settings that only one process can train with."""
     if ranks.world == 1:
         return
-    if parts.find("losses", settings.loss.name).factory.batchwise:  # type: ignore[attr-defined]
+    if parts.find("losses", settings.loss.name).factory.batchwise:
         raise SettingsError(
             f"{settings.loss.name} looks at a whole batch, and each of {ranks.world} processes sees a share of it; "
             "train in one process, or take a loss of single texts such as bce, zlpr or dice"
         )
-    if getattr(parts.find("encoders", settings.encoder.name).factory, "sparse", False):
+    if parts.find("encoders", settings.encoder.name).factory.sparse:
         raise SettingsError(
             f"{settings.encoder.name}'s gradients are sparse rows, which {ranks.world} processes do not add up; train "
             "it in one process, or take cnn, lstm or a pretrained encoder"

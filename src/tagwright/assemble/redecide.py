@@ -10,7 +10,7 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 
 from tagwright import bundle, parts
-from tagwright.assemble.decision import decided_by, measured, rule_of, truth_of
+from tagwright.assemble.decision import decided_by, decision_named, measured, rule_of, truth_of
 from tagwright.assemble.facts import decision_of
 from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
 from tagwright.assemble.sheets import flat, tags_of, truth_of_tags
@@ -65,10 +65,9 @@ def _decided(
 ) -> tuple[Head, dict[str, Any]]:
     head = model.heads[name]
     if source is None:
-        if choice.name == "threshold":
-            raise SettingsError(
-                "thresholds are fitted on labelled data: give it after the model, or choose another --rule"
-            )
+        if fitted := decision_named(choice.name).FITTED:
+            said = f"{' and '.join(fitted)} are fitted on labelled data"
+            raise SettingsError(f"{said}: give it after the model, or choose another --rule")
         decision = parts.build("decide", choice.name, choice.options, label_names=head.space.names)
         return replace(head, rule=choice.name, decision=decision, metrics=_without_figures(head)), {}
     data = read_for_model(model, source, columns)

@@ -26,7 +26,7 @@ NO_SLOTS: dict[str, Any] = {
 
 def slot_facts(encoder: Any, head: Choice, space: LabelSpace, tokeniser: Tokeniser | None) -> dict[str, Any]:
     """What a head with slots wants to know of its encoder: nothing where this reads none."""
-    if head.name != "cloze" or not getattr(encoder, "reads_slots", False):
+    if head.name != "cloze" or not encoder.reads_slots:
         return NO_SLOTS
     facts = {**NO_SLOTS, "reads_slots": True, "slot_room": encoder.slot_room, "family": encoder.family}
     facts["word_width"] = encoder.words.embedding_dim

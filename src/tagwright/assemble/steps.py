@@ -18,6 +18,7 @@ from tagwright.fit.captured import CapturedStep, NotCaptured, captured_steps
 from tagwright.fit.learner import Learn, learner_of, slots_drawn
 from tagwright.fit.loop import Course, Dial, Step, steps
 from tagwright.losses import SparseTarget
+from tagwright.masks import Mask
 from tagwright.network import Network
 from tagwright.objective import Objective
 from tagwright.seeds import uniform_of
@@ -37,7 +38,7 @@ def steps_of(
 ) -> Iterator[Step]:
     """The steps from the training's own on. After a step that is `due`, the weights are those of that step."""
     choice, device = settings.fit, device_of(settings)
-    facts = {"step_count": course.total, "width": getattr(training.network.encoder, "width_out", None)}
+    facts = {"step_count": course.total, "width": training.network.encoder.width_out}
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, **facts)
     done, dials = training.step, _dials(objective, rows, settings)
     tag_link = None if objective.tagging is None else settings.of_tags().link
@@ -94,7 +95,7 @@ def _dials(objective: Objective, rows: Rows, settings: Settings) -> list[Dial]:
     found = []
     if rows.soft is not None and settings.soft.from_step:
         found.append(Dial(objective.begun, lambda step: float(step >= settings.soft.from_step)))
-    if getattr(objective.mask_of, "draw", None) == "step":
+    if isinstance(objective.mask_of, Mask) and objective.mask_of.draw == "step":
         objective.of_step = torch.zeros((), device=device_of(settings))
         found.append(Dial(objective.of_step, lambda step: uniform_of(settings.fit.seed, "mask", step)))
     return found

@@ -1,6 +1,5 @@
 """Training: from prepared data to a model with its decision, resumable at every step."""
 
-import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -39,6 +38,7 @@ from tagwright.fit.precision import settle
 from tagwright.fit.ranks import Ranks
 from tagwright.inference import Record, inference_of
 from tagwright.labels.space import LabelSpace
+from tagwright.masks import Mask
 from tagwright.metrics import Measures
 from tagwright.metrics._shortlist import TOP, WATCHED, require_given
 from tagwright.metrics._tokens import usual_of_tags
@@ -102,7 +102,8 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     check_regularisers(settings, *(() if prepared.tag_space is None else (settings.of_tags(),)))
     check_lessons(prepared, settings, objective)
     require_memory(prepared, settings)
-    said = (*getattr(objective.mask_of, "said", ()), *left_out(settings.head, len(prepared.space)))
+    mask = objective.mask_of.said if isinstance(objective.mask_of, Mask) else ()
+    said = (*mask, *left_out(settings.head, len(prepared.space)))
     return (*said, *check_mlm(prepared, settings))
 
 
@@ -250,7 +251,7 @@ def train_network(
             pass
     if training.best:
         network.load_state_dict(training.best)
-    getattr(network.encoder, "finish", lambda: None)()
+    network.encoder.finish()
     for name in {"soft", "mlm"} & network.heads.keys():  # they have served
         del network.heads[name]
 
@@ -326,7 +327,7 @@ def _scorer(
 def _with_vector_width(settings: Settings, vectors: np.ndarray | None) -> Settings:
     if vectors is None:
         # not in the encoder: a saved model is built without the file, its vectors come with the weights
-        takes = inspect.signature(parts.find("encoders", settings.encoder.name).factory).parameters
+        takes = parts.asked(parts.find("encoders", settings.encoder.name).factory)
         if "vectors" in takes and settings.encoder.options.get("freeze"):
             raise SettingsError("freeze holds given vectors as they are, but there are none; give --vectors")
         return settings

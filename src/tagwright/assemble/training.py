@@ -56,7 +56,7 @@ class Training:
 
     def save(self, step: int, folder: Path, fingerprint: str) -> None:
         """Write a checkpoint of this step."""
-        kept = {"precision": getattr(self.network.encoder, "precision", None), "parts": self.parts}
+        kept = {"precision": self.network.encoder.precision, "parts": self.parts}
         history = {**self.history.state(), **kept}
         state = (self.network.state_dict(), self.best, self.optimiser.state_dict(), history)
         checkpoint.save(checkpoint.Checkpoint(step, *state, fingerprint), folder)

@@ -1,5 +1,6 @@
 """What an encoder is fed: rows of tokens, or rows of sparse features, by row number."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,6 +14,22 @@ from tagwright.batches.tokens import Tokens
 
 class Inputs(Protocol):
     """Rows that can be batched. `lengths` (n,) says what each costs."""
+
+    @property
+    def rooms(self) -> Mapping[str, int]:
+        """Tokens that a batch may hold in prediction, by kind of device; {}: nobody minds."""
+
+    @property
+    def counts(self) -> np.ndarray | int:
+        """Windows that each row is read in, (n,)."""
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """How many tokens of a row are read at its beginning and at its end; None: all, wherever they stand."""
+
+    @property
+    def row_a_text(self) -> bool:
+        """Whether each row is one row of ids in a batch: not features, not windows."""
 
     @property
     def lengths(self) -> np.ndarray:
@@ -37,6 +54,21 @@ class TokenInputs(NamedTuple):
         return np.minimum(self.tokens.lengths, self.limit)
 
     @property
+    def rooms(self) -> Mapping[str, int]:
+        """None."""
+        return {}
+
+    @property
+    def counts(self) -> int:
+        """No windows."""
+        return 1
+
+    @property
+    def row_a_text(self) -> bool:
+        """Always."""
+        return True
+
+    @property
     def ends(self) -> tuple[int, int]:
         """How many tokens of a text are read at its beginning, and at its end where it is longer than both."""
         return self.limit, 0
@@ -59,6 +91,26 @@ class FeatureInputs(NamedTuple):
     def lengths(self) -> np.ndarray:
         """Features of each row, (n,)."""
         return np.diff(self.matrix.indptr)
+
+    @property
+    def rooms(self) -> Mapping[str, int]:
+        """None."""
+        return {}
+
+    @property
+    def counts(self) -> int:
+        """No windows."""
+        return 1
+
+    @property
+    def ends(self) -> None:
+        """Texts are read whole."""
+        return None
+
+    @property
+    def row_a_text(self) -> bool:
+        """Features are no ids."""
+        return False
 
     def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
         """Feature ids (N,), values (N,) and offsets (B + 1,)."""

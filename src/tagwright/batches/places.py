@@ -114,6 +114,21 @@ class TagInputs(NamedTuple):
         """Positions of each window, (windows,)."""
         return self.tokens.lengths
 
+    @property
+    def counts(self) -> int:
+        """Each row is a window of its own."""
+        return 1
+
+    @property
+    def ends(self) -> None:
+        """Windows are read whole."""
+        return None
+
+    @property
+    def row_a_text(self) -> bool:
+        """Each window is a row."""
+        return True
+
     def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
         """Ids (B, T) and lengths (B,)."""
         return tuple(collate(self.tokens, index, limit=self.limit))

@@ -81,7 +81,7 @@ def _hard(rows: Rows) -> bool:
 
 def one_row_a_text(rows: Rows) -> bool:
     """Whether each text is one row of tokens: not features, not windows."""
-    return hasattr(rows.inputs, "tokens") and getattr(rows.inputs, "long", "head") != "windows"
+    return rows.inputs.row_a_text
 
 
 def _laid_out(rows: Rows) -> tuple[np.ndarray, np.ndarray]:

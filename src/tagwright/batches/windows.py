@@ -79,6 +79,11 @@ class PieceInputs:
         held = np.minimum(self._inner, self.room) + sum(self.specials)
         return held * self.counts
 
+    @property
+    def row_a_text(self) -> bool:
+        """Unless texts are read in windows."""
+        return self.long != "windows"
+
     def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
         """Ids (W, T) padded with 0 and lengths (W,) of the windows, text after text; with windows also counts (B,)."""
         index = np.asarray(index)

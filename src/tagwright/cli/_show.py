@@ -97,7 +97,10 @@ def emit(content: Mapping[str, Any]) -> None:
 def metric_table(title: str, results: Mapping[str, float]) -> Table:
     """The metrics most people ask for first."""
     table = Table(title=title, title_justify="left", title_style="bold")
-    shown = [name for name in (METRICS if "lrap" in results else OF_SHORTLISTS) if name in results]
+    from tagwright.metrics import shown_first
+
+    usual = METRICS if "lrap" in results else OF_SHORTLISTS
+    shown = [name for name in (*usual, *shown_first()) if name in results]
     for column in shown:
         table.add_column(column.replace("_", " "), justify="right")
     table.add_row(*(f"{results[name]:.4f}" for name in shown))

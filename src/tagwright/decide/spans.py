@@ -5,9 +5,11 @@ Viterbi over log-probabilities: what may follow, begin and end a text is allowed
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from tagwright.decide import Decision
 from tagwright.decide.argmax import Argmax
 from tagwright.errors import ShapeError
 from tagwright.labels.tags import Transitions, require_offsets, scheme_of, transitions
@@ -16,16 +18,29 @@ _CELLS = 1 << 22  # of texts, places and tags that are worked on at a time
 _TINY = np.finfo(np.float64).tiny  # a probability of 0 is as unlikely as can be, but never forbidden
 
 
-class Spans:
+class Spans(Decision):
     """Chooses exactly one tag a token; with `legal` only tags that may follow each other, without it the highest.
 
     `label_names` are the names of the tags; the space of the labels knows them, so they are no setting.
     """
 
+    about_tokens = True
+
     def __init__(self, label_names: Sequence[str], *, legal: bool = True) -> None:
         self.legal = legal
         self._names = tuple(label_names)
         self._allowed = transitions(scheme_of(self._names))
+
+    @classmethod
+    def exactly_one(cls, **options: Any) -> bool:
+        """Of each token."""
+        return True
+
+    def describe(self) -> str:
+        """A sentence for the model card."""
+        if not self.legal:
+            return "One tag for each token: the one with the highest score."
+        return "One tag for each token: those of a text that are likeliest together and make whole spans."
 
     def choose(self, logits: np.ndarray, probabilities: np.ndarray, offsets: np.ndarray | None = None) -> np.ndarray:
         """Scores (N, L) -> bool (N, L); text i has tokens offsets[i] to offsets[i + 1], (n + 1,).

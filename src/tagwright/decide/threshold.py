@@ -6,10 +6,11 @@ the loss was trained for and owes nothing to luck at all.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tagwright.decide import Decision, HeldOut
 from tagwright.decide._joint import joint_cuts
 from tagwright.errors import ShapeError
 
@@ -17,7 +18,7 @@ SHRINKS = (0.0, 0.5, 2.0, 10.0, 50.0, 1e9)  # from every label's own to one for 
 MICRO = 2.0
 
 
-class Threshold:
+class Threshold(Decision):
     """Chooses any number of labels: those whose logit is above their own threshold, (L,), fitted with `shrink`.
 
     A negative one stands for the shrinkage that does best on held-out texts, towards 0 or not as they want. `micro` is
@@ -25,10 +26,30 @@ class Threshold:
     one for all labels: what shortlists of very many labels are decided by.
     """
 
+    FITTED = ("thresholds",)
+
     def __init__(
         self, thresholds: np.ndarray, *, shrink: float = -1.0, to_zero: bool = False, micro: float = MICRO
     ) -> None:
-        self.thresholds, self.shrink, self.to_zero, self.micro = thresholds, shrink, to_zero, micro
+        self.thresholds: np.ndarray = thresholds
+        self.shrink, self.to_zero, self.micro = shrink, to_zero, micro
+
+    @classmethod
+    def fit(cls, held_out: HeldOut, **options: Any) -> tuple["Threshold", np.ndarray]:
+        """Thresholds of all rows; each row's choices are by those of the other folds."""
+        logits, truth, positives = held_out.logits, held_out.truth, held_out.positives
+        if positives is not None:
+            thresholds = fit_one_threshold(logits, truth, int(positives.sum()))
+            return cls(thresholds, **options), cross_fitted_one(logits, truth, positives, seed=held_out.seed)
+        chosen, pull = cross_fitted(logits, truth, seed=held_out.seed, **options)
+        options = {**options, **pull._asdict()}
+        return cls(fit_thresholds(logits, truth, **options), **options), chosen
+
+    def describe(self) -> str:
+        """A sentence for the model card."""
+        if np.ndim(self.thresholds) == 0:
+            return "Every label whose score is above one threshold, fitted on dev."
+        return "Every label whose score is above its own threshold, fitted on dev."
 
     def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         """Scores (n, L) -> bool (n, L)."""

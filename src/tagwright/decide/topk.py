@@ -2,16 +2,31 @@
 
 import numpy as np
 
+from tagwright.decide import Decision
 from tagwright.errors import SettingsError
 
 
-class TopK:
+class TopK(Decision):
     """Chooses exactly k labels (all, where there are fewer); equals in the order of the labels."""
 
     def __init__(self, *, k: int = 3) -> None:
+        self.check(k=k)
+        self.k = k
+
+    @classmethod
+    def check(cls, *, k: int) -> None:
+        """Refuse no label at all."""
         if k < 1:
             raise SettingsError(f"decide.k must be at least 1, got {k}")
-        self.k = k
+
+    @classmethod
+    def exactly_one(cls, *, k: int = 3) -> bool:
+        """The highest alone is one."""
+        return k == 1
+
+    def describe(self) -> str:
+        """A sentence for the model card."""
+        return "The labels with the highest scores, always the same number."
 
     def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         """Scores (n, L) -> bool (n, L)."""

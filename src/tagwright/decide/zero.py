@@ -2,9 +2,15 @@
 
 import numpy as np
 
+from tagwright.decide import Decision
 
-class Zero:
+
+class Zero(Decision):
     """Chooses any number of labels, without a threshold to fit."""
+
+    def describe(self) -> str:
+        """A sentence for the model card."""
+        return "Every label whose logit is above 0."
 
     def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         """Scores (n, L) -> bool (n, L)."""

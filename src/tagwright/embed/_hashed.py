@@ -30,6 +30,11 @@ class Hashed:
     affix: int
 
     @property
+    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Nothing stands around a text."""
+        return (), ()
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """Ids of the channels word, prefix, suffix, shape."""
         return (self.size, self.affix_size, self.affix_size, self.shape_size)

@@ -33,6 +33,11 @@ class Spelling:
     lowercase: bool
 
     @property
+    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Nothing stands around a text."""
+        return (), ()
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """Ids of the channels word and letter."""
         return FIRST_WORD + len(self.lexicon), FIRST_LETTER + len(self.letters)

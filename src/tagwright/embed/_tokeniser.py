@@ -28,6 +28,10 @@ class Tokeniser(Protocol):
         """Number of ids of each feature channel."""
 
     @property
+    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Ids that stand before and behind each text; two empty ones where there are none."""
+
+    @property
     def vocabulary(self) -> dict[str, int] | None:
         """Token to id; None where ids are hashes."""
 
@@ -56,6 +60,11 @@ class Trained:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
+
+    @property
+    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Nothing stands around a text."""
+        return (), ()
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from tokenizers import Regex, models, pre_tokenizers, trainers
 
+from tagwright.embed._embed import Embed
 from tagwright.embed._texts import PADDING, UNKNOWN, Texts
 from tagwright.embed._tokeniser import Trained, train
 
 
 @dataclass(frozen=True, kw_only=True)
-class Char:
+class Char(Embed):
     """The `size` most frequent characters that occur at least `minimum` times.
 
     >>> Char(minimum=1).train(["aba"]).vocabulary

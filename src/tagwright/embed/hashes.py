@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from tagwright.embed._embed import Embed
 from tagwright.embed._hashed import Hashed
 from tagwright.embed._texts import Texts
 from tagwright.errors import SettingsError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hashes:
+class Hashes(Embed):
     """`size` ids for words, `affix_size` for the first and the last `affix` letters, `shape_size` for shapes.
 
     >>> Hashes().train([]).sizes

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from tagwright.embed._embed import Embed
 from tagwright.embed._pieces import OwnPieces, read_pieces
 from tagwright.embed._source import find_source
 from tagwright.embed._texts import Texts
@@ -9,7 +10,7 @@ from tagwright.errors import SettingsError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pieces:
+class Pieces(Embed):
     """`source` is where the encoder comes from; other encoders have none, and cannot use its pieces."""
 
     source: str | None

@@ -3,13 +3,14 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from tagwright.embed._embed import Embed
 from tagwright.embed._spelling import Spelling, words_of
 from tagwright.embed._texts import Texts, slices
 from tagwright.errors import SettingsError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spelled:
+class Spelled(Embed):
     """The `size` most frequent words and every letter, if they occur at least `minimum` times.
 
     >>> Spelled(minimum=1).train(["a ab"]).sizes

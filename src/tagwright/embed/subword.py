@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from tokenizers import Regex, models, pre_tokenizers, trainers
 
+from tagwright.embed._embed import Embed
 from tagwright.embed._texts import PADDING, UNKNOWN, Texts, slices
 from tagwright.embed._tokeniser import Trained, train
 
@@ -13,7 +14,7 @@ _SPACE = "▁"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subword:
+class Subword(Embed):
     """`size` pieces at most; pairs and characters that occur less than `minimum` times are not learnt.
 
     Text without spaces is a single long word, in which frequent sequences become pieces.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tokenizers import Regex, models, pre_tokenizers, trainers
 
+from tagwright.embed._embed import Embed
 from tagwright.embed._texts import PADDING, UNKNOWN, UNSPACED, Texts
 from tagwright.embed._tokeniser import Trained, train
 
@@ -11,7 +12,7 @@ _WORD = rf"[{UNSPACED}]\p{{M}}*|[[\p{{L}}\p{{M}}\p{{N}}]&&[^{UNSPACED}]]+|\S"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Word:
+class Word(Embed):
     """The `size` most frequent words that occur at least `minimum` times, two ids for padding and unknown included.
 
     >>> Word(minimum=1).train(["a b", "b 手机"]).vocabulary

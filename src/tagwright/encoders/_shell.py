@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from tagwright.embed._lookup import Lookup
+from tagwright.encoders import Encoder
 from tagwright.encoders._inside import Inside, inside_of
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError, unknown
@@ -21,6 +22,22 @@ from tagwright.read.data import Size
 NORMS = ("post", "pre")
 POOLINGS = ("mean", "max")
 FEW = 2000  # texts
+
+
+class TaggingEncoder(Encoder):
+    """What encoders with a shell have in common."""
+
+    @staticmethod
+    def defaults(task: str, objective: str | None, options: Mapping[str, Any], size: Size | None) -> Mapping[str, Any]:
+        """What suits these encoders where tokens are tagged (docs/tagging.md has the evidence).
+
+        Small batches, for a text has many tokens; dropout, much of it where texts are so few that
+        they are soon known by heart.
+        """
+        if task not in ("tokens", "both"):
+            return {}
+        few = size is not None and size.rows < FEW
+        return {"encoder": {"dropout": 0.4 if few else 0.1}, "fit": {"batch": 16}}
 
 
 class Shell(nn.Module):
@@ -123,12 +140,3 @@ def _waves(hidden: int) -> tuple[Tensor, Tensor]:
     columns = torch.arange(hidden)
     angles = torch.exp((columns // 2 * 2).double() * (-math.log(10_000) / hidden))
     return angles.float(), (columns % 2).float() * (math.pi / 2)
-
-
-def tagging_defaults(task: str, objective: str | None, size: Size | None) -> Mapping[str, Any]:
-    """What suits these encoders where tokens are tagged: small batches, for a text has many tokens; dropout, much of it
-    where texts are so few that they are soon known by heart (docs/tagging.md has the evidence)."""
-    if task not in ("tokens", "both"):
-        return {}
-    few = size is not None and size.rows < FEW
-    return {"encoder": {"dropout": 0.4 if few else 0.1}, "fit": {"batch": 16}}

@@ -13,20 +13,18 @@ from torch import Tensor, nn
 from tagwright.encoders._attention import Attention
 from tagwright.encoders._inside import Inside
 from tagwright.encoders._layer import FeedForward
-from tagwright.encoders._shell import Shell, check, tagging_defaults
+from tagwright.encoders._shell import Shell, TaggingEncoder, check
 from tagwright.encoders.hidden import Hidden
 
 TEXTS, LENGTH = 8, 48  # of the pass that finds omega
 
 
-class Admin(nn.Module):
+class Admin(TaggingEncoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
 
     States past a text's length are zero; an empty text pools to zero. Sums are normalised behind each part, always:
     omega has no meaning otherwise. The default of `feed` makes as many weights as `bat` has.
     """
-
-    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

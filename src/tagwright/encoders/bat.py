@@ -15,18 +15,16 @@ from torch import Tensor, nn
 from tagwright.encoders._attention import by_head, full, joined
 from tagwright.encoders._inside import Inside
 from tagwright.encoders._near import Near
-from tagwright.encoders._shell import Shell, check, glorot, linear, tagging_defaults
+from tagwright.encoders._shell import Shell, TaggingEncoder, check, glorot, linear
 from tagwright.encoders.hidden import Hidden
 
 
-class BAT(nn.Module):
+class BAT(TaggingEncoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
 
     States past a text's length are zero; an empty text pools to zero. `norm="pre"` normalises what a tournament reads
     in place of what eq. 4 and FFTS normalise.
     """
-
-    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
-from torch import Tensor, nn
+from torch import Tensor
 
+from tagwright.batches.inputs import FeatureInputs
 from tagwright.batches.sparse import SparseRows
 from tagwright.batches.tokens import Tokens
+from tagwright.encoders import Encoder
 from tagwright.encoders._ngrams import NGrams
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import ShapeError
+from tagwright.read.data import Size
 
 _PADDING_AND_UNKNOWN = (0, 1)
 
 
-class BagOfWords(nn.Module):
+class BagOfWords(Encoder):
     """Has no weights: its features are the text's n-grams, and the head is the linear model.
 
     `learned` are the arrays that `learn` made from the training texts. Tokens with a channel of letters (`spelled`) add
@@ -25,9 +28,10 @@ class BagOfWords(nn.Module):
     """
 
     sparse = True
+    whole_texts = True  # no states of tokens
 
     @staticmethod
-    def defaults(task: str, objective: str | None) -> Mapping[str, Any]:
+    def defaults(task: str, objective: str | None, options: Mapping[str, Any], size: Size | None) -> Mapping[str, Any]:
         """With one label a text: letters beside words, and a support vector machine (docs/log.md says why)."""
         fit: dict[str, Any] = {
             "epochs": 8,
@@ -53,8 +57,6 @@ class BagOfWords(nn.Module):
             "fit": fit,
         }
 
-    whole_texts = True  # no states of tokens
-
     def __init__(
         self, learned: Mapping[str, np.ndarray], *, longest: int = 2, minimum: int = 2, spelling: float = 0.7
     ) -> None:
@@ -67,7 +69,9 @@ class BagOfWords(nn.Module):
         self.width_out = self.grams.width + (self.letters.width if self.letters else 0)
 
     @staticmethod
-    def learn(tokens: Tokens, *, longest: int = 2, minimum: int = 2) -> dict[str, np.ndarray]:
+    def learn(
+        tokens: Tokens, tokeniser: Any = None, *, longest: int = 2, minimum: int = 2, **others: Any
+    ) -> dict[str, np.ndarray]:
         """The n-grams of up to `longest` words that at least `minimum` texts hold, with their idf; those of letters."""
         words, letters = _channels(tokens)
         grams = partial(NGrams.learn, min_documents=minimum, ignore=_PADDING_AND_UNKNOWN)
@@ -76,6 +80,10 @@ class BagOfWords(nn.Module):
             spelt = grams(letters, shortest=3, longest=5).arrays()
             learned |= {f"letters_{name}": array for name, array in spelt.items()}
         return learned
+
+    def inputs_of(self, tokens: Tokens, *, limit: int) -> FeatureInputs:
+        """The features of whole texts; there is no limit."""
+        return FeatureInputs(self.features(tokens))
 
     def features(self, tokens: Tokens) -> csr_array:
         """Rows of features (n, D), made once for a data set."""

@@ -16,18 +16,20 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from tagwright.embed._lookup import Lookup
+from tagwright.encoders import Encoder
 from tagwright.encoders._without import Cuts, strongest
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError
 
 
-class CNN(nn.Module):
+class CNN(Encoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to `pooled` (B, windows x filters); no states.
 
     A text shorter than a window is filled up to it with zero vectors, an empty one too. Padding changes nothing.
     """
 
     whole_texts = True  # no states of tokens
+    skips = True
     every_place = False  # has a word vector of its own, though words repeat: someone moves them one by one
 
     def __init__(

@@ -12,25 +12,23 @@ from typing import Literal
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.encoders._attention import Attention, full
 from tagwright.encoders._inside import Inside
 from tagwright.encoders._layer import FeedForward, Layer
-from tagwright.encoders._shell import Shell, check, tagging_defaults
+from tagwright.encoders._shell import Shell, TaggingEncoder, check
 from tagwright.encoders.hidden import Hidden
 
 GOLDEN = (math.sqrt(5) - 1) / 2  # the fractions of its multiples fill [0, 1) evenly
 
 
-class Informer(nn.Module):
+class Informer(TaggingEncoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
 
     States past a text's length are zero; an empty text pools to zero. A larger `factor` lets more queries attend. The
     default of `feed` makes as many weights as `bat` has.
     """
-
-    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

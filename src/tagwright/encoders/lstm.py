@@ -9,11 +9,12 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from tagwright.embed._lookup import Lookup
+from tagwright.encoders import Encoder
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError, unknown
 
 
-class LSTM(nn.Module):
+class LSTM(Encoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, 2 x hidden) and their `max` or `mean` as pooled.
 
     States past a text's length are zero; an empty text pools to zero. Padding changes nothing.

@@ -14,19 +14,17 @@ from torch import Tensor, nn
 
 from tagwright.encoders._attention import by_head, full, joined
 from tagwright.encoders._inside import Inside
-from tagwright.encoders._shell import Shell, check, glorot, tagging_defaults
+from tagwright.encoders._shell import Shell, TaggingEncoder, check, glorot
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError
 
 
-class MUSE(nn.Module):
+class MUSE(TaggingEncoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
 
     States past a text's length are zero; an empty text pools to zero. `kernels` are odd sizes of windows. The
     default of `feed` makes as many weights as `bat` has.
     """
-
-    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

@@ -14,20 +14,18 @@ from torch import Tensor, nn
 from tagwright.encoders._attention import Attention
 from tagwright.encoders._inside import Inside
 from tagwright.encoders._layer import FeedForward, Layer
-from tagwright.encoders._shell import Shell, check, tagging_defaults
+from tagwright.encoders._shell import Shell, TaggingEncoder, check
 from tagwright.encoders.hidden import Hidden
 
 FLOOR = 1e-6  # added to every feature, as the authors do: a query far from all keys still has a denominator
 
 
-class Performer(nn.Module):
+class Performer(TaggingEncoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
 
     States past a text's length are zero; an empty text pools to zero. `features` is how many a head has: more are
     nearer to the softmax. The default of `feed` makes as many weights as `bat` has.
     """
-
-    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from tagwright.batches.tokens import Tokens
 from tagwright.batches.windows import PieceInputs
 from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._source import find_local, find_source
-from tagwright.encoders import _half_linear, _layers, _lora, _positions, _slots, _unpadded
+from tagwright.encoders import Encoder, _half_linear, _layers, _lora, _positions, _slots, _unpadded
 from tagwright.encoders._checkpoint import from_config, read_config, width_in, with_attention_dropout, with_weights
 from tagwright.encoders._pooling import Pooling
 from tagwright.encoders.hidden import Hidden, Slots, Windows
@@ -35,7 +35,7 @@ MANY = 256  # labels from which on twice as many steps are taken: most of them a
 READY_MASK = {"bert", "roberta", "xlm-roberta", "mpnet", "electra", "distilbert", "albert", "camembert"}
 
 
-class Pretrained(nn.Module):
+class Pretrained(Encoder):
     """Ids (B, T) and lengths (B,) to states (B, T, D) and `pooled` (B, D); what stands behind a text does not matter.
 
     With `long="windows"` rows are windows, and counts (B,) say how many of them each text has. `learned` has the
@@ -70,7 +70,7 @@ class Pretrained(nn.Module):
         return {"embed": {"name": "pieces"}, "schedule": {"name": "linear", "warmup": 0.1}, "fit": fit}
 
     @staticmethod
-    def learn(tokens: Tokens, tokeniser: OwnPieces, *, path: str = "") -> dict[str, np.ndarray]:
+    def learn(tokens: Tokens, tokeniser: OwnPieces, *, path: str = "", **others: Any) -> dict[str, np.ndarray]:
         """The encoder's config and the number of special tokens: with the weights, all that a model folder needs."""
         folder = find_source(path)
         config = read_config(folder)
@@ -99,6 +99,20 @@ class Pretrained(nn.Module):
             tokens=tokens, specials=(before, behind), limit=limit, long=long, overlap=overlap, most=windows
         )
 
+    @staticmethod
+    def said(
+        tokens: Tokens,
+        learned: Mapping[str, np.ndarray],
+        *,
+        limit: int,
+        long: str = "head",
+        overlap: int = 32,
+        windows: int = 16,
+        **others: Any,
+    ) -> str | None:
+        """How many texts are longer than `limit`, and what becomes of them."""
+        return Pretrained.inputs(tokens, learned, limit=limit, long=long, overlap=overlap, windows=windows).said()
+
     def __init__(
         self,
         learned: Mapping[str, np.ndarray],
@@ -123,7 +137,7 @@ class Pretrained(nn.Module):
         if window_pooling not in ("mean", "max"):
             raise SettingsError(unknown("window_pooling", window_pooling, ["mean", "max"]))
         self.precision, self.window_pooling = precision, window_pooling
-        self.inputs_of = partial(self.inputs, learned=learned, long=long, overlap=overlap, windows=windows)
+        self._inputs_of = partial(self.inputs, learned=learned, long=long, overlap=overlap, windows=windows)
         config = json.loads(bytes(learned["config.json"]))
         if attention_dropout is not None:
             config = with_attention_dropout(config, attention_dropout)
@@ -150,6 +164,15 @@ class Pretrained(nn.Module):
         _unpadded.register()
         if self.family == "mpnet":
             _positions.placed(self.model.encoder)
+
+    def inputs_of(self, tokens: Tokens, *, limit: int) -> PieceInputs:
+        """Rows of pieces, long texts cut or read in windows."""
+        return self._inputs_of(tokens, limit=limit)
+
+    def word_vectors(self) -> nn.Module:
+        """The vectors of word pieces."""
+        found: nn.Module = self.words
+        return found
 
     def forward(self, ids: Tensor, lengths: Tensor, counts: Tensor | None = None, slots: Slots | None = None) -> Hidden:
         """An empty row counts as one token of padding."""

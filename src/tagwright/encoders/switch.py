@@ -14,18 +14,16 @@ from torch import Tensor, nn
 
 from tagwright.encoders._attention import Attention
 from tagwright.encoders._layer import Layer
-from tagwright.encoders._shell import Shell, check, glorot, tagging_defaults
+from tagwright.encoders._shell import Shell, TaggingEncoder, check, glorot
 from tagwright.encoders.hidden import Hidden
 
 
-class Switch(nn.Module):
+class Switch(TaggingEncoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
 
     States past a text's length are zero; an empty text pools to zero. Each of the `experts` has the inner width
     `feed`; the defaults make as many weights as `bat` has.
     """
-
-    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

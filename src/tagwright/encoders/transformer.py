@@ -3,22 +3,20 @@
 from typing import Literal
 
 import numpy as np
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.encoders._attention import Attention
 from tagwright.encoders._layer import FeedForward, Layer
-from tagwright.encoders._shell import Shell, check, tagging_defaults
+from tagwright.encoders._shell import Shell, TaggingEncoder, check
 from tagwright.encoders.hidden import Hidden
 
 
-class Transformer(nn.Module):
+class Transformer(TaggingEncoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
 
     States past a text's length are zero; an empty text pools to zero. `feed` is the inner width of the feed-forward
     network; its default makes as many weights as `bat` has.
     """
-
-    defaults = staticmethod(tagging_defaults)
 
     def __init__(
         self,

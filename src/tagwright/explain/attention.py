@@ -114,7 +114,7 @@ def _slot_tokens(head: Any) -> int:
 
 def _batches(inputs: Inputs, head: Any, encoder: Any) -> list[np.ndarray]:
     """Row numbers of each batch, so many that all attention of a pass stays within `CELLS`, if that of a text does."""
-    windows = np.asarray(getattr(inputs, "counts", 1))
+    windows = np.asarray(inputs.counts)
     width = inputs.lengths // windows + _slot_tokens(head)
     config, passes = encoder.model.config, 1 if head.one_way else head.chunks
     cells = windows * passes * width**2 * config.num_attention_heads * config.num_hidden_layers

@@ -12,6 +12,7 @@ from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.places import TagInputs
 from tagwright.fit.ranks import ALONE, Ranks
+from tagwright.heads import Head
 from tagwright.network import Network
 from tagwright.shortlist import Shortlist
 
@@ -29,7 +30,8 @@ def logits_of(
     network.eval()
     name, device = named_head(network, head), next(network.parameters()).device
     result: np.ndarray | None = None
-    for index in _batches(inputs, batch, device, network.heads[name])[ranks.rank :: ranks.world]:
+    main: Any = network.heads[name]
+    for index in _batches(inputs, batch, device, main)[ranks.rank :: ranks.world]:
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
         logits = network.of_labels(*tensors)[name].float().cpu().numpy()
         if result is None:
@@ -92,15 +94,14 @@ def named_head(network: Network, head: str | None) -> str:
     return next(iter(network.heads)) if head is None else head
 
 
-def _batches(inputs: Inputs, batch: int, device: torch.device, head: Any = None) -> list[np.ndarray]:
+def _batches(inputs: Inputs, batch: int, device: torch.device, head: Head | None = None) -> list[np.ndarray]:
     """Row numbers of each batch, texts of like length together; where texts differ much, of so many tokens at most."""
-    rooms = getattr(inputs, "rooms", {})
+    rooms = inputs.rooms
     room = rooms.get(device.type, rooms.get("other"))
     batch = batch if room is None else max(batch, room // SHORT)
     return plan(cost_of(inputs, head), batch=batch, seed=0, epoch=0, shuffle=False, room=room)
 
 
-def cost_of(inputs: Inputs, head: Any) -> np.ndarray:
+def cost_of(inputs: Inputs, head: Head | None) -> np.ndarray:
     """Tokens that the network reads for each text (n,); a head with slots says what these add."""
-    tokens_of = getattr(head, "tokens_of", None)
-    return inputs.lengths if tokens_of is None else tokens_of(inputs.lengths, getattr(inputs, "counts", 1))
+    return inputs.lengths if head is None else head.tokens_of(inputs.lengths, inputs.counts)

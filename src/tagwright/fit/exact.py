@@ -76,7 +76,7 @@ def label_steps(head: Any, rows: Rows, *, cost: float = 1.0, start: int = 0, wor
 
 def _before(head: Any, label: int) -> np.ndarray:
     """Ids of the labels that this one is told; none but in a chain."""
-    found: np.ndarray = head.before(label) if hasattr(head, "links") else np.empty(0, np.int64)
+    found: np.ndarray = head.before(label)
     return found
 
 

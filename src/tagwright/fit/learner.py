@@ -45,7 +45,7 @@ class Learner:
         facts: dict[str, Any] = {"excused": batch.excused, "soft": batch.soft, "soft_logits": logits.get("soft")}
         facts |= {"known": batch.known, "example_weight": weight, "generator": generator}
         if batch.shown is not None:
-            averaged = getattr(objective.loss, "labels", None) == "mean"
+            averaged = objective.loss.labels == "mean"
             facts |= _of_masked(batch, logits["main"].dtype, averaged=averaged)
         value: Tensor = objective(logits["main"], batch.target, **facts)
         if objective.tagging is None:
@@ -66,23 +66,21 @@ def _of_masked(batch: Batch, dtype: torch.dtype, *, averaged: bool) -> dict[str,
 
 def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> Batch:
     """The batch with what its slots show in this step, where the head has slots."""
-    draw = getattr(network.heads["main"], "draw", None)
-    return batch if draw is None else batch._replace(shown=draw(batch.target, batch.known, generator))
+    main: Any = network.heads["main"]
+    return batch._replace(shown=main.draw(batch.target, batch.known, generator)) if main.has_slots else batch
 
 
 def check_regularisers(settings: Settings, *beside: Settings) -> None:
     """Refuse those that have nothing to hold to here; `beside` are the settings of further heads."""
     for choice in settings.regularise:
         factory = parts.find(REGULARISE, choice.name).factory
-        refuse = getattr(factory, "check", None)
-        if refuse is not None:
-            refuse(settings, *beside, **{**parts.options(factory), **choice.options})
+        factory.check(settings, *beside, **{**parts.options(factory), **choice.options})
 
 
 def learner_of(network: Network, objective: Objective, settings: Settings, facts: Mapping[str, Any]) -> Learn:
     """The learner with the regularisers of the settings around it; those that change what is read stand outermost."""
     learn: Learn = Learner(network, objective)
-    made = [(parts.find(REGULARISE, choice.name).factory.depth, choice) for choice in settings.regularise]  # type: ignore[attr-defined]
+    made = [(parts.find(REGULARISE, choice.name).factory.depth, choice) for choice in settings.regularise]
     for _, choice in sorted(made, key=lambda pair: pair[0]):
         known = {"learn": learn, "network": network, "objective": objective, **facts}
         learn = parts.build(REGULARISE, choice.name, choice.options, **known)

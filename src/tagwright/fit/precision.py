@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from functools import cache
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+
+from tagwright.encoders import Encoder
 
 GAIN = 1.15  # a smaller one is not worth the digits
 ROUNDS = 7
@@ -29,28 +31,25 @@ def gain() -> float:
         return _gain()
 
 
-def settle(encoder: nn.Module, *, kept: str | None = None, agreed: Callable[[bool], bool] = bool) -> None:
+def settle(encoder: Encoder, *, kept: str | None = None, agreed: Callable[[bool], bool] = bool) -> None:
     """Make an encoder's "auto" what it means here, or what a checkpoint kept: a resumed run must not change it.
 
     Where several processes train, `agreed` makes one answer of theirs.
     """
-    if getattr(encoder, "precision", None) == "auto":
+    if encoder.precision == "auto":
         device = next(encoder.parameters()).device
         found = kept or ("bfloat16" if agreed(in_bfloat16("auto", device)) else "float32")
-        encoder.precision = found  # type: ignore[assignment]
+        encoder.precision = found
 
 
 @contextmanager
-def exactly(encoder: nn.Module) -> Iterator[None]:
+def exactly(encoder: Encoder) -> Iterator[None]:
     """An encoder that computes in bfloat16 takes float32 inside the block."""
-    own = getattr(encoder, "precision", None)
-    if own is not None:
-        encoder.precision = "float32"  # type: ignore[assignment]
+    own, encoder.precision = encoder.precision, "float32"
     try:
         yield
     finally:
-        if own is not None:
-            encoder.precision = own
+        encoder.precision = own
 
 
 def _gain() -> float:

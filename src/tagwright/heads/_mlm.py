@@ -11,11 +11,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from tagwright.heads import Head
+
 CELLS = 2**25  # logits that are made at once
 LINEAR = 3.0  # so far above 0 an activation is as good as none
 
 
-class MaskedPieces(nn.Module):
+class MaskedPieces(Head):
     """Dense, activation, norm, and the product with word vectors (V, E), which the encoder keeps, plus a bias (V,).
 
     `mask` is the id of the token that hides a piece, `pieces` (P,) are the ids of those that may be hidden, or put in

@@ -11,10 +11,11 @@ from torch import Tensor, nn
 
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError, some
+from tagwright.heads import Head
 from tagwright.heads._sparse_linear import SparseLinear
 
 
-class Chain(nn.Module):
+class Chain(Head):
     """s_i = x·w_i + b_i + Σ links[j, i] over the labels j before i whose s_j > 0, which is a probability above 0.5.
 
     `order` names all labels, the first of the chain first; left empty, the seed draws one. `links` is (L, L), and 0
@@ -47,10 +48,6 @@ class Chain(nn.Module):
         logits: Tensor = self.linear(hidden.pooled)
         for label in self.order.tolist():
             logits = logits + (logits[:, label, None] > 0) * self.links[label]  # moves the labels after it alone
-        return logits
-
-    def of_labels(self, logits: Tensor) -> Tensor:
-        """The logits as they are."""
         return logits
 
     def before(self, label: int) -> np.ndarray:

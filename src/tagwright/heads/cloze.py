@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from tagwright.encoders import _slots
 from tagwright.encoders.hidden import Hidden, Slots
 from tagwright.errors import SettingsError, unknown
-from tagwright.heads import _cloze
+from tagwright.heads import Head, _cloze
 from tagwright.heads._cloze import MASK
 
 SPREAD = 0.02  # of new vectors, as of a BERT's own at its start
@@ -23,7 +23,7 @@ CHOICES = {
 }
 
 
-class Cloze(nn.Module):
+class Cloze(Head):
     """One slot a label; the state at its YES, NO or MASK becomes the label's logit.
 
     `template` (eq. 2): "diff" is [LS-i] [YES-i | NO-i | MASK-i] [LE-i], "same" has one such triple for all labels,
@@ -85,6 +85,7 @@ class Cloze(nn.Module):
         nn.init.uniform_(self.weight, -1 / math.sqrt(width), 1 / math.sqrt(width))
         self.bias = nn.Parameter(bias.float())
 
+    has_slots = True
     order: Tensor  # (chunks, n): labels of each chunk
     kept: Tensor  # (L,): the place of each label among those of all chunks
     places: Tensor  # (n * size,)

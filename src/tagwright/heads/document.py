@@ -8,13 +8,14 @@ from torch import Tensor, nn
 
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError
+from tagwright.heads import Head
 from tagwright.heads._sparse_linear import SparseLinear
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 OPTIMISERS = ("auto", "adamw", "row_adagrad")
 
 
-class Document(nn.Module):
+class Document(Head):
     """A linear map from the encoder's `width` to the labels; `sparse` where the encoder gives sparse rows.
 
     `bias` (L,) is where the labels start: what the loss would predict knowing only how frequent they are.

@@ -6,9 +6,10 @@ from torch import Tensor, nn
 
 from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError
+from tagwright.heads import Head
 
 
-class TokenTags(nn.Module):
+class TokenTags(Head):
     """A linear map from the encoder's `width` to the tags, position by position.
 
     `bias` (L,) is where the tags start. A text longer than `fit.limit` is read in windows that share `overlap` tokens.
@@ -35,10 +36,6 @@ class TokenTags(nn.Module):
     def forward(self, hidden: Hidden) -> Tensor:
         """Hidden -> logits (B, T, L)."""
         logits: Tensor = self.linear(hidden.states)
-        return logits
-
-    def of_labels(self, logits: Tensor) -> Tensor:
-        """The logits as they are."""
         return logits
 
 

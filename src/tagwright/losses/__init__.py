@@ -4,6 +4,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from tagwright.losses._divergence import kl, symmetric_kl
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseMask, SparseTarget
 from tagwright.parts import Kind
 
@@ -22,10 +23,11 @@ KIND = Kind(
         "row_count": "how many texts train has; tokens, where these are tagged",
     },
     always=("reduction",),
+    base=LossModule,
     reserved=_presets,  # a loss is an objective of its own
 )
 
-__all__ = ["SparseMask", "SparseTarget", "kl", "symmetric_kl"]
+__all__ = ["LossModule", "SparseMask", "SparseTarget", "kl", "symmetric_kl"]
 for _found in iter_modules(__path__):
     if not _found.name.startswith("_"):
         _module = import_module(f"{__name__}.{_found.name}")

@@ -3,10 +3,11 @@
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import log_sum_exp
 from tagwright.losses._terms import taking_part, weighted
@@ -43,7 +44,7 @@ def adaptive_threshold(
     return missed + below - threshold.squeeze(-1)
 
 
-class AdaptiveThresholdLoss(nn.Module):
+class AdaptiveThresholdLoss(LossModule):
     """`adaptive_threshold` with a reduction."""
 
     link = "threshold_class"

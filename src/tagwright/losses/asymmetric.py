@@ -3,10 +3,11 @@
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, at_least, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus
 
@@ -51,7 +52,7 @@ def asymmetric(
     )
 
 
-class AsymmetricLoss(nn.Module):
+class AsymmetricLoss(LossModule):
     """`asymmetric` with a reduction."""
 
     link = "sigmoid"

@@ -3,11 +3,12 @@
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._batch import cell_weights
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, above, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import shares
 
@@ -38,7 +39,7 @@ def batch_dice(
     return 1 - (2 * hits + smooth) / (squares + gold.sum(0) + smooth)
 
 
-class BatchDiceLoss(nn.Module):
+class BatchDiceLoss(LossModule):
     """`batch_dice` with a reduction over labels; the paper's is the sum. Parts of a batch do not add up."""
 
     link = "sigmoid"

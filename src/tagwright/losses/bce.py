@@ -4,11 +4,12 @@ from functools import partial
 from typing import Literal, Unpack
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._fused import CELLS, fusable, fused
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus, taking_part
 
@@ -52,7 +53,7 @@ def _kernel(target: Tensor, logits: Tensor, rows: slice) -> tuple[Tensor, Tensor
     return values, logits.sigmoid().sub_(target[rows])
 
 
-class BinaryCrossEntropyLoss(nn.Module):
+class BinaryCrossEntropyLoss(LossModule):
     """`bce` with a reduction. `labels="mean"` divides by L, masked labels included (MaskLoss eq. 2)."""
 
     link = "sigmoid"

@@ -3,10 +3,11 @@
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import Combine, known, of_log_sums
 
@@ -43,7 +44,7 @@ def _of_sums(sums: Tensor) -> tuple[Tensor, Tensor]:
     return known(sums.log().sum(0), sums), sums.reciprocal()
 
 
-class BPMLLLoss(nn.Module):
+class BPMLLLoss(LossModule):
     """`bpmll` with a reduction."""
 
     link = "none"

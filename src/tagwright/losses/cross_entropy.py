@@ -2,10 +2,11 @@
 
 from typing import Literal, Unpack
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._softmax import softmax_cross_entropy
 from tagwright.losses._sparse import SparseTarget
 
@@ -34,7 +35,7 @@ def cross_entropy(
     return softmax_cross_entropy(logits, target, mask, positive_weight, negative_weight)
 
 
-class CrossEntropyLoss(nn.Module):
+class CrossEntropyLoss(LossModule):
     """`cross_entropy` with a reduction."""
 
     link = "softmax"

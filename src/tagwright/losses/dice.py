@@ -3,10 +3,11 @@
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, above, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed
 
@@ -44,7 +45,7 @@ def dice(
     )
 
 
-class DiceLoss(nn.Module):
+class DiceLoss(LossModule):
     """`dice` with a reduction."""
 
     link = "sigmoid"

@@ -5,10 +5,11 @@ from typing import Literal, Unpack
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, above, at_least, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus
 
@@ -58,7 +59,7 @@ def distribution_balanced(
     )
 
 
-class DistributionBalancedLoss(nn.Module):
+class DistributionBalancedLoss(LossModule):
     """`distribution_balanced` with a reduction, for labels that `label_counts` (L,) of `row_count` texts have."""
 
     link = "sigmoid"

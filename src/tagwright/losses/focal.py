@@ -4,11 +4,12 @@ from functools import partial
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, at_least, chosen, is_hard
 from tagwright.losses._fused import fusable, fused
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus
 
@@ -65,7 +66,7 @@ def _kernel(target: Tensor, gamma: float, logits: Tensor, rows: slice) -> tuple[
     return values, slope.addcmul_(slope, target, value=-2)
 
 
-class FocalLoss(nn.Module):
+class FocalLoss(LossModule):
     """`focal` with a reduction."""
 
     link = "sigmoid"

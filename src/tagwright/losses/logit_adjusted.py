@@ -5,10 +5,11 @@ from typing import Literal, Unpack
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._softmax import softmax_cross_entropy
 from tagwright.losses._sparse import SparseTarget
 
@@ -37,7 +38,7 @@ def logit_adjusted(
     return softmax_cross_entropy(raised, target, mask, positive_weight, negative_weight)
 
 
-class LogitAdjustedLoss(nn.Module):
+class LogitAdjustedLoss(LossModule):
     """`logit_adjusted` with a reduction; the prior is the share of `label_counts` (L,), 0 taken as 1."""
 
     link = "softmax"

@@ -2,10 +2,11 @@
 
 from typing import Literal, Unpack
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import Combine, known, of_log_sums
 from tagwright.losses._terms import softplus
@@ -44,7 +45,7 @@ def _of_sums(sums: Tensor) -> tuple[Tensor, Tensor]:
     return known(pairs.log1p(), sums), sums.flip(0) / (1 + pairs)
 
 
-class LSEPLoss(nn.Module):
+class LSEPLoss(LossModule):
     """`lsep` with a reduction."""
 
     link = "none"

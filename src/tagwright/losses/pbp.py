@@ -2,10 +2,11 @@
 
 from typing import Literal, Unpack
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, at_least, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._softmax import focal_softmax
 from tagwright.losses._sparse import SparseTarget
 
@@ -47,7 +48,7 @@ def pbp(
     )
 
 
-class PBPLoss(nn.Module):
+class PBPLoss(LossModule):
     """`pbp` with a reduction."""
 
     link = "softmax"

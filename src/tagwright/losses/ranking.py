@@ -2,10 +2,11 @@
 
 from typing import Literal, Unpack
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._pairs import hinge_of_pairs
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import shares
@@ -36,7 +37,7 @@ def ranking(
     return hinge_of_pairs(logits, gold, other, margin)
 
 
-class RankingLoss(nn.Module):
+class RankingLoss(LossModule):
     """`ranking` with a reduction."""
 
     link = "none"

@@ -3,11 +3,12 @@
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._batch import cell_weights
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, above, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import shares
 
@@ -40,7 +41,7 @@ def sigmoid_f1(
     return 1 - hits / whole.clamp_min(torch.finfo(whole.dtype).tiny)
 
 
-class SigmoidF1Loss(nn.Module):
+class SigmoidF1Loss(LossModule):
     """`sigmoid_f1` with a reduction over labels. Parts of a batch do not add up to the whole."""
 
     link = "sigmoid"

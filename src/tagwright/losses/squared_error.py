@@ -3,10 +3,11 @@
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._softmax import kept_mass, log_chances
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import taking_part, weighted
@@ -41,7 +42,7 @@ def squared_error(
     return taking_part(weight * (target - chance).square(), mask).sum(-1) / logits.shape[-1]
 
 
-class SquaredErrorLoss(nn.Module):
+class SquaredErrorLoss(LossModule):
     """`squared_error` with a reduction."""
 
     link = "softmax"

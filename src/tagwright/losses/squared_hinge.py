@@ -3,10 +3,11 @@
 from typing import Literal, Unpack
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed
 
@@ -42,7 +43,7 @@ def squared_hinge(
     )
 
 
-class SquaredHingeLoss(nn.Module):
+class SquaredHingeLoss(LossModule):
     """`squared_hinge` with a reduction."""
 
     link = "none"

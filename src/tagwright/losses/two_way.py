@@ -3,11 +3,12 @@
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.errors import ShapeError
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, above, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import log_sum_exp
 from tagwright.losses._terms import shares, softplus
@@ -62,7 +63,7 @@ def _mean(values: Tensor, weight: Tensor) -> Tensor:
     return (values * weight).sum() / weight.sum().clamp_min(torch.finfo(values.dtype).tiny)
 
 
-class TwoWayLoss(nn.Module):
+class TwoWayLoss(LossModule):
     """`two_way`; one value a batch, so that every reduction is the same. Parts of a batch do not add up."""
 
     link = "none"

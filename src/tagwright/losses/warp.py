@@ -3,10 +3,11 @@
 from typing import Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._pairs import hinge_of_pairs, ranks
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import shares
@@ -44,7 +45,7 @@ def warp(
     return hinge_of_pairs(logits, gold * factor.to(gold.dtype), other, margin)
 
 
-class WARPLoss(nn.Module):
+class WARPLoss(LossModule):
     """`warp` with a reduction."""
 
     link = "none"

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from tagwright.losses._call import Cells, loss
 from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import Combine, of_log_sums
 from tagwright.losses._terms import softplus
@@ -46,7 +47,7 @@ def _of_sums(sums: Tensor) -> tuple[Tensor, Tensor]:
     return sums.log1p().sum(0), (1 + sums).reciprocal_()
 
 
-class ZLPRLoss(nn.Module):
+class ZLPRLoss(LossModule):
     """`zlpr` with a reduction. Probabilities are sigmoid(2s) (eq. 35).
 
     A threshold for all labels does what the head's bias can do (eq. 6 is eq. 1 of s - s0); one a label helps where a

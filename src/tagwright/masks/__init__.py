@@ -1,5 +1,28 @@
 """Masks: which label terms take part."""
 
+from typing import Any
+
+from torch import Tensor
+
 from tagwright.parts import Kind
+
+__all__ = ["KIND", "Mask"]
+
+
+class Mask:
+    """What every part makes: a target in, the label terms that take part out."""
+
+    draw: str = "example"  # "step": it draws once a step, and may be told the draw as `of_step`
+    said: tuple[str, ...] = ()  # sentences for a person, shown before training
+
+    def __call__(self, *given: Any, **facts: Any) -> Tensor:
+        """Target (B, L) and a generator -> bool (B, L), False where a term is left out.
+
+        A gold label always takes part. What is drawn comes of the generator, on the target's
+        device. One that draws once a step may be told `of_step` (), the step's draw from 0 to 1.
+        A mask by words is told `excused`, bool (B, L).
+        """
+        raise NotImplementedError
+
 
 KIND = Kind(title="mask", facts={"label_names": "the names of the labels"})

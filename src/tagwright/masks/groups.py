@@ -8,10 +8,11 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from tagwright.labels.groups import PREFIX, groups_of, said
+from tagwright.masks import Mask
 from tagwright.masks._draw import check_draw, plain_rows
 
 
-class GroupMask:
+class GroupMask(Mask):
     """Excuses every non-gold label that shares a group with a gold one.
 
     `membership` bool (L, G), dense or sparse: which label stands in which groups; one without a group excuses nobody.

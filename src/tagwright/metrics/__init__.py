@@ -10,54 +10,70 @@ States add, so the numbers are the same however the rows were batched or spread.
 0.8
 """
 
-import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from pkgutil import iter_modules
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 
+from tagwright import parts
 from tagwright.errors import SettingsError, ShapeError, unknown
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper
 from tagwright.metrics._entities import Entities
+from tagwright.metrics._family import Family
 from tagwright.metrics._without_o import WithoutO
 from tagwright.parts import Kind
 
-__all__ = ["FACTS", "FAMILIES", "KIND", "METRICS", "OF_TAGS", "Convention", "Family", "Measures", "measure", "metric"]
+__all__ = [
+    "KIND",
+    "OF_TAGS",
+    "Convention",
+    "Family",
+    "Measures",
+    "descriptions",
+    "facts",
+    "families",
+    "measure",
+    "metric",
+    "shown_first",
+    "title_of",
+]
 
 
-KIND = Kind(title="family of metrics", facts=None)
-
-
-class Family(Protocol):
-    """What each file of this folder names in `PART`: a frozen dataclass, the additive state of some metrics."""
-
-    METRICS: ClassVar[Descriptions]
-    FACTS: ClassVar[dict[str, str]]  # name: description of a number that is neither better nor worse
-
-    @classmethod
-    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> Any:
-        """The state of one chunk of rows, each (n, L): scores float, truth and chosen bool."""
-
-    def __add__(self, other: Any) -> Any: ...
-
-    def results(
-        self, *, convention: Convention = "sklearn", label_counts: LabelCounts | None = None
-    ) -> dict[str, float]:
-        """Metrics and facts by name, those that apply."""
-
-
-FAMILIES: dict[str, type[Family]] = {
-    found.name: import_module(f"{__name__}.{found.name}").PART
-    for found in iter_modules(__path__)
-    if not found.name.startswith("_")
-}
+KIND = Kind(title="family of metrics", facts=None, base=Family)
 # states that also want the names of tags and where texts begin: `_tokens.measure_tokens` makes them
 OF_TAGS: dict[str, type[Entities] | type[WithoutO]] = {"entities": Entities, "without_o": WithoutO}
-METRICS: Descriptions = {k: v for family in (*FAMILIES.values(), *OF_TAGS.values()) for k, v in family.METRICS.items()}
-FACTS: dict[str, str] = {k: v for family in FAMILIES.values() for k, v in family.FACTS.items()}
+
+
+def families() -> dict[str, type[Family]]:
+    """All families by name, those of other packages among them; one that is broken is passed over."""
+    return {part.name: part.factory for part in parts.usable("metrics")}
+
+
+def descriptions() -> Descriptions:
+    """Every metric: one line, and whether higher is better. Two families with one name for a metric are an error."""
+    found: Descriptions = {}
+    for stem, family in {**OF_TAGS, **families()}.items():
+        if twice := found.keys() & family.METRICS.keys():
+            raise SettingsError(f"the metric {min(twice)} is of more than one family, {stem} among them")
+        found |= family.METRICS
+    return found
+
+
+def facts() -> dict[str, str]:
+    """Every number that is neither better nor worse, with its description."""
+    return {name: said for family in families().values() for name, said in family.FACTS.items()}
+
+
+def title_of(name: str) -> str | None:
+    """What people call a metric, where its family says so."""
+    return next((family.TITLES[name] for family in families().values() if name in family.TITLES), None)
+
+
+def shown_first() -> tuple[str, ...]:
+    """Metrics that families want to be shown beside the usual ones."""
+    return tuple(name for family in families().values() for name in family.FIRST)
+
 
 _BLOCK = 1 << 18  # cells at a time: the temporary arrays of a block stay in the cache, whatever the size of the set
 
@@ -85,8 +101,8 @@ class Measures:
         and one chosen label, calibration unless all scores are probabilities.
         """
         is_paper(convention)  # an unknown one is refused here, also where no family depends on it
-        parts = [state.results(convention=convention, label_counts=label_counts) for state in self.states.values()]
-        return {name: value for part in parts for name, value in part.items()}
+        found = [state.results(convention=convention, label_counts=label_counts) for state in self.states.values()]
+        return {name: value for results in found for name, value in results.items()}
 
 
 def measure(
@@ -103,29 +119,29 @@ def measure(
     metrics; an unknown name is an error. No rows: a state to add to, whose means are NaN.
     """
     check(scores, truth, chosen)
-    wanted = FAMILIES if names is None else {_family(name): FAMILIES[_family(name)] for name in names}
+    known = families()
+    wanted = known if names is None else {_family(name): known[_family(name)] for name in names}
     step = max(1, _BLOCK // scores.shape[1])
     blocks = [slice(start, start + step) for start in range(0, max(1, len(scores)), step)]
     states = {}
     for name, family in wanted.items():
-        takes_rows = rows is not None and "rows" in inspect.signature(family.of).parameters
-        parts = [
-            family.of(scores[b], truth[b], chosen[b], **({"rows": rows[b]} if takes_rows else {}))  # type: ignore[index]
-            for b in blocks
-        ]
-        states[name] = sum(parts[1:], start=parts[0])
+        given = [{"rows": rows[b]} if family.ROWS and rows is not None else {} for b in blocks]
+        of: Callable[..., Any] = family.of
+        made = [of(scores[b], truth[b], chosen[b], **own) for b, own in zip(blocks, given)]
+        states[name] = sum(made[1:], start=made[0])
     return Measures(label_count=scores.shape[1], states=states)
 
 
 def metric(name: str) -> tuple[str, bool]:
     """One line about a metric and whether higher is better; an unknown name is an error that says the nearest."""
-    if name not in METRICS:
-        raise SettingsError(unknown("metric", name, METRICS))
-    return METRICS[name]
+    known = descriptions()
+    if name not in known:
+        raise SettingsError(unknown("metric", name, known))
+    return known[name]
 
 
 def _family(name: str) -> str:
     metric(name)
     if any(name in family.METRICS for family in OF_TAGS.values()):
         raise SettingsError(f"{name} is a metric of tagged tokens; for labels of texts take one such as micro_f1")
-    return next(stem for stem, family in FAMILIES.items() if name in family.METRICS)
+    return next(stem for stem, family in families().items() if name in family.METRICS)

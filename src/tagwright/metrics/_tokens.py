@@ -11,7 +11,7 @@ import numpy as np
 
 from tagwright.errors import SettingsError, ShapeError
 from tagwright.labels.tags import require_offsets, scheme_of
-from tagwright.metrics import FAMILIES, OF_TAGS, Measures, measure, metric
+from tagwright.metrics import OF_TAGS, Measures, families, measure, metric
 from tagwright.metrics._chunk import check
 from tagwright.metrics._entities import Entities
 from tagwright.metrics._without_o import WithoutO
@@ -37,11 +37,11 @@ def measure_tokens(
     require_offsets(offsets, len(truth))
     if len(tags) != truth.shape[1]:
         raise ShapeError(f"tags must hold a name for each of the {truth.shape[1]} columns, got {len(tags)}")
-    asked = list(METRICS_OF_TOKENS if names is None else names)
-    families = [name for name in asked if not _of_tags(name)]
+    asked = list(metrics_of_tokens() if names is None else names)
+    plain = [name for name in asked if not _of_tags(name)]
     states: dict[str, Any] = {}
-    if families:
-        states |= measure(probabilities, truth, chosen, rows=rows, names=families).states
+    if plain:
+        states |= measure(probabilities, truth, chosen, rows=rows, names=plain).states
     if not Entities.METRICS.keys().isdisjoint(asked):
         ids = tag_ids(truth), tag_ids(chosen)
         states["entities"] = Entities.of(*ids, offsets=np.asarray(offsets), names=tags)
@@ -62,7 +62,7 @@ def usual_of_tags(tags: Sequence[str]) -> str:
 def require_measured(name: str, *, tagged: bool) -> str:
     """The name of a metric that tokens with tags have, or texts with labels; another is an error."""
     metric(name)
-    if tagged and name not in METRICS_OF_TOKENS:
+    if tagged and name not in metrics_of_tokens():
         raise SettingsError(f"{name} is not measured where tokens are tagged; take one such as entity_f1 or macro_f1")
     if not tagged and _of_tags(name):
         raise SettingsError(f"{name} is a metric of tagged tokens; for labels of texts take one such as micro_f1")
@@ -83,6 +83,7 @@ def _of_tags(name: str) -> bool:
     return any(name in family.METRICS for family in OF_TAGS.values())
 
 
-METRICS_OF_TOKENS = tuple(
-    name for stem, family in (*FAMILIES.items(), *OF_TAGS.items()) if stem != "ranking" for name in family.METRICS
-)
+def metrics_of_tokens() -> tuple[str, ...]:
+    """What is measured of tagged tokens."""
+    every = {**families(), **OF_TAGS}
+    return tuple(name for stem, family in every.items() if stem != "ranking" for name in family.METRICS)

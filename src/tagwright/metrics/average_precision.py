@@ -6,10 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, merge
+from tagwright.metrics._family import Family
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AveragePrecision:
+class AveragePrecision(Family):
     """All scores and truths; adding states joins their chunks.
 
     Memory: n · L · 4⅛ bytes (scores as float32, truth as bits): 7 MB for 2,958 × 598, 2.5 GB for a million × 598; twice

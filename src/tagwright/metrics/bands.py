@@ -8,13 +8,14 @@ import numpy as np
 from tagwright.errors import ShapeError
 from tagwright.metrics._agreement import agreement
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, is_paper, merge
+from tagwright.metrics._family import Family
 from tagwright.metrics.counts import Counts
 
 _BANDS = ("head", "middle", "tail")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Bands:
+class Bands(Family):
     """The counts of every label; which label is in which band is asked only for the results. Adding states adds counts.
 
     The cut is relative to an even share, the mean count of a label: see `band_masks`. A band without labels has no

@@ -6,12 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, merge
+from tagwright.metrics._family import Family
 
 _BINS = 15
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Calibration:
+class Calibration(Family):
     """Sums of every bin [i/15, (i+1)/15), 1 in the last; adding states adds the bins.
 
     Scores must be probabilities: where one lies outside [0, 1] there is no result. Bins are label-wise, every (row,
@@ -26,7 +27,6 @@ class Calibration:
             False,
         ),
     }
-    FACTS: ClassVar[dict[str, str]] = {}
 
     rows: int
     exclusive: int  # rows with exactly one true and one chosen label

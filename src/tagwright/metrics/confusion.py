@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from tagwright.errors import ShapeError
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, mean, merge
+from tagwright.metrics._family import Family
 
 
 class Pair(NamedTuple):
@@ -28,7 +29,7 @@ class Errors(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Confusion:
+class Confusion(Family):
     """Counts of label pairs, sparse; adding states adds the counts.
 
     A row with missed labels M and wrongly chosen labels W adds 1 to every pair of M × W. With row indices the errors
@@ -39,7 +40,7 @@ class Confusion:
     METRICS: ClassVar[Descriptions] = {
         "confused_share": ("share of rows in which a true label is missed and a wrong one chosen", False),
     }
-    FACTS: ClassVar[dict[str, str]] = {}
+    ROWS = True
 
     rows: int
     confused: int  # rows with a missed and a wrong label

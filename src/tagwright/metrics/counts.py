@@ -7,6 +7,7 @@ import numpy as np
 
 from tagwright.metrics._agreement import MEASURES, agreement
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper, mean, merge
+from tagwright.metrics._family import Family
 
 _AVERAGES = {
     "micro": "of all choices together",
@@ -16,7 +17,7 @@ _AVERAGES = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Counts:
+class Counts(Family):
     """Counts of every label, (L,) int64, over `rows` rows; adding states adds the counts.
 
     "sklearn": a label that is neither true nor chosen anywhere scores 0 (`zero_division=0`). "paper": it scores 1, so
@@ -28,7 +29,6 @@ class Counts:
         "hamming_loss": ("share of all (row, label) cells decided wrongly", False),
         "micro_jaccard": ("hits over all that is true or chosen, of all choices together", True),
     }
-    FACTS: ClassVar[dict[str, str]] = {}
 
     rows: int
     hits: np.ndarray  # true and chosen

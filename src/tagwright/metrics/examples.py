@@ -7,10 +7,11 @@ import numpy as np
 
 from tagwright.metrics._agreement import MEASURES, agreement
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper, mean, merge
+from tagwright.metrics._family import Family
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Examples:
+class Examples(Family):
     """Sums over rows; adding states adds the sums.
 
     "sklearn": a row with no true and no chosen label scores 0 in the example_* metrics (`average="samples"`,

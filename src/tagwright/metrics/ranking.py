@@ -7,13 +7,14 @@ import numpy as np
 
 from tagwright.metrics._agreement import ratio
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper, mean, merge
+from tagwright.metrics._family import Family
 from tagwright.metrics._ranks import Ranked, rank_rows, tie_averaged
 
 _DEPTHS = (1, 3, 5)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ranking:
+class Ranking(Family):
     """Sums over rows; adding states adds the sums.
 
     Ties as in scikit-learn: against the model in lrap, ranking_loss and coverage; averaged over all orders of the tied
@@ -33,7 +34,6 @@ class Ranking:
             f"ndcg_at_{k}": (f"discounted gain of the {k} highest labels over the best possible", True) for k in _DEPTHS
         },
     }
-    FACTS: ClassVar[dict[str, str]] = {}
 
     rows: int
     unlabelled: int  # rows without a true label; they add nothing to the sums

@@ -1,6 +1,7 @@
 """bytes -> Arrow tables: readers by suffix, text and labels found, one canonical form."""
 
 from tagwright.parts import Kind
+from tagwright.read._reader import Reader
 from tagwright.read.conll import conll
 from tagwright.read.csv import csv
 from tagwright.read.data import Data, Task
@@ -10,6 +11,6 @@ from tagwright.read.parquet import parquet
 from tagwright.read.source import read_data
 from tagwright.read.stream import stream
 
-__all__ = ["KIND", "Data", "Task", "conll", "csv", "fasttext", "jsonl", "parquet", "read_data", "stream"]
+__all__ = ["KIND", "Data", "Reader", "Task", "conll", "csv", "fasttext", "jsonl", "parquet", "read_data", "stream"]
 
-KIND = Kind(title="reader", facts=None)
+KIND = Kind(title="reader", facts=None, base=Reader)

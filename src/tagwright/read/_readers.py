@@ -1,35 +1,23 @@
-"""The folder is the registry: a module with SUFFIXES is a reader, and reads by the function of its name."""
+"""Which reader reads a file: each declares its suffixes."""
 
 from collections.abc import Iterator
-from functools import cache
-from importlib import import_module
-from importlib.abc import SourceLoader
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import iter_modules
-from types import ModuleType
-from typing import cast
 
 import pyarrow as pa
 
-import tagwright.read
+from tagwright import parts
 from tagwright.errors import DataError, unknown
 from tagwright.read._bytes import COMPRESSED
+from tagwright.read._reader import Reader
 
 
-@cache
-def readers() -> dict[str, ModuleType]:
-    """Every reader by the suffixes it reads."""
-    names = [f"tagwright.read.{module.name}" for module in iter_modules(tagwright.read.__path__)]
-    modules = [import_module(name) for name in names if _declares_suffixes(name)]
-    return {suffix: module for module in modules for suffix in module.SUFFIXES}
-
-
-def _declares_suffixes(name: str) -> bool:
-    # Read, not imported: the other modules of this package (audit, split) load much that reading a file does not need.
-    loader = cast(SourceLoader, cast(ModuleSpec, find_spec(name)).loader)
-    return "\nSUFFIXES = " in (loader.get_source(name) or "")
+def readers() -> dict[str, tuple[parts.Part, ...]]:
+    """The readers of every suffix; there should be one. One that is broken is passed over."""
+    found: dict[str, tuple[parts.Part, ...]] = {}
+    for part in parts.usable("read"):
+        for suffix in _class(part).suffixes:
+            found[suffix] = (*found.get(suffix, ()), part)
+    return found
 
 
 def suffix_of(path: Path) -> str:
@@ -38,28 +26,36 @@ def suffix_of(path: Path) -> str:
     return inner.suffix.lower()
 
 
-def reader_of(path: Path) -> ModuleType:
+def reader_of(path: Path) -> type[Reader]:
     """The reader of a file; an unknown suffix is an error that lists the known ones."""
     known = readers()
-    if suffix_of(path) not in known:
-        raise DataError(f"{path.name}: {unknown('suffix', suffix_of(path), known)}")
-    return known[suffix_of(path)]
+    found = known.get(suffix_of(path), ())
+    if not found:
+        broken = "".join(f"; {said}" for said in parts.broken("read").values())
+        raise DataError(f"{path.name}: {unknown('suffix', suffix_of(path), known)}{broken}")
+    if len(found) > 1:
+        said = " and ".join(f"{part.name} of the package {part.package}" for part in found)
+        raise DataError(f"{path.name}: more than one reader reads {suffix_of(path)}: {said}; uninstall one of them")
+    return _class(found[0])
 
 
 def read_file(path: Path) -> pa.Table:
     """The raw columns of one file."""
-    module = reader_of(path)
+    reader = reader_of(path)
     try:
-        table: pa.Table = getattr(module, module.__name__.rpartition(".")[2])(path)
+        return reader.read(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return table
 
 
 def read_batches(path: Path) -> Iterator[pa.RecordBatch]:
     """The raw columns of one file, piece by piece where its reader can, else from the whole."""
-    module = reader_of(path)
+    reader = reader_of(path)
     try:
-        yield from module.batches(path) if hasattr(module, "batches") else read_file(path).to_batches()
+        yield from reader.batches(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def _class(part: parts.Part) -> type[Reader]:
+    return part.factory

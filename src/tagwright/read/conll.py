@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from tagwright.errors import DataError
 from tagwright.read._bytes import lines
+from tagwright.read._reader import Reader
 from tagwright.read._tokens import join
 
-SUFFIXES = (".conll", ".iob", ".iob2", ".bio")
 LINE = r"^(?:(?P<tabbed>[^\t]+)\t(?:.*\t)?(?P<tabbed_tag>[^\t]+)|(?P<token>[^ \t]+) +(?:[^\t]* )?(?P<tag>[^ \t]+)) *$"
 
 
@@ -55,4 +55,11 @@ def _sentences(between: np.ndarray) -> pa.Int32Array:
     return pa.array(np.append(position[opens], (~between).sum()).astype(np.int32))
 
 
-PART = conll
+class CoNLL(Reader):
+    """CoNLL."""
+
+    suffixes = (".conll", ".iob", ".iob2", ".bio")
+    read = staticmethod(conll)
+
+
+PART = CoNLL

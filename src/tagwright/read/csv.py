@@ -16,8 +16,7 @@ from pyarrow import csv as arrow_csv
 from tagwright.errors import DataError
 from tagwright.read._bytes import BLOCK, STREAM_BLOCK, count_byte, head, load, open_bytes
 from tagwright.read._faults import csv_fault, text_fault
-
-SUFFIXES = (".csv", ".tsv", ".tab")
+from tagwright.read._reader import Reader
 
 
 def csv(path: Path) -> pa.Table:
@@ -92,4 +91,12 @@ def _raise_if(fault: DataError | None) -> None:
         raise fault
 
 
-PART = csv
+class CSV(Reader):
+    """CSV and TSV."""
+
+    suffixes = (".csv", ".tsv", ".tab")
+    read = staticmethod(csv)
+    batches = staticmethod(batches)
+
+
+PART = CSV

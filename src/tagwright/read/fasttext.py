@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 
 from tagwright.read._bytes import lines
 from tagwright.read._labels import rebuilt
+from tagwright.read._reader import Reader
 
-SUFFIXES = (".txt",)
 LINE = r"(?s)^\s*(?P<labels>(?:__label__\S+(?:[ \t]+|$))*)(?P<text>.*)$"
 
 
@@ -24,4 +24,11 @@ def fasttext(path: Path) -> pa.Table:
     return pa.table({"labels": rebuilt(lists, names, null=pc.equal(marks, "")), "text": text})
 
 
-PART = fasttext
+class FastText(Reader):
+    """fastText lines."""
+
+    suffixes = (".txt",)
+    read = staticmethod(fasttext)
+
+
+PART = FastText

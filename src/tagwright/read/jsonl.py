@@ -10,8 +10,7 @@ from pyarrow import json as arrow_json
 from tagwright.errors import DataError
 from tagwright.read._bytes import BLOCK, STREAM_BLOCK, UTF8_MARK, head, load, open_bytes
 from tagwright.read._faults import json_fault
-
-SUFFIXES = (".jsonl", ".ndjson", ".json")
+from tagwright.read._reader import Reader
 
 
 def jsonl(path: Path) -> pa.Table:
@@ -97,4 +96,12 @@ def _refuse_array(path: Path) -> None:
         raise DataError(f"{path.name}, line 1: a list, expected one object a line; convert it: jq -c '.[]' {path.name}")
 
 
-PART = jsonl
+class JSONLines(Reader):
+    """JSON lines."""
+
+    suffixes = (".jsonl", ".ndjson", ".json")
+    read = staticmethod(jsonl)
+    batches = staticmethod(batches)
+
+
+PART = JSONLines

@@ -7,8 +7,7 @@ import pyarrow as pa
 from pyarrow import parquet as arrow_parquet
 
 from tagwright.errors import DataError
-
-SUFFIXES = (".parquet", ".pq")
+from tagwright.read._reader import Reader
 
 
 def parquet(path: Path) -> pa.Table:
@@ -36,4 +35,12 @@ def _fault(path: Path, error: Exception) -> DataError:
     return DataError(f"{path.name}: not a sound Parquet file ({str(error).splitlines()[0]}); write it anew")
 
 
-PART = parquet
+class Parquet(Reader):
+    """Parquet."""
+
+    suffixes = (".parquet", ".pq")
+    read = staticmethod(parquet)
+    batches = staticmethod(batches)
+
+
+PART = Parquet

@@ -1,6 +1,34 @@
 """Regularisers: what is learnt or held beside the objective. Each stands around `fit.learner.Learner`, or another."""
 
+from typing import TYPE_CHECKING, Any, ClassVar
+
 from tagwright.parts import Kind
+
+if TYPE_CHECKING:
+    import torch
+
+    from tagwright.batches.rows import Batch
+    from tagwright.fit.learner import Outcome
+
+__all__ = ["KIND", "Regulariser"]
+
+
+class Regulariser:
+    """What every regulariser derives from: it stands around `learn`, and is called in its place."""
+
+    depth: ClassVar[int] = 0  # one of a higher depth stands outside of those of a lower
+
+    @staticmethod
+    def check(*settings: Any, **options: Any) -> None:
+        """Refuse settings that it cannot work with, before training: raise a SettingsError.
+
+        `settings` are those of the run, and of the head for tokens beside one for texts; `options`
+        are its own, all of them.
+        """
+
+    def __call__(self, batch: "Batch", generator: "torch.Generator") -> "Outcome":
+        """The outcome of a batch: the value to learn from, with a row of logits for each of its rows."""
+        raise NotImplementedError
 
 
 def _sections() -> frozenset[str]:
@@ -18,5 +46,6 @@ KIND = Kind(
         "link": "how the loss makes probabilities of logits",
         "tag_link": "the same of the head for tokens beside one for texts, or None",
     },
+    base=Regulariser,
     reserved=_sections,  # a regulariser is a section of its own
 )

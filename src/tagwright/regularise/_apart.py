@@ -48,4 +48,4 @@ class Apart:
     def _summed(self, logits: Tensor, other: Tensor, loss: nn.Module, link: str, mask: Tensor | None = None) -> Tensor:
         """(N, L) twice -> (N,): the sum over labels, or their mean where the loss is a mean over labels."""
         found = self.measure(logits, other, link=link, mask=mask)
-        return found / logits.shape[-1] if getattr(loss, "over_labels", "") == "means" else found
+        return found / logits.shape[-1] if loss.over_labels == "means" else found

@@ -13,7 +13,7 @@ def require_chances(name: str, *heads: Settings) -> None:
                 f"{name} compares all logits of a text, and a head in chunks makes none; leave head.chunk out"
             )
         if settings.link == "none":
-            known = [one.name for one in parts.usable("losses") if one.factory.link != "none"]  # type: ignore[attr-defined]
+            known = [one.name for one in parts.usable("losses") if one.factory.link != "none"]
             raise SettingsError(
                 f"{name} compares probabilities, and {settings.loss.name}'s logits are only an order; take a loss that "
                 f"has some: {', '.join(known)}"

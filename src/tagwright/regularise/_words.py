@@ -8,7 +8,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tagwright.embed._lookup import Lookup
 from tagwright.errors import SettingsError
 from tagwright.network import Network
 
@@ -17,16 +16,13 @@ LEAST = 1e-12  # length of a direction; a text without a gradient gets none
 
 def maker_of(network: Network) -> nn.Module:
     """The part of an encoder that makes word vectors (R, T, D) of ids."""
-    encoder = network.encoder
-    if hasattr(getattr(encoder, "model", None), "get_input_embeddings"):
-        found: nn.Module = encoder.model.get_input_embeddings()  # type: ignore[operator, union-attr]
-        return found
-    lookups = [part for part in encoder.modules() if isinstance(part, Lookup)]
-    if not lookups:
+    encoder: Any = network.encoder
+    found: nn.Module | None = encoder.word_vectors()
+    if found is None:
         raise SettingsError(
             f"{type(encoder).__name__} has no word vectors; take cnn, lstm, bat or a pretrained encoder"
         )
-    return lookups[0]
+    return found
 
 
 class Words:
@@ -72,12 +68,10 @@ class Words:
             width = vectors.numel() // (len(shift) * shift.shape[2])
             return vectors + F.pad(shift, (0, 0, 0, width - shift.shape[1])).view_as(vectors).to(vectors.dtype)
 
-        handle, shared = self.maker.register_forward_hook(move), hasattr(encoder, "every_place")
-        if shared:
-            encoder.every_place = True
+        handle, before = self.maker.register_forward_hook(move), encoder.every_place
+        encoder.every_place = True
         try:
             yield
         finally:
             handle.remove()
-            if shared:
-                encoder.every_place = False
+            encoder.every_place = before

@@ -15,10 +15,11 @@ from tagwright.fit.learner import Learn, Outcome
 from tagwright.fit.precision import in_bfloat16
 from tagwright.heads._mlm import MaskedPieces
 from tagwright.network import Network
+from tagwright.regularise import Regulariser
 from tagwright.regularise._hide import hide
 
 
-class MaskedModelling:
+class MaskedModelling(Regulariser):
     """The task's objective plus `weight` times that of the pieces, of which each is chosen with probability `share`.
 
     The encoder reads the changed texts alone, so that the task is learnt from them, too. A row counts the mean over its

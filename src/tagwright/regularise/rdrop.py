@@ -12,13 +12,14 @@ from tagwright.errors import SettingsError
 from tagwright.fit.learner import Learn, Outcome
 from tagwright.losses import symmetric_kl
 from tagwright.objective import Objective
+from tagwright.regularise import Regulariser
 from tagwright.regularise._apart import Apart, Logits
 from tagwright.regularise._checks import require_chances, require_range
 from tagwright.regularise._halves import doubled, first_half, second_half
 from tagwright.settings import Settings
 
 
-class RDrop:
+class RDrop(Regulariser):
     """Both passes are one pass over the batch twice over, but for losses that look at a whole batch.
 
     `alpha` is R-Drop's own in its public code, ½ (L₁ + L₂) + α · ½ (KL + KL). Its paper takes 5 for translation and up

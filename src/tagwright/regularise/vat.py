@@ -15,6 +15,7 @@ from tagwright.fit.learner import Learn, Outcome
 from tagwright.losses import kl
 from tagwright.network import Network
 from tagwright.objective import Objective
+from tagwright.regularise import Regulariser
 from tagwright.regularise._apart import Apart, Logits
 from tagwright.regularise._checks import require_chances, require_range
 from tagwright.regularise._still import held, still
@@ -22,7 +23,7 @@ from tagwright.regularise._words import Words
 from tagwright.settings import Settings
 
 
-class VAT:
+class VAT(Regulariser):
     """Moves all words of a text together, by `epsilon` of the text's own length; `xi` is that of the trial moves.
 
     A text's length is that of its word vectors one after the other, so that its words move by `epsilon` of themselves
@@ -41,7 +42,7 @@ class VAT:
         """Refuse what has no chances to compare, and texts without word vectors."""
         require_range("vat", above={"xi": xi, "epsilon": epsilon, "steps": steps}, least={"weight": weight})
         require_chances("vat", settings, *beside)
-        if getattr(parts.find("encoders", settings.encoder.name).factory, "sparse", False):
+        if parts.find("encoders", settings.encoder.name).factory.sparse:
             raise SettingsError(
                 f"vat moves word vectors, and {settings.encoder.name} has none; take cnn, lstm, bat or minilm"
             )

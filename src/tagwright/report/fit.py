@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tagwright import toml
+from tagwright.metrics import shown_first
 from tagwright.report import plots
 from tagwright.report.facts import FitFacts, PerLabel, refitted
 from tagwright.report.page import (
@@ -81,6 +82,7 @@ def _trained(facts: FitFacts) -> str:
 
 def _cards(facts: FitFacts) -> list[Card]:
     shown = [name for name in KEY_METRICS[facts.exclusive] if name in facts.metrics][:4] or list(facts.metrics)[:4]
+    shown += [name for name in shown_first() if name in facts.metrics and name not in shown]
     where = f"on {facts.split}"
     cards = [Card(metric_name(name), number(facts.metrics[name]), NOTES.get(name, where)) for name in shown]
     if facts.per_label is not None and "predicted" in facts.per_label:

@@ -169,6 +169,10 @@ def metric_name(name: str) -> str:
     >>> metric_name("micro_f1"), metric_name("hamming_loss")
     ('micro-F1', 'Hamming loss')
     """
+    from tagwright import metrics  # report pages of other things need no numpy
+
+    if title := metrics.title_of(name):
+        return title
     words = name.replace("_", " ")
     for plain, proper in SPELLING.items():
         words = words.replace(plain, proper)

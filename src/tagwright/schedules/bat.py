@@ -9,8 +9,10 @@ third rate leaves a gap there.
 from collections.abc import Callable
 
 from tagwright.errors import SettingsError
+from tagwright.schedules import schedule
 
 
+@schedule(defaults={"fit": {"learning_rate": 1.0}})
 def bat(
     step_count: int, width: int, *, warmup: int = 4000, decay: float = 0.5, scale: float = 1.0
 ) -> Callable[[int], float]:
@@ -29,9 +31,6 @@ def bat(
         return factor * min(warmup ** (decay - 0.5) * x**-decay, warmup**-1.5 * x)
 
     return rate
-
-
-bat.defaults = {"fit": {"learning_rate": 1.0}}  # type: ignore[attr-defined]
 
 
 PART = bat

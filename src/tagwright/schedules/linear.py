@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 
+from tagwright.schedules import schedule
 
+
+@schedule()
 def linear(step_count: int, *, warmup: float = 0.1) -> Callable[[int], float]:
     """Factor of step 0, 1, …; `warmup` is a share of all steps. The step after the last would have 0.
 

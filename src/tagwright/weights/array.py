@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from tagwright.weights import weights
 from tagwright.weights._weights import LabelWeights
 
 
+@weights(exclusive=True)
 def array(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
     """Gold label g: N / n_g, times `positive_scale` (the paper's lambda); every other label: N / ((L - 1) n_g).
 
@@ -15,9 +17,6 @@ def array(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1
     """
     rare = row_count / np.maximum(np.asarray(label_counts, np.float64), 1)
     return LabelWeights(positive=positive_scale * rare, of_gold=rare / max(len(rare) - 1, 1))
-
-
-array.exclusive = True  # type: ignore[attr-defined]
 
 
 PART = array

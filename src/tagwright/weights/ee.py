@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from tagwright.weights import weights
 from tagwright.weights._weights import LabelWeights
 
 
+@weights()
 def ee(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
     """Positive N / n, times `positive_scale` (the paper's lambda), and negative N / (N - n), each (L,).
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from tagwright.weights import weights
 from tagwright.weights._weights import LabelWeights
 
 
+@weights()
 def inverse(label_counts: np.ndarray, *, power: float = 1.0) -> LabelWeights:
     """Positive weight (L,) proportional to count^-power; `power=0.5` softens it.
 

@@ -1,0 +1,20 @@
+"""What every way to cut texts into tokens is."""
+
+from typing import TYPE_CHECKING
+
+from tagwright.embed._texts import Texts
+
+if TYPE_CHECKING:
+    from tagwright.embed._tokeniser import Tokeniser
+
+
+class Embed:
+    """What every part derives from: texts of train in, a tokeniser out."""
+
+    def train(self, texts: Texts, *, seed: int = 0) -> "Tokeniser":
+        """A tokeniser that has learnt from these texts; the same texts and seed give the same one."""
+        raise NotImplementedError
+
+    def train_tokens(self, words: Texts, *, seed: int = 0) -> "Tokeniser":
+        """The same where texts come as tokens that are cut already, one after the other."""
+        return self.train(words, seed=seed)

@@ -1,0 +1,40 @@
+"""What every loss module is, and the defaults of what it declares."""
+
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+
+class LossModule(nn.Module):
+    """What every loss derives from: logits and target in, a value out.
+
+    `forward(logits, target, *, example_weight=None, mask=None, positive_weight=None,
+    negative_weight=None, validate=False)` takes logits (B, L + extra_logits) and a target (B, L),
+    float or bool or a `SparseTarget`, and gives a scalar, or (B,) with `reduction="none"`. `mask`
+    (B, L) is False where a label takes no part; the weights are (L,) or (B, L). Logits of any size
+    give a finite value and gradient.
+    """
+
+    reduction: str
+    link: str = "none"  # how logits become probabilities: sigmoid, sigmoid2, softmax, threshold_class
+    tasks: ClassVar[tuple[str, ...]] = ("one", "many")  # one: exactly one label a text; or tokens
+    soft: ClassVar[bool] = False  # targets may lie between 0 and 1
+    sparse: ClassVar[bool] = True  # takes `SparseTarget` and `SparseMask`
+    extra_logits: ClassVar[int] = 0  # 1: a threshold class, whose logit comes last
+    batchwise: ClassVar[bool] = False  # its value needs the whole batch; it is a mean over it
+    saturates: ClassVar[str] = "no"  # why gradients vanish far from the truth, if they do
+    unsure_by: ClassVar[str | None] = None  # the setting by which sigmoid(s) is less sure than the data
+    labels: str = "sum"  # what becomes of a row's labels: their sum or their mean
+    # what a row is made of: terms, means, log_sums, softmax; "": it needs all logits of a row at once
+    over_labels: str = ""
+    shift: float | Tensor = 0.0  # what it adds to every logit before anything else
+    gamma: float = 0.0  # settings that kernels take in their terms
+    gamma_positive: float = 0.0
+    gamma_negative: float = 0.0
+    clip: float = 0.0
+    smooth: float = 0.0
+
+    @staticmethod
+    def of_logs(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """For `log_sums`: the value of two log sums (B,), and its slope in each."""
+        raise NotImplementedError

@@ -1,0 +1,36 @@
+"""What every family of metrics is."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts
+
+
+class Family:
+    """What every family derives from: a frozen dataclass, the additive state of some metrics.
+
+    States of different rows add up to that of all rows, whatever the batches were.
+    """
+
+    METRICS: ClassVar[Descriptions]  # name: (one line, whether higher is better)
+    FACTS: ClassVar[dict[str, str]] = {}  # name: description of a number that is neither better nor worse
+    ROWS: ClassVar[bool] = False  # `of` also takes `rows` (n,), the rows' indices
+    TITLES: ClassVar[Mapping[str, str]] = {}  # names for people, where a metric's own with blanks will not do
+    FIRST: ClassVar[tuple[str, ...]] = ()  # metrics that a summary shows beside the usual ones
+
+    @classmethod
+    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> Any:
+        """The state of one chunk of rows, each (n, L): scores float, truth and chosen bool. There may be no rows."""
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Any:
+        """The state of the rows of both."""
+        raise NotImplementedError
+
+    def results(
+        self, *, convention: Convention = "sklearn", label_counts: LabelCounts | None = None
+    ) -> dict[str, float]:
+        """Metrics and facts by name, those that apply; no other names than in METRICS and FACTS."""
+        raise NotImplementedError
