@@ -1,29 +1,22 @@
 """Every encoder that takes tokens keeps the same promises."""
 
-import importlib
-import inspect
-from pathlib import Path
-
+import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-import tagwright.encoders
+from tagwright import parts
+from tagwright.batches.tokens import Tokens
+from tagwright.encoders import Encoder
+from tagwright.settings import resolve
 
 SIZES = (29, 11)
 TEXTS = [13, 1, 0, 4, 2, 7]  # lengths
 
 
-def token_encoders() -> list[type[nn.Module]]:
-    """The modules of the folder whose first argument is `sizes`, the ids of each channel."""
-    found = []
-    for path in sorted(Path(tagwright.encoders.__file__).parent.glob("[!_]*.py")):
-        module = importlib.import_module(f"tagwright.encoders.{path.stem}")
-        for _, kind in inspect.getmembers(module, inspect.isclass):
-            own = kind.__module__ == module.__name__ and issubclass(kind, nn.Module)
-            if own and "sizes" in inspect.signature(kind).parameters:
-                found.append(kind)
-    return found
+def token_encoders() -> dict[str, type[Encoder]]:
+    """Those that are told `sizes`, the ids of each channel."""
+    return {part.name: part.factory for part in parts.usable("encoders") if "sizes" in parts.asked(part.factory)}
 
 
 def batch_of(channels: int) -> tuple[Tensor, Tensor]:
@@ -36,16 +29,16 @@ def batch_of(channels: int) -> tuple[Tensor, Tensor]:
 
 pytestmark = [
     pytest.mark.parametrize("channels", [1, 2]),
-    pytest.mark.parametrize("kind", token_encoders(), ids=lambda kind: kind.__name__),
+    pytest.mark.parametrize("kind", token_encoders().values(), ids=token_encoders()),
 ]
 
 
-def model_of(kind: type[nn.Module], channels: int) -> nn.Module:
+def model_of(kind: type[Encoder], channels: int) -> Encoder:
     torch.manual_seed(5)
     return kind(SIZES[:channels], width=8).double().eval()
 
 
-def test_text_gives_the_same_numbers_alone_padded_and_in_any_batch(kind: type[nn.Module], channels: int) -> None:
+def test_text_gives_the_same_numbers_alone_padded_and_in_any_batch(kind: type[Encoder], channels: int) -> None:
     model = model_of(kind, channels)
     ids, lengths = batch_of(channels)
     whole = model(ids, lengths)
@@ -58,7 +51,7 @@ def test_text_gives_the_same_numbers_alone_padded_and_in_any_batch(kind: type[nn
                 torch.testing.assert_close(other.states[0, :length], whole.states[row, :length], rtol=1e-10, atol=1e-12)
 
 
-def test_order_of_the_batch_changes_nothing(kind: type[nn.Module], channels: int) -> None:
+def test_order_of_the_batch_changes_nothing(kind: type[Encoder], channels: int) -> None:
     model = model_of(kind, channels)
     ids, lengths = batch_of(channels)
     order = torch.tensor([4, 0, 5, 2, 1, 3])
@@ -66,7 +59,7 @@ def test_order_of_the_batch_changes_nothing(kind: type[nn.Module], channels: int
     torch.testing.assert_close(model(ids[order], lengths[order]).pooled, expected, rtol=1e-10, atol=1e-12)
 
 
-def test_seed_decides_weights_and_dropout(kind: type[nn.Module], channels: int) -> None:
+def test_seed_decides_weights_and_dropout(kind: type[Encoder], channels: int) -> None:
     first, second = (model_of(kind, channels).train() for _ in range(2))
     results = []
     for model in (first, second):
@@ -75,14 +68,26 @@ def test_seed_decides_weights_and_dropout(kind: type[nn.Module], channels: int) 
     assert torch.equal(*results)
 
 
-def test_gradient_reaches_every_parameter(kind: type[nn.Module], channels: int) -> None:
+def test_gradient_reaches_every_parameter(kind: type[Encoder], channels: int) -> None:
     model = model_of(kind, channels)
     model(*batch_of(channels)).pooled.square().sum().backward()
     assert all(parameter.grad is not None and parameter.grad.abs().sum() > 0 for parameter in model.parameters())
 
 
-def test_pooled_has_the_width_it_says(kind: type[nn.Module], channels: int) -> None:
+def test_pooled_has_the_width_it_says(kind: type[Encoder], channels: int) -> None:
     model = model_of(kind, channels)
     hidden = model(*batch_of(channels))
     assert hidden.pooled.shape == (6, model.width_out)
     assert hidden.states is None or hidden.states.shape[:2] == (6, 13)
+
+
+def test_what_it_declares_is_what_it_gives(kind: type[Encoder], channels: int) -> None:
+    model = model_of(kind, channels)
+    assert (model(*batch_of(channels)).states is None) == kind.whole_texts
+    assert {model.sparse, model.reads_slots} == {False}
+    lengths = np.array(TEXTS)
+    tokens = Tokens(np.ones((lengths.sum(), channels), np.int32), np.concatenate([[0], np.cumsum(lengths)]))
+    inputs = model.inputs_of(tokens, limit=4)
+    assert inputs.lengths.tolist() == np.minimum(lengths, 4).tolist()
+    assert resolve({"encoder": next(n for n, own in token_encoders().items() if own is kind)}).encoder.options
+    model.finish()

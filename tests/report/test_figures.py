@@ -1,9 +1,9 @@
 import pytest
 
-from tagwright.metrics._tokens import METRICS_OF_TOKENS
+from tagwright.metrics._tokens import metrics_of_tokens
 from tagwright.report.figures import MEASURES, figures_of_tags
 
-METRICS = {name: place / 100 for place, name in enumerate(METRICS_OF_TOKENS)}
+METRICS = {name: place / 100 for place, name in enumerate(metrics_of_tokens())}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tagwright.metrics._tokens import METRICS_OF_TOKENS
+from tagwright.metrics._tokens import metrics_of_tokens
 from tagwright.report import CardFacts, model_card
 from tagwright.report.facts import TagFacts
 
@@ -21,7 +21,7 @@ def make(**changes):
         "label_names": ["O", "B-LOC", "I-LOC", "B-P|R", "I-P|R"],
         "label_counts": [17770, 310, 130, 7, 70],
         "exclusive": True,
-        "metrics": {name: place / 1000 for place, name in enumerate(METRICS_OF_TOKENS)},
+        "metrics": {name: place / 1000 for place, name in enumerate(metrics_of_tokens())},
         "decision": "One tag for each token.",
         "source": "/home/person/pages.conll",
         "split_sizes": {"train": 4321, "dev": 543},

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tagwright.metrics._tokens import METRICS_OF_TOKENS
+from tagwright.metrics._tokens import metrics_of_tokens
 from tagwright.report import fit_report
 from tagwright.report.facts import Example, Piece, TagFacts
 
@@ -41,7 +41,7 @@ def make_tags(make_fit):
         facts = {
             "label_names": TAGS,
             "label_counts": [17770, 310, 130, 120, 70],
-            "metrics": {name: place / 100 for place, name in enumerate(METRICS_OF_TOKENS)},
+            "metrics": {name: place / 100 for place, name in enumerate(metrics_of_tokens())},
             "history": HISTORY,
             "watched": "entity_f1",
             "best_step": 20,

@@ -1,6 +1,6 @@
 """What every way to cut texts into tokens is."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tagwright.embed._texts import Texts
 
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 class Embed:
     """What every part derives from: texts of train in, a tokeniser out."""
+
+    whole_texts: ClassVar[bool] = False  # its tokeniser does not take tokens that are cut already
 
     def train(self, texts: Texts, *, seed: int = 0) -> "Tokeniser":
         """A tokeniser that has learnt from these texts; the same texts and seed give the same one."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tagwright.embed._embed import Embed
 from tagwright.embed._spelling import Spelling, words_of
@@ -16,6 +17,8 @@ class Spelled(Embed):
     >>> Spelled(minimum=1).train(["a ab"]).sizes
     (5, 6)
     """
+
+    whole_texts: ClassVar[bool] = True
 
     size: int = 500_000
     minimum: int = 2

@@ -1,6 +1,6 @@
 """Masks: which label terms take part."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor
 
@@ -12,6 +12,7 @@ __all__ = ["KIND", "Mask"]
 class Mask:
     """What every part makes: a target in, the label terms that take part out."""
 
+    by_words: ClassVar[bool] = False  # it is told which labels a text's words excuse
     draw: str = "example"  # "step": it draws once a step, and may be told the draw as `of_step`
     said: tuple[str, ...] = ()  # sentences for a person, shown before training
 
@@ -20,7 +21,7 @@ class Mask:
 
         A gold label always takes part. What is drawn comes of the generator, on the target's
         device. One that draws once a step may be told `of_step` (), the step's draw from 0 to 1.
-        A mask by words is told `excused`, bool (B, L).
+        One `by_words` is told `excused`, bool (B, L).
         """
         raise NotImplementedError
 

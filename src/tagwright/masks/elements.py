@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -20,6 +21,8 @@ class ElementMask(Mask):
     with a teacher: those whose probability falls by more than `threshold` without the word, in `select` texts.
     With probability `plain_share` nothing is excused, drawn for each "step" or each "example".
     """
+
+    by_words: ClassVar[bool] = True
 
     elements: Elements | None = None
     model: str = ""

@@ -18,7 +18,7 @@ import numpy as np
 
 from tagwright import parts
 from tagwright.errors import SettingsError, ShapeError, unknown
-from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper
+from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper, merge
 from tagwright.metrics._entities import Entities
 from tagwright.metrics._family import Family
 from tagwright.metrics._without_o import WithoutO
@@ -30,10 +30,12 @@ __all__ = [
     "Convention",
     "Family",
     "Measures",
+    "check",
     "descriptions",
     "facts",
     "families",
     "measure",
+    "merge",
     "metric",
     "shown_first",
     "title_of",

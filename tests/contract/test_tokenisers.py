@@ -1,0 +1,67 @@
+"""What every way to cut texts into tokens keeps, whichever package it came from."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tagwright import parts
+from tagwright.embed import Tokeniser, load_tokeniser
+
+TEXTS = ["red apple pie", "red pie, green pie", "", "Zürich 手机 apple", "apple apple red"]
+# one that belongs to a pretrained encoder is tested with that
+NAMES = [part.name for part in parts.usable("embed") if "source" not in parts.asked(part.factory)]
+
+pytestmark = pytest.mark.parametrize("name", NAMES)
+
+
+def trained(name: str) -> Tokeniser:
+    return parts.build("embed", name, {}, source=None).train(TEXTS, seed=3)
+
+
+def test_ids_are_below_the_sizes_of_their_channels(name: str):
+    tokeniser = trained(name)
+    found = tokeniser.encode(TEXTS)
+    ids = found.ids.reshape(len(found.ids), -1)
+    assert ids.shape[1] == len(tokeniser.sizes)
+    assert (ids >= 0).all()
+    assert (ids < np.array(tokeniser.sizes)).all()
+    assert len(found.offsets) == len(TEXTS) + 1
+    assert found.offsets[-1] == len(found.ids)
+
+
+def test_a_text_has_the_same_ids_alone(name: str):
+    tokeniser = trained(name)
+    whole = tokeniser.encode(TEXTS)
+    for row, text in enumerate(TEXTS):
+        alone = tokeniser.encode([text])
+        assert (alone.ids == whole.ids[whole.offsets[row] : whole.offsets[row + 1]]).all()
+
+
+def test_the_same_texts_and_seed_give_the_same_ids(name: str):
+    assert (trained(name).encode(TEXTS).ids == trained(name).encode(TEXTS).ids).all()
+
+
+def test_every_token_that_is_cut_already_has_an_id(name: str):
+    if parts.find("embed", name).factory.whole_texts:
+        return
+    words = pa.array(["red", "Zürich", "手机", "never-seen", "."])
+    found = trained(name).encode_tokens(words)
+    assert len(found.offsets) == len(words) + 1
+    assert (np.diff(found.offsets) >= 1).all()
+
+
+def test_it_learns_from_tokens_that_are_cut_already(name: str):
+    if parts.find("embed", name).factory.whole_texts:
+        return
+    made = parts.build("embed", name, {}, source=None).train_tokens(["red", "apple", "red"] * 3, seed=3)
+    assert len(made.encode_tokens(pa.array(["red"])).ids) >= 1
+
+
+def test_it_is_saved_and_loaded(name: str, tmp_path: Path):
+    tokeniser = trained(name)
+    tokeniser.save(tmp_path / "tokenizer")
+    again = load_tokeniser(tmp_path / "tokenizer")
+    assert (again.encode(TEXTS).ids == tokeniser.encode(TEXTS).ids).all()
+    assert (again.sizes, again.marks, again.around) == (tokeniser.sizes, tokeniser.marks, tokeniser.around)
