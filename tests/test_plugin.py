@@ -93,9 +93,9 @@ def test_importing_tagwright_imports_nothing_of_it(run):
 def test_its_parts_keep_the_contracts(run):
     kinds = ("decisions", "encoders", "loss_modules", "metrics", "readers")
     chosen = [*(f"tests/contract/test_{kind}.py" for kind in kinds), "-k", " or ".join(NAMES.values())]
-    command = ["-m", "pytest", "-p", "no:cacheprovider", "-q", *chosen]
+    command = ["-m", "pytest", "-p", "no:cacheprovider", *chosen]
     listed = run(*command, "--collect-only").stdout
-    assert all(f"[{name}" in listed or f"{name}]" in listed or f"{name}-" in listed for name in NAMES.values())
+    assert all(name in listed for name in NAMES.values())
     assert "[100%]" in run(*command).stdout
 
 

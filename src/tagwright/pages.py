@@ -179,7 +179,7 @@ def surroundings(module: Any) -> str:
     words = f"Settings are the defaults. The text has four labels: the one that moves, {rival}, and two others at −1."
     if module.extra_logits:
         words += " The threshold's logit is 0."
-    if "label_counts" in inspect.signature(module).parameters:
+    if "label_counts" in parts.asked(module):
         words += " Of 100 texts {}, {}, {} and {} have these labels.".format(*COUNTS)
     if module.batchwise:
         words += " Three more texts are in the batch, with the label at 1 (gold), at −1 and at −1 (not gold)."

@@ -8,8 +8,10 @@ from operator import add
 import numpy as np
 import pytest
 
+from tagwright import metrics
 from tagwright.errors import SettingsError, ShapeError
 from tagwright.metrics import descriptions, families, measure, metric
+from tagwright.metrics.counts import Counts
 
 # equations 25 to 30 of ZLPR, prediction s > 0; computed with 60 digits
 LABELS = {
@@ -133,3 +135,10 @@ def test_measures_of_other_labels_or_families_do_not_add(cases):
 def test_measuring_needs_no_torch():
     code = "import sys, tagwright.metrics, tagwright.stats; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_two_families_with_one_name_for_a_metric_are_refused(monkeypatch):
+    double = type("Double", (Counts,), {})
+    monkeypatch.setattr(metrics, "families", lambda: {"counts": Counts, "double": double})
+    with pytest.raises(SettingsError, match="families of metrics counts and double both have micro_precision"):
+        metric("micro_f1")

@@ -195,7 +195,7 @@ class Pretrained(Encoder):
         given["position_ids"] = (places + self.first_position)[None]
         lengths = (lengths + slots.vectors.shape[1]).repeat_interleave(slots.passes, output_size=len(slots.vectors))
         with ExitStack() as stack:
-            if hasattr(getattr(self.model, "encoder", None), "places"):
+            if self.family == "mpnet":  # its positions are `_positions.placed`
                 stack.enter_context(_positions.at(self.model.encoder, places))
             allowed = None
             if slots.one_way:

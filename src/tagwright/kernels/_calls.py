@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from tagwright.errors import TagwrightError
 from tagwright.kernels import NAMES
-from tagwright.kernels._entry import Answer, Cells, Work
+from tagwright.kernels._entry import Answer, Cells, Softmax, Work
 from tagwright.kernels._launch import launch
 from tagwright.kernels._rescale import rescale_cells
 from tagwright.losses._sparse import SparseMask, SparseTarget
@@ -43,7 +43,7 @@ class Call(NamedTuple):
     ) -> Answer:
         """Launch. With `total` only the sum of the values has a meaning. `logs` are needed for a gradient alone."""
         entry, logits = ENTRIES[self.name], self.cells.logits
-        count = entry.programs(*logits.shape) if total and hasattr(entry, "programs") else logits.shape[0]
+        count = entry.programs(*logits.shape) if total and isinstance(entry, Softmax) else logits.shape[0]
         if values and not gradient and entry.logs:
             logs = logits.new_empty((2, count), dtype=torch.float32)
         answer = Answer(

@@ -55,9 +55,13 @@ def families() -> dict[str, type[Family]]:
 def descriptions() -> Descriptions:
     """Every metric: one line, and whether higher is better. Two families with one name for a metric are an error."""
     found: Descriptions = {}
+    owners: dict[str, str] = {}
     for stem, family in {**OF_TAGS, **families()}.items():
-        if twice := found.keys() & family.METRICS.keys():
-            raise SettingsError(f"the metric {min(twice)} is of more than one family, {stem} among them")
+        for name in family.METRICS:
+            if owners.setdefault(name, stem) != stem:
+                raise SettingsError(
+                    f"the families of metrics {owners[name]} and {stem} both have {name}; uninstall the package of one"
+                )
         found |= family.METRICS
     return found
 
