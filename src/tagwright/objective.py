@@ -180,7 +180,7 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
 
 def _check(settings: Settings, space: LabelSpace) -> None:
     """Refuse choices that do not go together, naming those that do."""
-    tagged = settings.head.name == "tokens"
+    tagged = parts.find("heads", settings.head.name).factory.tags_tokens
     name, task = settings.loss.name, "tokens" if tagged else "one" if space.exclusive else "many"
     factory = parts.find("losses", name).factory
     words = (

@@ -246,7 +246,8 @@ def learns_unlabelled(settings: Settings) -> bool:
     """Whether texts without labels are learnt from: a teacher says all that is learnt of a text, and nothing else asks
     for its labels (what slots show, what a text weighs by its gold label)."""
     alone = settings.targets.name == "distil" and settings.soft.role == "replace" and settings.soft.from_step == 0
-    return alone and settings.head.name != "cloze" and settings.weights.name != "array"
+    by_gold = settings.weights.name != "none" and parts.find("weights", settings.weights.name).factory.exclusive
+    return alone and not parts.find("heads", settings.head.name).factory.has_slots and not by_gold
 
 
 def _clean(table: pa.Table, dropped: dict[str, int], *, tagged: bool) -> pa.Table:

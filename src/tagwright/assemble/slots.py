@@ -9,6 +9,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from tagwright import parts
 from tagwright.embed import Tokeniser
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
@@ -26,7 +27,7 @@ NO_SLOTS: dict[str, Any] = {
 
 def slot_facts(encoder: Any, head: Choice, space: LabelSpace, tokeniser: Tokeniser | None) -> dict[str, Any]:
     """What a head with slots wants to know of its encoder: nothing where this reads none."""
-    if head.name != "cloze" or not encoder.reads_slots:
+    if not parts.find("heads", head.name).factory.has_slots or not encoder.reads_slots:
         return NO_SLOTS
     facts = {**NO_SLOTS, "reads_slots": True, "slot_room": encoder.slot_room, "family": encoder.family}
     facts["word_width"] = encoder.words.embedding_dim

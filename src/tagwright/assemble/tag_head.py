@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tagwright import parts
 from tagwright.assemble.decision import decide_on, measured
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.sheets import truth_of_tags
@@ -23,7 +24,7 @@ def tagging_of(prepared: Prepared, settings: Settings) -> Tagging | None:
     """Its objective; None where there is no such head. A text's tags weigh as much as its labels, times the setting."""
     if prepared.tag_space is None:
         return None
-    if settings.head.name == "cloze":
+    if parts.find("heads", settings.head.name).factory.has_slots:
         raise SettingsError(
             "head cloze puts slots before a text, and tags of its tokens are read without them; for both take "
             "head document"
