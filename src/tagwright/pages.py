@@ -235,7 +235,7 @@ def _declared(module: Any) -> str:
         "sparse targets": _yes(module.sparse),
         "looks at the whole batch": _yes(module.batchwise),
         "logits beside the labels'": str(module.extra_logits),
-        "saturates": module.saturates,
+        "saturates": module.saturates or "no",
     }
     return "\n".join(["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows.items())])
 

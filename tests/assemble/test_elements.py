@@ -94,7 +94,7 @@ def with_limit(model, limit):
 
 def without_direct(model, monkeypatch):
     """The same model by the general route."""
-    monkeypatch.delattr(type(model.network.encoder), "without")
+    monkeypatch.setattr(type(model.network.encoder), "skips", False)
 
 
 @pytest.mark.parametrize("select", ["correct", "incorrect", "all"])

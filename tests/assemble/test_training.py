@@ -4,14 +4,21 @@ import torch
 from torch import nn
 
 from tagwright.assemble.training import Run, Training, nothing, silent
+from tagwright.encoders import Encoder
 from tagwright.fit.history import History
 from tagwright.fit.loop import Step
 from tagwright.network import Network
 
 
+class Weighted(Encoder):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(2, 3))
+
+
 def made(parts=1):
     torch.manual_seed(0)
-    network = Network(nn.Linear(3, 2), {"main": nn.Linear(2, 2)})
+    network = Network(Weighted(), {"main": nn.Linear(2, 2)})
     optimiser = torch.optim.AdamW(network.parameters(), lr=0.1, fused=True)
     return Training(network=network, optimiser=optimiser, history=History(), parts=parts)
 

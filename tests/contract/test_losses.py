@@ -113,7 +113,7 @@ def test_loss_declares_what_it_is(loss: Loss):
     assert module.link in {"sigmoid", "sigmoid2", "softmax", "threshold_class", "none"}
     assert set() < set(module.tasks) <= {"one", "many", "tokens"}
     assert [type(module.soft), type(module.batchwise), type(module.extra_logits)] == [bool, bool, int]
-    assert getattr(module, "unsure_by", None) in {None, *parts.options(module)}
+    assert module.unsure_by in {None, *parts.options(module)}
 
 
 def test_function_and_module_share_their_signature(loss: Loss):
@@ -448,4 +448,4 @@ def test_confident_mistake_is_still_corrected(name: str):
     target[3, other] = 0
     slope = loss.slope(logits, target)[3]
     flat = bool((slope[[gold, other]].abs() < 1e-30).any())
-    assert flat == bool(getattr(loss.module, "saturates", "")), slope[[gold, other]]
+    assert flat == bool(loss.module.saturates), slope[[gold, other]]

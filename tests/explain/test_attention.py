@@ -195,10 +195,10 @@ def test_slots_are_masked_however_many_rounds_prediction_takes(make):
 
 
 def test_a_model_without_slots_is_refused(make):
-    from torch import nn
+    from tagwright.heads import Head
 
     made = make()
-    network = type(made.network)(made.network.encoder, {"main": nn.Linear(2, 2)})
+    network = type(made.network)(made.network.encoder, {"main": Head()})
     for ask in (depth_of, lambda network: label_attention(network, made.inputs(), (1,))):
         with pytest.raises(ModelError, match=r"no label slots.*--objective cloze"):
             ask(network)

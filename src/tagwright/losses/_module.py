@@ -22,7 +22,7 @@ class LossModule(nn.Module):
     sparse: ClassVar[bool] = True  # takes `SparseTarget` and `SparseMask`
     extra_logits: ClassVar[int] = 0  # 1: a threshold class, whose logit comes last
     batchwise: ClassVar[bool] = False  # its value needs the whole batch; it is a mean over it
-    saturates: ClassVar[str] = "no"  # why gradients vanish far from the truth, if they do
+    saturates: ClassVar[str] = ""  # why gradients vanish far from the truth, if they do
     unsure_by: ClassVar[str | None] = None  # the setting by which sigmoid(s) is less sure than the data
     labels: str = "sum"  # what becomes of a row's labels: their sum or their mean
     # what a row is made of: terms, means, log_sums, softmax; "": it needs all logits of a row at once
