@@ -89,10 +89,10 @@ def needed(prepared: Prepared, settings: Settings) -> Needed:
 def _weights(prepared: Prepared, settings: Settings) -> tuple[Part, Part, Part]:
     """Weights with the state of their optimiser, the best weights so far, the gradients of a batch."""
     factory: Any = parts.find("encoders", settings.encoder.name).factory
-    extra = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
+    extra = parts.find("losses", settings.loss.name).factory.extra_logits
     columns, batch = len(prepared.space) + extra, settings.fit.batch
     logits = float(FLOAT * BATCH * columns * batch)
-    if getattr(factory, "sparse", False):
+    if factory.sparse:
         width, touched = _sparse_features(prepared, settings)
         told = f"weights of {width:,} features × {columns:,} labels"
         own = float(FLOAT * (width + 1) * columns)
@@ -166,10 +166,10 @@ def _advice(kind: str, prepared: Prepared, settings: Settings) -> str:
     factory: Any = parts.find("encoders", settings.encoder.name).factory
     chunk = settings.head.options.get("chunk", 0)
     if kind == "scores":
-        many = len(prepared.space) > FULL and not chunk and not getattr(factory, "sparse", False)
+        many = len(prepared.space) > FULL and not chunk and not factory.sparse
         first = "--head-chunk 16384, which keeps the highest labels of each text, " if many else ""
         return f"Take {first}fewer texts in dev (split.dev_share, or a smaller file), or fewer labels"
-    if getattr(factory, "sparse", False):
+    if factory.sparse:
         fewer = "fewer features (--set encoder.minimum=5, --set encoder.longest=1)"
         return f"Take an encoder with dense vectors (--encoder cnn), {fewer}, or fewer labels"
     if not chunk:

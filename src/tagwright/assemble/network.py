@@ -65,7 +65,7 @@ class HeadPart(NamedTuple):
 
 def described(settings: Settings) -> HeadPart:
     """The head that these settings choose, with what their loss asks of it."""
-    extra = parts.find("losses", settings.loss.name).factory.extra_logits  # type: ignore[attr-defined]
+    extra = parts.find("losses", settings.loss.name).factory.extra_logits
     return HeadPart(settings.head, extra, float(settings.loss.options.get("threshold", 0.0)))
 
 

@@ -81,8 +81,8 @@ def _decided(
     measures = measured(scores._replace(chosen=chosen), truth, tags=head.space.names, **texts)
     results = measures.results(label_counts=head.space.counts)
     found = {"split": on, "convention": "sklearn", "metrics": results}
-    fitted = replace(head, rule=fresh.rule, decision=fresh.decision, calibration=fresh.calibration, metrics=found)
-    return fitted, found
+    how = replace(head, rule=fresh.rule, decision=fresh.decision, calibration=fresh.calibration, metrics=found)
+    return how, found
 
 
 Known = tuple[np.ndarray | csr_array, Scores | ShortScores, dict[str, np.ndarray]]
