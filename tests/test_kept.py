@@ -5,7 +5,8 @@ import pytest
 from tagwright.cli._options import given
 from tagwright.errors import SettingsError
 from tagwright.kept import kept_faults, kept_of
-from tagwright.settings import read_settings, resolve
+from tagwright.merge import read_settings
+from tagwright.settings import resolve
 
 
 def test_a_label_may_have_an_equals_sign():

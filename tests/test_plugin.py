@@ -21,6 +21,7 @@ NAMES = {
     "read": "pipes",
     "metrics": "cardinality",
 }
+ALLOW = "--allow-plugins"
 WORDS = {"city": ["paris", "rome", "oslo"], "fruit": ["apple", "pear", "plum"], "tool": ["hammer", "saw", "drill"]}
 TINY = ["--encoder", "mean_words", "--set", "encoder.width=8", "--set", "fit.epochs=2", "--device", "cpu"]
 
@@ -112,16 +113,16 @@ def test_fit_makes_a_model_of_its_parts(model: Path):
 
 def test_score_and_tag_read_the_model_and_the_data(run, model: Path):
     folder = model.parent
-    scored = json.loads(run("-m", "tagwright", "score", "m", "rows.psv", "--json", cwd=folder).stdout)
+    scored = json.loads(run("-m", "tagwright", "score", "m", "rows.psv", "--json", ALLOW, cwd=folder).stdout)
     assert scored["metrics"].keys() >= {"cardinality_error", "mean_cardinality", "micro_f1"}
-    run("-m", "tagwright", "tag", "m", "rows.psv", "--out", "tags.csv", cwd=folder)
+    run("-m", "tagwright", "tag", "m", "rows.psv", "--out", "tags.csv", ALLOW, cwd=folder)
     assert len((folder / "tags.csv").read_text(encoding="utf-8").splitlines()) == 121
 
 
 def test_decide_fits_its_decision_anew(run, model: Path):
     folder = model.parent
     shutil.copytree(model, folder / "again")
-    options = ["--rule", "one_level", "--set", "levels=3", "--json"]
+    options = ["--rule", "one_level", "--set", "levels=3", "--json", ALLOW]
     found = json.loads(run("-m", "tagwright", "decide", "again", "rows.psv", *options, cwd=folder).stdout)
     assert found["rule"] == "one_level"
     decision = json.loads((folder / "again" / "heads" / "main" / "decision.json").read_text(encoding="utf-8"))
@@ -134,9 +135,34 @@ def test_compare_compares_its_loss(run, data: Path):
     assert set(json.loads(done.stdout)["objectives"]) == {"absolute_error", "bce"}
 
 
-def test_a_model_of_a_package_that_is_gone_names_the_part(model: Path):
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    command = [sys.executable, "-m", "tagwright", "score", "m", "rows.csv"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=model.parent, check=False)
-    assert done.returncode == 2
-    assert "unknown encoder 'mean_words'" in done.stderr
+def refused(*arguments: object, installed: Path | None, cwd: Path) -> str:
+    """What a command says that ends as a user's mistake."""
+    paths = [str(SOURCE), *([] if installed is None else [str(installed)])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
+    assert done.returncode == 2, done.stdout + done.stderr
+    return done.stderr
+
+
+def test_a_model_of_a_package_that_is_gone_names_the_package(model: Path):
+    said = refused("-m", "tagwright", "score", "m", "rows.csv", installed=None, cwd=model.parent)
+    assert "m needs the encoder 'mean_words' of the package tagwright-extra, which is not installed" in said
+
+
+def test_a_model_of_another_package_is_loaded_only_where_that_is_allowed(installed: Path, model: Path):
+    """Loading runs the package's code, so a folder from elsewhere must not choose it. Nothing of it is imported."""
+    code = (
+        "import sys\nfrom tagwright import load\nfrom tagwright.errors import ModelError\n"
+        "try:\n    load('m')\nexcept ModelError as error:\n    print(error, file=sys.stderr)\n"
+        "sys.exit(3 if 'tagwright_extra' in sys.modules else 2)"
+    )
+    for arguments in (["-c", code], ["-m", "tagwright", "tag", "m", "x.csv", "--out", "y.csv"]):
+        said = refused(*arguments, installed=installed, cwd=model.parent)
+        assert "the encoder 'mean_words' of the package tagwright-extra" in said
+        assert "--allow-plugins" in said
+
+
+def test_python_loads_it_where_that_is_allowed(run, model: Path):
+    code = "from tagwright import load; print(load('m', plugins=True).predict(['paris rome']))"
+    assert "city" in run("-c", code, cwd=model.parent).stdout

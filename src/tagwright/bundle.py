@@ -18,7 +18,7 @@ from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
-from tagwright import decide, toml
+from tagwright import decide, parts, toml
 from tagwright.assemble.device import device_named
 from tagwright.assemble.network import trained_network
 from tagwright.embed import load_tokeniser
@@ -54,18 +54,23 @@ def rewrite(model: Model, folder: Path, *, card: str) -> None:
         _save_rest(model, card, aside)
 
 
-def load(folder: Path, *, device: str = "cpu") -> Model:
-    """Read a model folder onto a device; an altered or missing file is an error."""
+def load(folder: Path, *, device: str = "cpu", plugins: bool = False) -> Model:
+    """Read a model folder onto a device; an altered or missing file is an error.
+
+    A part of another package is imported only if the caller allows `plugins`: a folder that somebody else made could
+    otherwise choose which installed code is run.
+    """
     folder = named(folder)
     if not folder.is_dir() and not folder.with_name(f".{folder.name}.old").is_dir():
         raise ModelError(f"no model folder {folder}; `tagwright fit DATA --out {folder}` makes one")
     manifest, place = verified(folder), device_named(device)
     if manifest.get("format") not in (1, FORMAT):
         raise ModelError(f"{folder} has format {manifest.get('format')}, this version reads {FORMAT}; update tagwright")
-    learned = _load_learned(folder, manifest["sha256"])
-    tokeniser = load_tokeniser(folder / "tokenizer")
     old = migrated(folder) if manifest["format"] == 1 else None
     inference = old.inference if old else InferenceSettings.from_dict(_json(folder / "inference.json"))
+    _require_parts(folder, manifest, inference, plugins=plugins)
+    learned = _load_learned(folder, manifest["sha256"])
+    tokeniser = load_tokeniser(folder / "tokenizer")
     names = sorted(manifest["heads"], key="main".__ne__) if old else manifest["heads"]
     heads = {name: _load_head(folder / "heads" / name, old.head(name) if old else None) for name in names}
     network = trained_network(inference, heads, sizes=tokeniser.sizes, learned=learned)
@@ -78,6 +83,26 @@ def load(folder: Path, *, device: str = "cpu") -> Model:
         learned=learned,
         record=old.record if old else Record(**{name: _toml(folder / f"{file}.toml") for name, file in RECORD.items()}),
     )
+
+
+def _require_parts(folder: Path, manifest: Mapping[str, Any], inference: InferenceSettings, *, plugins: bool) -> None:
+    """Refuse parts that are not installed, and those of other packages unless allowed; nothing of them is imported."""
+    named = [("encoders", inference.encoder.name)]
+    for head in manifest["heads"]:
+        named.append(("decide", _json(folder / "heads" / head / "decision.json")["rule"]))
+        if manifest["format"] > 1:
+            named.append(("heads", _json(folder / "heads" / head / "head.json")["part"]["name"]))
+    for kind, name in named:
+        what, package = f"{parts.kind_of(kind).title} {name!r}", parts.third_party(kind, name)
+        if name not in parts.names(kind):
+            whose = manifest.get("packages", {}).get(f"{kind}.{name}")
+            cure = f"of the package {whose}, which is not installed" if whose else "that this version does not have"
+            raise ModelError(f"{folder} needs the {what} {cure}")
+        if package is not None and not plugins:
+            raise ModelError(
+                f"{folder} uses the {what} of the package {package}, and loading it runs that package's code; if you "
+                "trust the folder, allow it with --allow-plugins, in Python with plugins=True"
+            )
 
 
 def load_card(folder: Path) -> str:
@@ -102,7 +127,12 @@ RECORD = {"given": "settings", "resolved": "resolved"}
 
 
 def _about(model: Model) -> dict[str, Any]:
-    return {"format": FORMAT, "versions": versions(), "heads": list(model.heads)}
+    named = [("encoders", model.inference.encoder.name)]
+    for head in model.heads.values():
+        named += [("heads", head.part.name), ("decide", head.rule)]
+    packages = {f"{kind}.{name}": package for kind, name in named if (package := parts.third_party(kind, name))}
+    about = {"format": FORMAT, "versions": versions(), "heads": list(model.heads)}
+    return about | ({"packages": packages} if packages else {})
 
 
 def _save_rest(model: Model, card: str, folder: Path) -> None:

@@ -147,12 +147,13 @@ class Tagger(ClassifierMixin, BaseEstimator):
         return result
 
 
-def load(folder: str | Path, *, device: str = "auto") -> Tagger | TokenTagger:
+def load(folder: str | Path, *, device: str = "auto", plugins: bool = False) -> Tagger | TokenTagger:
     """A tagger from a model folder; it predicts strings or lists of strings, or tags of tokens.
 
-    It computes on the `device`: auto (a GPU where there is one), cpu, cuda or mps.
+    It computes on the `device`: auto (a GPU where there is one), cpu, cuda or mps. `plugins` allows a model whose parts
+    come from another package, whose code is then run.
     """
-    model, card = bundle.load(Path(folder), device=device), bundle.load_card(Path(folder))
+    model, card = bundle.load(Path(folder), device=device, plugins=plugins), bundle.load_card(Path(folder))
     tagger = token_tagger_of(model, card=card) if model.tags_tokens else of_model(model, card=card)
     return tagger.set_params(device=None if device == "auto" else device)
 

@@ -64,7 +64,7 @@ def find_element_groups(
     given = {"split": "train", "threshold": THRESHOLD, "select": "correct", **checked_options(ELEMENTS, options)}
     check_out(out, ".csv", overwrite=overwrite)
     blocks = _blocks(out, resume=given.get("resume", False), overwrite=overwrite)
-    model = _model(given["model"], given.get("device", "auto"))
+    model = _model(given["model"], given.get("device", "auto"), plugins=given.get("plugins", False))
     model.require_whole_texts()
     data, warnings = _with_split(read_for_model(model, source, columns), model, given["split"])
     name, table = labelled_rows(data, given["split"])
@@ -90,8 +90,8 @@ def find_element_groups(
     )
 
 
-def _model(folder: Path, device: str) -> Model:
-    return bundle.load(folder, device=device)
+def _model(folder: Path, device: str, *, plugins: bool) -> Model:
+    return bundle.load(folder, device=device, plugins=plugins)
 
 
 def _require_some(found: FoundElements, threshold: float) -> None:

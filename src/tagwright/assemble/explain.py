@@ -35,13 +35,14 @@ def explain_folder(
     out: Path | None = None,
     overwrite: bool = False,
     device: str = "auto",
+    plugins: bool = False,
     columns: Mapping[str, Any] | None = None,
     **asked: Any,
 ) -> AttentionFacts:
     """Load a model, read the data, look at the attention between its labels; with `out` also write the page."""
     if out is not None and out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
-    model = bundle.load(folder, device=device)
+    model = bundle.load(folder, device=device, plugins=plugins)
     depth_of(model.network)  # a model without slots is refused before the data are read
     data, warnings = _read(model, source, columns or {})
     facts = attention_facts(model, data, title=folder.name, **asked)

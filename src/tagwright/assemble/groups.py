@@ -27,9 +27,9 @@ ELEMENTS = "elements"
 # what each way takes beside the data
 OPTIONS = {
     PREFIX: {"prefix_separator"},
-    "confusions": {"model", "split", "share", "least", "device"},
+    "confusions": {"model", "split", "share", "least", "device", "plugins"},
     "cooccurrence": {"split", "share", "least"},
-    ELEMENTS: {"model", "split", "threshold", "select", "device", "resume"},
+    ELEMENTS: {"model", "split", "threshold", "select", "device", "plugins", "resume"},
 }
 SHARES = {"confusions": 0.05, "cooccurrence": 0.2}
 LEAST = 3  # texts
@@ -145,7 +145,7 @@ def _by_cooccurrence(source: str, given: Mapping[str, Any], columns: Mapping[str
 
 
 def _by_confusions(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]) -> GroupsFound:
-    model = bundle.load(given["model"], device=given.get("device", "auto"))
+    model = bundle.load(given["model"], device=given.get("device", "auto"), plugins=given.get("plugins", False))
     model.require_whole_texts()
     space, data = model.primary.space, read_for_model(model, source, columns)
     data, warnings = _with_dev(data, model, given.get("split", "dev"))

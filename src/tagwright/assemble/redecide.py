@@ -34,13 +34,14 @@ def redecide(
     split: str | None = None,
     head: str | None = None,
     device: str = "auto",
+    plugins: bool = False,
     **columns: Any,
 ) -> dict[str, Any]:
     """Write the model folder anew with this rule for one head; its figures on the source come back, if there is one.
 
     "auto" is spans where the head tags tokens, argmax where labels exclude each other, else threshold.
     """
-    model = bundle.load(folder, device=device)
+    model = bundle.load(folder, device=device, plugins=plugins)
     name = _named(model, head)
     options = assigned(f"decide.{assignment}" for assignment in assignments).get("decide", {})
     old = model.heads[name]

@@ -11,12 +11,20 @@ from tagwright.report import fit_report
 
 
 def report_folder(
-    folder: Path, source: str, out: Path, *, split: str | None, overwrite: bool, device: str = "auto", **columns: Any
+    folder: Path,
+    source: str,
+    out: Path,
+    *,
+    split: str | None,
+    overwrite: bool,
+    device: str = "auto",
+    plugins: bool = False,
+    **columns: Any,
 ) -> None:
     """Load a model, score it on the source, write the page."""
     if out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
-    model = bundle.load(folder, device=device)
+    model = bundle.load(folder, device=device, plugins=plugins)
     data = read_for_model(model, source, columns)
     scored = score(model, data, split=split)
     table = labelled_rows(data, split, "tags" if model.tags_tokens else "labels")[1]

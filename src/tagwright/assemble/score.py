@@ -114,13 +114,21 @@ def known_rows(space: LabelSpace, table: pa.Table, source: str) -> np.ndarray:
 
 
 def score_folder(
-    folder: Path, source: str, *, split: str | None, unseen: str, convention: str, device: str = "auto", **columns: Any
+    folder: Path,
+    source: str,
+    *,
+    split: str | None,
+    unseen: str,
+    convention: str,
+    device: str = "auto",
+    plugins: bool = False,
+    **columns: Any,
 ) -> Scored:
     """Load a model, read the data, score."""
     for value, choices in ((unseen, ("drop", "miss")), (convention, ("sklearn", "paper"))):
         if value not in choices:
             raise SettingsError(unknown("choice", value, choices))
-    model = bundle.load(folder, device=device)
+    model = bundle.load(folder, device=device, plugins=plugins)
     return score(model, read_for_model(model, source, columns), split=split, unseen_labels=unseen)
 
 

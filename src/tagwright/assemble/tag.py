@@ -89,9 +89,11 @@ def tag(
     return Tagged(*(sum(column) for column in zip(*counts)))
 
 
-def tag_file(folder: Path, source: Path, out: Path, *, device: str = "auto", **options: Any) -> Tagged:
+def tag_file(
+    folder: Path, source: Path, out: Path, *, device: str = "auto", plugins: bool = False, **options: Any
+) -> Tagged:
     """Load a model and tag a file with it."""
-    model = bundle.load(folder, device=device)
+    model = bundle.load(folder, device=device, plugins=plugins)
     if not source.is_file():
         raise DataError(f"no file {source}")
     given, options["text"] = options.get("text"), options.get("text") or model.inference.data.text

@@ -103,7 +103,7 @@ class Teaching:
         if store is not None and ranks.all(stands):
             self.run.say("the teacher is trained already")
             with ranks.together():
-                return bundle.load(store / "model")
+                return bundle.load(store / "model", plugins=True)  # made by this run
         self.run.say(f"a teacher is trained first: {settings.encoder.name} with {settings.loss.name}, labels as given")
         own = replace(self.run, folder=store, teachers=None, progress=self._progress)
         model = self.train(self.prepared, settings, own).model

@@ -49,6 +49,9 @@ Jobs = Annotated[
     typer.Option(min=1, help="Runs at once.", show_default="one a GPU, else one for every two processors"),
 ]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="auto")]
+Plugins = Annotated[
+    bool, typer.Option("--allow-plugins", help="Load a model whose parts come from another package: runs its code.")
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="Any setting as section.key=value; repeatable.", show_default=False)
 ]

@@ -28,6 +28,7 @@ def decide(
     labels: o.Labels = None,
     separator: o.Separator = "auto",
     device: o.Device = None,
+    allow_plugins: o.Plugins = False,
     split: Annotated[str | None, typer.Option(help="Which split of DEV.", show_default="dev, else all rows")] = None,
     json: o.Json = False,
 ) -> None:
@@ -50,6 +51,7 @@ def decide(
         split=split,
         head=head,
         device=device or "auto",
+        plugins=allow_plugins,
         text=text,
         labels=labels,
         separator=separator,

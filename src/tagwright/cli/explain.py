@@ -38,6 +38,7 @@ def explain(
     out: Annotated[Path | None, typer.Option(help="An HTML file to write: heat maps.", show_default=False)] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     device: o.Device = None,
+    allow_plugins: o.Plugins = False,
     text: o.Text = None,
     labels: o.Labels = None,
     separator: o.Separator = "auto",
@@ -62,7 +63,15 @@ def explain(
     asked = {"layers": layers, "texts": texts, "labels": label or (), "split": split}
     with _show.progress_bar("attention") as told:
         facts = explain_folder(
-            model, data, out=out, overwrite=overwrite, device=device or "auto", columns=columns, told=told, **asked
+            model,
+            data,
+            out=out,
+            overwrite=overwrite,
+            device=device or "auto",
+            plugins=allow_plugins,
+            columns=columns,
+            told=told,
+            **asked,
         )
     for warning in facts.warnings:
         _show.say(warning, style="yellow")

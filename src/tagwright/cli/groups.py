@@ -56,6 +56,7 @@ def groups(
         typer.Option(help="Texts for elements: correct (predicted right), incorrect or all.", show_default="correct"),
     ] = None,
     device: o.Device = None,
+    allow_plugins: o.Plugins = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with elements that were under way.")] = False,
     text: o.Text = None,
     labels: o.Labels = None,
@@ -84,6 +85,7 @@ def groups(
 
     options = {"model": model, "split": split, "share": share, "least": least, "prefix_separator": prefix_separator}
     options |= {"threshold": threshold, "select": select, "device": device, "resume": resume or None}
+    options |= {"plugins": allow_plugins or None}
     columns = {"text": text, "labels": labels, "task": task, "separator": separator}
     found: GroupsFound | ElementGroups
     if by == ELEMENTS:

@@ -19,6 +19,7 @@ def report(
     labels: o.Labels = None,
     separator: o.Separator = "auto",
     device: o.Device = None,
+    allow_plugins: o.Plugins = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
 ) -> None:
     """Write an HTML report of a model on labelled data: per label, by frequency band, calibration, confused pairs.
@@ -33,5 +34,7 @@ def report(
     from tagwright.cli import _show
 
     columns = {"text": text, "labels": labels, "separator": separator}
-    report_folder(model, data, out, split=split, overwrite=overwrite, device=device or "auto", **columns)
+    report_folder(
+        model, data, out, split=split, overwrite=overwrite, device=device or "auto", plugins=allow_plugins, **columns
+    )
     _show.say(f"report: {out}")

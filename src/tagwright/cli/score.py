@@ -28,6 +28,7 @@ def score(
     labels: o.Labels = None,
     separator: o.Separator = "auto",
     device: o.Device = None,
+    allow_plugins: o.Plugins = False,
     json: o.Json = False,
 ) -> None:
     """Measure a model: every metric, by frequency band (of tokens, by type), with confused pairs.
@@ -48,6 +49,7 @@ def score(
         unseen=unseen,
         convention=convention,
         device=device or "auto",
+        plugins=allow_plugins,
         text=text,
         labels=labels,
         separator=separator,
