@@ -60,6 +60,14 @@ def test_every_fault_is_reported_at_once():
     assert len(faults) == 6
 
 
+def test_values_that_parts_refuse_are_reported_with_the_other_faults():
+    given = {"fit": {"epoch": 3}, "decide": {"name": "topk", "k": 0}, "loss": {"name": "dice", "smooth": -1.0}}
+    faults = faults_of(given)
+    assert len(faults) == 3
+    for words in ("'epoch'", "topk: decide.k must be at least 1, got 0", "dice: smooth must be above 0, got -1"):
+        assert any(words in fault for fault in faults), words
+
+
 def test_an_unknown_objective_does_not_hide_other_faults():
     text = "\n".join(faults_of({"objective": "bcee", "fit": {"epoch": 3}, "encoder": "cnnn"}))
     assert "bcee" in text

@@ -57,6 +57,16 @@ def test_a_clone_learns_the_same(tagger, pages, tmp_path):
     assert again.predict(pages[0][:5]) == tagger.predict(pages[0][:5])
 
 
+@pytest.mark.parametrize("objective", ["cecl", "pbp-ee"])
+def test_another_objective_of_a_loaded_tagger_is_the_one_that_is_trained(tagger, pages, tmp_path, objective):
+    """It trained cross-entropy under the name of the other objective."""
+    tagger.save(tmp_path / "model")
+    again = clone(load(tmp_path / "model")).set_params(objective=objective, epochs=1).fit(*pages)
+    resolved = again.model_.record.resolved
+    assert (resolved["objective"], resolved["loss"]["name"]) == (objective, objective.partition("-")[0])
+    assert resolved["weights"]["name"] == (objective.partition("-")[2] or "none")
+
+
 def test_broken_tags_are_mended(pages):
     tokens, tags = pages
     broken = [[tag.replace("B-", "I-") for tag in row] for row in tags]

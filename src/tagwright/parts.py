@@ -201,6 +201,19 @@ def check(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
     return faults
 
 
+def refused(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
+    """What a part itself says against settings of the right types. One that needs facts is not asked yet."""
+    factory = find(kind, name).factory
+    parameters = inspect.signature(factory).parameters
+    if any(parameters[fact].default is inspect.Parameter.empty for fact in asked(factory)):
+        return []
+    try:
+        made(factory, settings)
+    except SettingsError as error:
+        return [f"{name}: {error}"]
+    return []
+
+
 def _fits(value: Any, default: Any) -> bool:
     if default is None or value is None:
         return True

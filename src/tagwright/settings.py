@@ -226,7 +226,8 @@ def _choice(section: str, kind: str, values: Mapping[str, Any], faults: list[str
         name = str(name)
         faults.append(unknown(section, name, [*parts.names(kind), *(["none"] if section in OPTIONAL else [])]))
         return Choice(name=name)
-    faults += parts.check(kind, name, options)
+    wrong = parts.check(kind, name, options)
+    faults += wrong or parts.refused(kind, name, options)
     return _filled(kind, name, options)
 
 
