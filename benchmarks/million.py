@@ -23,9 +23,10 @@ import pyarrow.compute as pc
 import torch
 from pyarrow import parquet
 
+from tagwright.assemble.decided import Fitted
 from tagwright.assemble.fit import read_for
 from tagwright.assemble.prepare import prepare
-from tagwright.assemble.train import Fitted, Run, check, fit
+from tagwright.assemble.train import Run, check, fit
 from tagwright.fit.loop import Step
 
 DRAWN = 3  # labels a text beside those that make every label come once

@@ -38,7 +38,7 @@ def test_a_description_that_fails_is_said_and_the_model_is_complete(source, tmp_
     told: list[str] = []
     monkeypatch.setattr(module, step, broken)
     done = fit_folder(str(source), TINY, out=tmp_path / "m", say=told.append)
-    assert any(sentence.startswith(f"{what} could not be written (KeyError") for sentence in told)
+    assert any(sentence.startswith(f"{what} could not be made (KeyError") for sentence in told)
     assert bundle.load(tmp_path / "m").primary.metrics["metrics"] == pytest.approx(done.metrics, nan_ok=True)
     assert (run_folder(tmp_path / "m") / "outcome.json").is_file()
 

@@ -18,7 +18,7 @@ class Attempts:
         try:
             return compute()
         except Exception as error:  # whatever it is: hours of training stand behind the other results
-            sentence = f"{what} could not be computed ({type(error).__name__}: {error}); the other results are complete"
+            sentence = f"{what} could not be made ({type(error).__name__}: {error}); the other results are complete"
             self.failed.append(sentence)
             self.say(sentence)
             return otherwise

@@ -9,6 +9,7 @@ import pyarrow as pa
 import torch
 
 from tagwright import metrics
+from tagwright.assemble.decided import Fitted
 from tagwright.assemble.decision import measured, truth_of, untuned
 from tagwright.assemble.device import device_of
 from tagwright.assemble.ledger import packed, packed_bits, packed_values
@@ -17,7 +18,6 @@ from tagwright.assemble.prepare import Prepared, learns_unlabelled, prepare
 from tagwright.assemble.score import known_rows, labelled_rows
 from tagwright.assemble.sheets import Sheet, sheet_of, truth_of_tags
 from tagwright.assemble.spans import given_tokens
-from tagwright.assemble.train import Fitted
 from tagwright.batches.tokens import Tokens
 from tagwright.labels.tags import scheme_of
 from tagwright.metrics import Measures

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tagwright.assemble.decided import Fitted
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.score import Scored
 from tagwright.assemble.tag_facts import confused_tokens, examples, examples_of, tag_facts
 from tagwright.assemble.tag_head import TagHead
-from tagwright.assemble.train import Fitted
 from tagwright.bundle import versions
 from tagwright.links import probabilities
 from tagwright.metrics import Measures, metric

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from tagwright import bundle
+from tagwright.assemble.attempts import Attempts
+from tagwright.assemble.decided import Fitted, decided, undecided
 from tagwright.assemble.exact import is_exact
 from tagwright.assemble.facts import card_facts, fit_facts, refitted_on, tags_alone
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
 from tagwright.assemble.sheets import with_cut
-from tagwright.assemble.train import Fitted, check, decided, train, undecided, watched
+from tagwright.assemble.train import check, train, watched
 from tagwright.assemble.training import Progress, Run, nothing, silent
 from tagwright.errors import ModelError
 from tagwright.fit.ranks import ALONE, Ranks
@@ -134,12 +136,10 @@ def _outcome(
     """Write the decision, the card, the report and what the run came to, where this process `writes`."""
     folder, report = run_folder(out), None
     if writes:
-        card = UNDESCRIBED
-        with _told("the model card", say):
-            card = model_card(card_facts(prepared, fitted))
+        attempts = Attempts(say)
+        card = attempts.of("the model card", lambda: model_card(card_facts(prepared, fitted)), UNDESCRIBED)
         bundle.rewrite(fitted.model, out, card=card)
-        with _told("the report", say):
-            report = write_report(prepared, fitted, folder)
+        report = attempts.of("the report", lambda: write_report(prepared, fitted, folder), None)
     outcome = Outcome(
         model=out,
         report=report,
@@ -157,15 +157,6 @@ def _outcome(
         (folder / "outcome.json").write_text(json.dumps(done), encoding="utf-8")
         _clear(folder, PHASES)  # the model stands; its checkpoints have served
     return outcome
-
-
-@contextmanager
-def _told(what: str, say: Callable[[str], None]) -> Iterator[None]:
-    """A failure to describe a model that is saved is said, and ends nothing."""
-    try:
-        yield
-    except Exception as error:
-        say(f"{what} could not be written ({type(error).__name__}: {error}); the model is complete without it")
 
 
 def run_folder(out: Path) -> Path:

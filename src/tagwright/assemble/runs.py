@@ -13,13 +13,14 @@ import torch
 from tagwright.assemble.attempts import Attempts
 from tagwright.assemble.bench import Bench, Ready, dev_untuned, device_name, only_metrics, said, scored
 from tagwright.assemble.crew import Lost, Tell, cores, shared
+from tagwright.assemble.decided import Fitted
 from tagwright.assemble.device import device_of
 from tagwright.assemble.fit import write_report
 from tagwright.assemble.ledger import Ledger
 from tagwright.assemble.memory import Peak
 from tagwright.assemble.needed_memory import require_memory
 from tagwright.assemble.planned import Planned, Source
-from tagwright.assemble.train import Fitted, fit
+from tagwright.assemble.train import fit
 from tagwright.assemble.training import Run
 from tagwright.assemble.watch import Under, Watch
 from tagwright.errors import SettingsError

@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from tagwright import metrics, parts
 from tagwright.assemble.chunked import optimiser_of
+from tagwright.assemble.decided import MAIN, TAGS, Fitted, Trained, decided
 from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
 from tagwright.assemble.device import deterministic, device_of, forked_random
 from tagwright.assemble.exact import check_exact, is_exact, solve_network
@@ -18,12 +18,12 @@ from tagwright.assemble.lessons import check_lessons, lessons
 from tagwright.assemble.memory import explained
 from tagwright.assemble.mlm import check_mlm, mlm_heads
 from tagwright.assemble.needed_memory import require_memory
-from tagwright.assemble.network import build_network, check_head, described
+from tagwright.assemble.network import build_network, check_head
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
 from tagwright.assemble.sheets import truth_of_tags
 from tagwright.assemble.steps import steps_of
-from tagwright.assemble.tag_head import TagHead, tag_answers, tag_head, tagging_of
+from tagwright.assemble.tag_head import tag_answers, tagging_of
 from tagwright.assemble.teacher import Teaching
 from tagwright.assemble.training import Run, Training
 from tagwright.batches.bucket import plan
@@ -36,51 +36,18 @@ from tagwright.fit.loop import Course
 from tagwright.fit.pipes import Evaluation, due, evaluated, interruptible, recorded, saved, stopped
 from tagwright.fit.precision import settle
 from tagwright.fit.ranks import Ranks
-from tagwright.inference import Record, inference_of
 from tagwright.labels.space import LabelSpace
 from tagwright.masks import Mask
-from tagwright.metrics import Measures
 from tagwright.metrics._shortlist import TOP, WATCHED, require_given
 from tagwright.metrics._tokens import usual_of_tags
-from tagwright.model import Head, Model, Scores, answers_of, of_texts
+from tagwright.model import Head, answers_of
 from tagwright.network import Network
 from tagwright.objective import Objective, build_objective
 from tagwright.sections import FitSettings
 from tagwright.settings import Choice, Settings
-from tagwright.shortlist import Shortlist, ShortScores, left_out, shortlisted
+from tagwright.shortlist import left_out, shortlisted
 
-MAIN, TAGS = "main", "tags"  # names of the heads of a run
 BESIDE = ("macro_f1", "macro_f2", "entity_f1")  # shown beside the score where tokens are tagged
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trained:
-    """A trained network and what it says of dev: all that a decision is made from."""
-
-    prepared: Prepared
-    settings: Settings
-    network: Network
-    history: list[dict[str, Any]]
-    metric: str
-    answers: np.ndarray | Shortlist
-    of_tags: np.ndarray | None  # what the head for tokens beside that for texts says
-    truth: np.ndarray | csr_array
-    offsets: np.ndarray | None  # of texts, where tokens are tagged
-    started: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fitted:
-    """A trained model and what is known about its making."""
-
-    model: Model
-    settings: Settings
-    history: list[dict[str, Any]]
-    metric: str
-    measures: Measures  # of dev, every text decided by thresholds fitted without it
-    dev: Scores | ShortScores
-    seconds: float
-    tags: TagHead | None = None  # of the head for tokens, beside that for texts
 
 
 def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
@@ -149,58 +116,6 @@ def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> Tra
         truth=truth,
         offsets=None if sheet is None else sheet.offsets,
         started=started,
-    )
-
-
-def undecided(trained: Trained) -> Model:
-    """The model by a rule that needs no fitting, so that it can be saved before anything else is done."""
-    prepared, settings = trained.prepared, trained.settings
-    heads = {MAIN: _plain_head(settings, prepared.space, tagged=prepared.tagged)}
-    if prepared.tag_space is not None:
-        heads[TAGS] = _plain_head(settings.of_tags(), prepared.tag_space, tagged=True)
-    return _model(trained, heads)
-
-
-def decided(trained: Trained) -> Fitted:
-    """The model with its decision fitted on dev, and what it comes to there."""
-    prepared, settings, space = trained.prepared, trained.settings, trained.prepared.space
-    texts = of_texts(trained.offsets)
-    head, chosen = decide_on(trained.answers, trained.truth, settings, space, **texts)
-    scores = head.scores(trained.answers, **texts)._replace(chosen=chosen)
-    measures = measured(scores, trained.truth, rows=np.arange(len(chosen)), tags=space.names, **texts)
-    found = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=space.counts)}
-    heads = {MAIN: replace(head, metrics=found, **described(settings)._asdict())}
-    tags = None
-    if prepared.tag_space is not None and trained.of_tags is not None:
-        tags = tag_head(prepared, prepared.tag_space, trained.of_tags, settings)
-        heads[TAGS] = replace(tags.head, **described(settings.of_tags())._asdict())
-    return Fitted(
-        model=_model(trained, heads),
-        settings=settings,
-        history=trained.history,
-        metric=trained.metric,
-        measures=measures,
-        dev=scores,
-        seconds=time.monotonic() - trained.started,
-        tags=tags,
-    )
-
-
-def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> Head:
-    rule = "spans" if tagged else "argmax" if space.exclusive else "zero"
-    decision = parts.build("decide", rule, {}, label_names=space.names)
-    return Head(space=space, link=settings.link, rule=rule, decision=decision, **described(settings)._asdict())
-
-
-def _model(trained: Trained, heads: dict[str, Head]) -> Model:
-    settings, prepared = trained.settings, trained.prepared
-    return Model(
-        inference=inference_of(settings),
-        tokeniser=prepared.tokeniser,
-        network=trained.network,
-        heads=heads,
-        learned=prepared.learned,
-        record=Record(given=settings.given, resolved=settings.as_dict()),
     )
 
 

@@ -1,0 +1,27 @@
+"""What a model folder says of inference and of training comes back as it was."""
+
+import json
+
+from tagwright.inference import InferenceSettings, Record, inference_of
+from tagwright.sections import DataSettings, SplitSettings
+from tagwright.settings import resolve
+
+
+def test_settings_of_inference_come_back_from_json():
+    given = {"encoder": {"name": "cnn", "windows": [2, 5]}, "fit": {"limit": 77}, "data": {"text": "title,body"}}
+    made = inference_of(resolve(given))
+    assert made.encoder.options["windows"] == (2, 5)
+    assert (made.limit, made.data.text) == (77, "title,body")
+    assert InferenceSettings.from_dict(json.loads(json.dumps(made.as_dict()))) == made
+
+
+def test_columns_that_were_not_found_stay_unknown():
+    made = InferenceSettings(encoder=resolve({}).encoder, data=DataSettings())
+    assert "text" not in made.as_dict()["data"]
+    assert InferenceSettings.from_dict(made.as_dict()).data == DataSettings()
+
+
+def test_a_record_tells_what_it_knows_and_takes_defaults_for_the_rest():
+    known = Record(resolved={"objective": "zlpr", "split": {"seed": 7, "newer": 1}, "fit": {"refit": True}})
+    assert (known.objective, known.split, known.refitted) == ("zlpr", SplitSettings(seed=7), True)
+    assert (Record().objective, Record().split, Record().refitted) == ("unknown", SplitSettings(), False)
