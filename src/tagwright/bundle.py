@@ -105,6 +105,12 @@ def _require_parts(folder: Path, manifest: Mapping[str, Any], inference: Inferen
             )
 
 
+def load_labels(folder: Path) -> LabelSpace:
+    """The labels of a model's first head, without the model."""
+    manifest = verified(folder)
+    return LabelSpace.load(folder / "heads" / manifest["heads"][0] / "labels.json")
+
+
 def load_card(folder: Path) -> str:
     """The model card, which a person may have changed or removed."""
     path = folder / CARD

@@ -155,12 +155,11 @@ def check_teachers(settings: Settings, space: LabelSpace) -> None:
 
 def require_labels(folder: Path, space: LabelSpace) -> None:
     """Refuse a model folder whose labels are not those of `space`; their order does not matter."""
-    path = folder / "heads" / "main" / "labels.json"
-    if folder.exists() and not path.is_file():
-        raise ModelError(f"{folder} is no model folder; name the --out of a `tagwright fit`")
-    if not path.is_file():
+    if not folder.exists():
         raise ModelError(f"no model folder {folder} to teach; `tagwright fit DATA --out {folder}` makes one")
-    own = LabelSpace.load(path)
+    if not (folder / MANIFEST).is_file():
+        raise ModelError(f"{folder} is no model folder; name the --out of a `tagwright fit`")
+    own = bundle.load_labels(folder)
     ours, theirs = set(space.names), set(own.names)
     sides = {"only the data have": ours - theirs, "only the teacher has": theirs - ours}
     found = [f"{side} {some(sorted(names))}" for side, names in sides.items() if names]
