@@ -101,6 +101,8 @@ def test_every_route_to_the_same_choices_resolves_to_equal_settings(chosen, cut,
     pairs = list(chosen.items())
     low, high = dict(pairs[:cut]), dict(pairs[cut:])
     as_strings = [f"{key.removesuffix('.name')}={value}" for key, value in chosen.items()]
+    if "objective" in high:  # what an objective governs below its own level is discarded
+        low, high = {}, chosen
     routes = {
         "--set": assigned(as_strings),
         "--set in any order": assigned(data.draw(st.permutations(as_strings))),
@@ -155,10 +157,33 @@ def test_a_loss_in_a_file_does_not_outlive_another_objective():
     assert lost == ["loss.name", "loss.gamma"]
 
 
-def test_naming_the_same_objective_again_discards_nothing():
-    """A clone of a loaded tagger names its objective beside all that was given."""
-    low = {"objective": "zlpr", "mask": {"name": "groups"}, "loss": {"threshold": 1.0}}
-    assert merge(low, {"objective": "zlpr"}) == low
+@pytest.mark.parametrize("below", [{"objective": "zlpr"}, {"objective": "focal"}, {}])
+def test_an_objective_means_the_same_over_every_file(below):
+    """The same objective again kept a file's mask and loss, and was compared with others that did not."""
+    low = {**below, "mask": {"name": "groups"}, "loss": {"name": "bce"}, "soft": {"alpha": 0.5}, "fit": {"batch": 8}}
+    lost: list[str] = []
+    assert merge(low, {"objective": "zlpr"}, discarded=lost) == {"objective": "zlpr", "fit": {"batch": 8}}
+    assert lost == ["loss.name", "mask.name", "soft.alpha"]
+
+
+def test_an_objective_that_is_solved_is_solved_over_a_file_with_another_optimizer():
+    made = merge({"fit": {"optimiser": "sgd", "epochs": 2}}, {"objective": "binary-relevance"})
+    assert made == {"objective": "binary-relevance", "fit": {"epochs": 2}}
+
+
+def test_a_regularizer_that_is_left_out_below_is_said_when_an_objective_brings_it_back():
+    lost: list[str] = []
+    merge({"objective": "bce", "mlm": "none"}, {"objective": "lm-mtc"}, discarded=lost)
+    assert lost == ["mlm"]
+
+
+def test_what_was_given_names_the_parts_that_its_options_were_meant_for():
+    """Given back under another part, options without a name were taken for that part's."""
+    given = resolve({"encoder": {"filters": 4}, "loss": {"gamma": 3.0}}).given
+    assert given["encoder"] == {"name": "cnn", "filters": 4}
+    assert (given["objective"], given["loss"]) == ("focal", {"name": "focal", "gamma": 3.0})
+    assert resolve(merge(given, {"encoder": "bow", "loss": "zlpr"})).loss == resolve({"loss": "zlpr"}).loss
+    assert resolve({"fit": {"epochs": 2}}).given == {"fit": {"epochs": 2}}
 
 
 def test_in_python_parameters_and_settings_are_one_level_unless_they_name_different_parts():

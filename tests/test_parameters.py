@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tagwright.errors import DataError
+from tagwright.errors import DataError, SettingsError
 from tagwright.parameters import PARAMETERS, given_settings, text_list
 
 NONE = dict.fromkeys((*PARAMETERS["fit"], *PARAMETERS["split"], "encoder", "objective", "settings"))
@@ -42,6 +42,11 @@ def test_a_parameter_wins_over_the_settings_and_these_stay_as_they_were():
 )
 def test_settings_of_another_part_do_not_follow_a_named_one(table, made):
     assert given_settings(estimator(encoder="cnn", settings={"encoder": table}))["encoder"] == made
+
+
+def test_settings_that_are_no_table_are_refused():
+    with pytest.raises(SettingsError, match="settings must be nested values"):
+        given_settings(estimator(settings="a.toml"))
 
 
 def test_texts_of_any_kind_of_list_are_taken():

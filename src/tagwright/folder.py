@@ -122,7 +122,8 @@ def _seal(folder: Path, about: Mapping[str, Any], free: Sequence[str], known: Ma
     digests = {name: known.get(name) or sha256(p) for name, p in names.items() if name not in free}
     text = json.dumps({**about, "sha256": digests}, indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8")
-    for path in [*files, folder / MANIFEST]:
+    fresh = [path for name, path in names.items() if name not in known]  # those that are linked are on the disk
+    for path in [*fresh, folder / MANIFEST]:
         with path.open("rb+") as file:
             os.fsync(file.fileno())
     for path in sorted({p.parent for p in files} | {folder}):

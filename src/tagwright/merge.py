@@ -8,9 +8,8 @@ recipe has the levels that its tables name. In Python all that one estimator is 
 - Between levels (`merge`) a section's keys are merged, and the higher level wins.
 - A level that names a part (an encoder, a head, a loss, …) discards the options that lower levels gave to a part of
   another name. Options without a name stay: they belong to whichever part is chosen.
-- A level that names an objective names all parts of its row (`presets`), with the same effect. If lower levels named
-  another objective, everything they said in the sections that either of the two governs is discarded. The same
-  objective again discards nothing.
+- A level that names an objective discards what lower levels said in the sections that it governs, and that an
+  objective below it governed. This holds for the same objective, too: a name means the same over every file.
 """
 
 import tomllib
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tagwright.errors import SettingsError
-from tagwright.presets import governed, row_of
+from tagwright.presets import governed
 from tagwright.sections import PART_SECTIONS
 
 Level = Mapping[str, Any]
@@ -31,7 +30,7 @@ def merge(*levels: Level, discarded: list[str] | None = None) -> dict[str, Any]:
 
     >>> merge({"encoder": {"name": "lstm", "hidden": 8}}, {"encoder": "cnn"})
     {'encoder': {'name': 'cnn'}}
-    >>> merge({"loss": "focal", "fit": {"epochs": 3}}, {"objective": "zlpr", "fit": {"batch": 8}})
+    >>> merge({"loss": {"gamma": 3.0}, "fit": {"epochs": 3}}, {"objective": "zlpr", "fit": {"batch": 8}})
     {'fit': {'epochs': 3, 'batch': 8}, 'objective': 'zlpr'}
     """
     result: dict[str, Any] = {}
@@ -96,21 +95,16 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def _under_objective(below: Mapping[str, Any], objective: Any, lost: list[str]) -> dict[str, Any]:
     """What lower levels said that still holds where this objective is chosen."""
-    before = below.get("objective")
-    if before == objective:
-        return dict(below)
-    if before is not None:
-        gone = governed(before) | governed(objective)
-    else:
-        row = side_by_side({key: value for key, value in row_of(objective).items() if key in PART_SECTIONS})
-        gone = {section: None for section, values in row.items() if _other_name(below.get(section), values)}
+    gone = governed(below.get("objective")) | governed(objective)
     result = {section: values for section, values in below.items() if section != "objective"}
     for section, keys in gone.items():
         values = result.pop(section, None)
-        if keys is not None and isinstance(values, Mapping):  # only these keys of the section
-            result[section] = {key: value for key, value in values.items() if key not in keys}
         if isinstance(values, Mapping):
+            if keys is not None:  # only these keys of the section
+                result[section] = {key: value for key, value in values.items() if key not in keys}
             lost += [f"{section}.{key}" for key in values if keys is None or key in keys]
+        elif values is not None:
+            lost.append(section)
     return result
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.errors import DataError
+from tagwright.errors import DataError, SettingsError
 from tagwright.merge import dotted, merge, side_by_side
 
 PARAMETERS = {"fit": ("epochs", "batch", "learning_rate", "seed", "device"), "split": ("dev_share",)}
@@ -18,8 +18,13 @@ def given_settings(estimator: Any) -> dict[str, Any]:
     """
     options = {f"{section}.{key}": getattr(estimator, key) for section, keys in PARAMETERS.items() for key in keys}
     options |= {f"{part}.name": getattr(estimator, part, None) for part in ("encoder", "decide")}
+    settings = estimator.settings or {}
+    if not isinstance(settings, Mapping):
+        raise SettingsError(f"settings must be nested values such as {{'fit': {{'epochs': 3}}}}, got {settings!r}")
     objective = dotted({"objective": estimator.objective})
-    return merge(side_by_side(objective, estimator.settings or {}), dotted(options) | objective)
+    below = side_by_side(objective, settings)
+    over = {} if below.get("objective") == estimator.objective else objective
+    return merge(below, dotted(options) | over)
 
 
 def given_parameters(given: Mapping[str, Any]) -> dict[str, Any]:

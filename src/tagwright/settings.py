@@ -11,7 +11,7 @@ from tagwright import parts, toml
 from tagwright.errors import SettingsError, unknown
 from tagwright.kept import kept_faults
 from tagwright.merge import merge, side_by_side
-from tagwright.presets import preset
+from tagwright.presets import governed, preset, row_of
 from tagwright.sections import (
     PART_SECTIONS,
     PLAIN_SECTIONS,
@@ -77,7 +77,7 @@ class Settings:
             choice: Choice = getattr(self, section)
             result[section] = {"name": choice.name, **{k: v for k, v in choice.options.items() if v is not None}}
         # one that the objective brings and the user left out must be left out again
-        result |= {name: "none" for name in parts.names(REGULARISE) if name in preset(self.objective)}
+        result |= {name: "none" for name in parts.names(REGULARISE) if name in row_of(self.objective)}
         for choice in self.regularise:
             result[choice.name] = dict(choice.options)
         return result
@@ -123,7 +123,16 @@ def resolve(given: Mapping[str, Any], task: str = "many", size: "Size | None" = 
         found["fit"] = replace(found["fit"], refit=False)
     if faults:
         raise SettingsError("\n".join(faults))
-    return Settings(objective=objective, given=given, **found)
+    return Settings(objective=objective, given=_named(given, objective, found), **found)
+
+
+def _named(given: Mapping[str, Any], objective: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given, with the names of the parts and the objective that its options were meant for."""
+    result = {
+        section: {"name": found[section].name, **values} if section in PART_SECTIONS else values
+        for section, values in given.items()
+    }
+    return {"objective": objective, **result} if given.keys() & governed(objective).keys() - {"fit"} else result
 
 
 def _over_defaults(

@@ -485,3 +485,19 @@ def test_a_comparison_of_an_earlier_version_is_gone_on_with(compared, split_sour
     done = compare_folder(str(split_source), quick, **options)
     assert trained == []
     assert [row["metrics"] for row in done.facts.rows] == [row["metrics"] for row in compared[1].facts.rows]
+
+
+def test_no_objective_keeps_what_a_file_says_of_it(split_source, quick, tmp_path):
+    """The file's own objective kept its mask and loss, and was compared with others that did not, as "focal"."""
+    file = {**quick, "objective": "focal", "loss": {"gamma": 3.0}, "mask": {"name": "groups", "separator": "i"}}
+    told: list[str] = []
+    compare_folder(str(split_source), file, objectives=["bce", "focal"], seeds=1, out=tmp_path / "c", say=told.append)
+    settings = {row["variant"]: row["settings"] for row in rows_in(tmp_path / "c")}
+    assert (settings["focal"]["loss"]["gamma"], settings["focal"]["mask"]["name"]) == (2.0, "none")
+    assert [sentence for sentence in told if "loss.gamma, mask.name, mask.separator" in sentence]
+
+
+def test_a_loss_that_is_not_the_objectives_is_among_the_differences():
+    made = {name: resolve({"objective": name, "loss": "bce"}) for name in ("zlpr", "maskloss-label")}
+    assert differing(made)["loss.name"] == {"zlpr": "bce", "maskloss-label": "bce"}
+    assert "loss.name" not in differing({name: resolve({"objective": name}) for name in ("zlpr", "bce")})

@@ -94,3 +94,21 @@ def test_a_run_that_ended_while_teaching_can_be_overwritten(source, tiny, tmp_pa
     with pytest.raises(ModelError, match="other data or settings"):
         fit_folder(str(source), {**given, "fit": {**given["fit"], "seed": 1}}, out=out, resume=True)
     fit_folder(str(source), {**given, "fit": {**given["fit"], "seed": 1}}, out=out, overwrite=True)
+
+
+def test_a_kill_while_an_old_run_is_cleared_leaves_a_folder_that_goes_on(source, tiny, tmp_path, monkeypatch):
+    """The marks of a run folder went first, and no command took what was left."""
+    out, quick = tmp_path / "m", tiny(fit={"epochs": 1})
+    fit_folder(str(source), quick, out=out)
+    real = Path.unlink
+
+    def killed(path, *arguments, **options):
+        if path.name == "report.html":
+            raise KeyboardInterrupt
+        real(path, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", killed)
+        with pytest.raises(KeyboardInterrupt):
+            fit_folder(str(source), quick, out=out, overwrite=True)
+    assert fit_folder(str(source), quick, out=out, overwrite=True).metrics

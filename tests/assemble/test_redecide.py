@@ -150,3 +150,23 @@ def test_a_model_without_its_card_is_decided_anew(model):
     (model / "README.md").unlink()
     changed(model, None, "fixed", ["probability=0.3"])
     assert bundle.load(model).primary.rule == "fixed"
+
+
+def test_the_card_says_nothing_of_what_the_old_rule_chose(model):
+    changed(model, None, "fixed", ["probability=0.9"])
+    card = (model / "README.md").read_text(encoding="utf-8")
+    assert "Every label whose probability is above" in card
+    for words in ("get no label", "Never predicted on", "| F1 on dev |"):
+        assert words not in card
+
+
+def test_a_card_without_sections_or_none_at_all_gets_them(model):
+    for content in ("# Mine\n", None):
+        if content is None:
+            (model / "README.md").unlink()
+        else:
+            (model / "README.md").write_text(content)
+        changed(model, None, "fixed", ["probability=0.3"])
+        card = (model / "README.md").read_text(encoding="utf-8")
+        assert card.startswith("# Mine\n" if content else "# A text tagger made with Tagwright\n")
+        assert card.index("## Decision rule\n\nEvery label") < card.index("## Results\n\nNot measured")

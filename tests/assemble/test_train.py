@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tagwright.assemble.prepare import prepare
-from tagwright.assemble.train import Run, fit
+from tagwright.assemble.train import Run, check, fit
 from tagwright.errors import ModelError, SettingsError
 from tagwright.fit.pipes import Interrupted
 from tagwright.read import read_data
@@ -254,3 +254,10 @@ def test_a_score_at_its_top_goes_on_to_the_last_epoch(make):
     assert len({row["score"] for row in fitted.history}) == 1
     rows = sum(table.num_rows for table in prepared.tables.values())
     assert totals["refit"] == 3 * -(-rows // 16)
+
+
+def test_clipping_sparse_gradients_is_refused_before_training(source):
+    """It ended in an error of PyTorch after the first step."""
+    settings = resolve({"encoder": "bow", "fit": {"clip": 1.0}})
+    with pytest.raises(SettingsError, match=r"bow has sparse gradients.*fit\.clip"):
+        check(prepare(read_data(source), settings), settings)

@@ -5,7 +5,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from tagwright.folder import require_ours
 from tagwright.merge import merge, side_by_side
 from tagwright.metrics._tokens import require_measured, usual_of_tags
 from tagwright.plain import plain
-from tagwright.presets import PLAIN
+from tagwright.presets import PLAIN, row_of
 from tagwright.read import Data
 from tagwright.read.split import split as split_data
 from tagwright.report import CompareFacts, compare_report
@@ -80,13 +80,9 @@ def compare_folder(
     require_jobs(jobs)
     variants, swept = swept_variants(_distinct(objectives, "objectives"), sweep)
     variants = [replace(one, settings=_beside(chosen or {}, one, encoders)) for one in variants]
-    discarded: list[str] = []
+    given = _below(given, variants, encoders, say)
     for variant in variants:
-        check_settings(merge(given, variant.settings, discarded=discarded))
-    if discarded:
-        say(
-            f"not taken from the settings file, because the objectives decide it: {', '.join(dict.fromkeys(discarded))}"
-        )
+        check_settings(merge(given, variant.settings))
     require_ours(out, MARKS, "comparison")
     if out.exists() and not (resume or overwrite):
         raise ModelError(f"{out} exists; go on with --resume, or start over with --overwrite")
@@ -122,6 +118,24 @@ def compare_folder(
     )
     failed = sum("failed" in ledger.rows[run.key] for run in runs)
     return Comparison(facts=facts, failed=failed, report=_write(facts, failed, out, looks_on.say))
+
+
+def _below(
+    given: Mapping[str, Any], variants: Sequence[Variant], encoders: Sequence[str], say: Callable[[str], None]
+) -> dict[str, Any]:
+    """What a settings file says that holds for a comparison: none of it chooses between objectives.
+
+    What it says beyond that is discarded for all of them alike, and said; so is what the encoders discard.
+    """
+    lost: list[str] = []
+    objectives = [variant.settings["objective"] for variant in variants]
+    below = merge(given, *({"objective": objective} for objective in objectives), discarded=lost)
+    for variant, encoder in product(variants, encoders or [""]):
+        merge(below, {"encoder": encoder} if encoder else {}, variant.settings, discarded=lost)
+    if lost:
+        told = ", ".join(dict.fromkeys(lost))
+        say(f"not taken from the settings file, because objectives and encoders are chosen by the command: {told}")
+    return {section: values for section, values in below.items() if section != "objective"}
 
 
 def _beside(chosen: Mapping[str, Any], variant: Variant, encoders: Sequence[str]) -> dict[str, Any]:
@@ -216,13 +230,24 @@ def differing(chosen: Mapping[str, Settings | None]) -> dict[str, dict[str, Any]
     """
     plain_of = {objective: settings.as_dict() for objective, settings in chosen.items() if settings is not None}
     sections = dict.fromkeys(section for values in plain_of.values() for section in values)
-    result: dict[str, dict[str, Any]] = {}
+    result = _replaced({name: settings for name, settings in chosen.items() if settings is not None})
     for section in (name for name in sections if name not in ("objective", *PLAIN, "loss")):
         own = {objective: values.get(section, "none") for objective, values in plain_of.items()}
         tables = {objective: values for objective, values in own.items() if values != "none"}
         if 0 < len(tables) < len(own):
             result[section] = {objective: "on" if objective in tables else "none" for objective in own}
         result |= {f"{section}.{key}": found for key, found in _differing_keys(tables).items()}
+    return result
+
+
+def _replaced(chosen: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:
+    """Parts of an objective that are not its own, because the command chose others: section -> objective -> part."""
+    result: dict[str, dict[str, Any]] = {}
+    for section in ("loss", *PLAIN):
+        parts_of = {name: getattr(settings, section).name for name, settings in chosen.items()}
+        own = {name: side_by_side(row_of(settings.objective))[section]["name"] for name, settings in chosen.items()}
+        if parts_of != own:
+            result[f"{section}.name"] = parts_of
     return result
 
 

@@ -29,8 +29,8 @@ from tagwright.settings import Settings, check_settings, resolve
 PHASES = ("fit", "refit", "teacher")
 TAGS_REPORT = "report-tags.html"  # where labels of texts are learnt, too
 UNDESCRIBED = "# A text tagger made with Tagwright\n"
-UNDECIDED = f"{UNDESCRIBED}\nIts decision rule is not fitted yet: `tagwright decide` does that.\n"
-RUN_MARKS = (*PHASES, "outcome.json")  # what tells a run folder for ours
+UNDECIDED = f"{UNDESCRIBED}\n## Decision rule\n\nNot fitted yet: `tagwright decide` does that.\n"
+RUN_MARKS = (*PHASES, "outcome.json", "report.html")  # what tells a run folder for ours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,15 +88,15 @@ def fit_folder(
             return replace(done, label_names=prepared.space.names, tag_names=_tag_names(prepared))
     with ranks.together():
         if overwrite and not resume and ranks.first:
-            _clear(folder, (*RUN_MARKS, "report.html", TAGS_REPORT, "elements.csv"))
+            _clear(folder, ("elements.csv", TAGS_REPORT, *RUN_MARKS))  # the marks last: a kill leaves a run folder
     with _kept_if_filled(folder) if ranks.first else nullcontext():
         trained = train(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
     with ranks.together():
         if ranks.first:  # before anything else is made of it
             bundle.save(undecided(trained), out, card=UNDECIDED, overwrite=overwrite or resume)
         with _saved_already(out):
-            fitted = decided(trained)
-        return _outcome(prepared, fitted, out, prepared.fingerprint(settings), say, writes=ranks.first)
+            fingerprint = prepared.fingerprint(settings)
+            return _outcome(prepared, decided(trained), out, fingerprint, say, writes=ranks.first)
 
 
 @contextmanager
@@ -107,8 +107,8 @@ def _saved_already(out: Path) -> Iterator[None]:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ModelError(
-            f"the model is trained and saved in {out}, but its decision could not be fitted ({reason}). Until then it "
-            f"decides by a plain rule; fit another with `tagwright decide {out} DATA`"
+            f"the model is trained and saved in {out}, but its decision could not be fitted and written ({reason}). "
+            f"Until then it decides by a plain rule; fit another with `tagwright decide {out} DATA`"
         ) from error
 
 

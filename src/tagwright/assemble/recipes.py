@@ -9,6 +9,7 @@ from typing import Any
 from tagwright import metrics
 from tagwright.errors import SettingsError, unknown
 from tagwright.merge import merge, read_settings, side_by_side
+from tagwright.presets import GOVERNED
 
 FOLDER = Path(__file__).parents[1] / "recipes"
 FILES = (".csv", ".toml")  # a setting of the mask that ends so names a file beside the recipe
@@ -93,9 +94,13 @@ class Recipe:
         return sum(len(self.of(data, encoder)) * cut.size * self.seeds for data, encoder, cut in self.cells())
 
     def given(self, data: str, encoder: str, variant: Variant) -> dict[str, Any]:
-        """Settings, not resolved. Levels from the lowest: common ones, the encoder, of data, of encoder, of variant."""
+        """Settings, not resolved. Levels from the lowest: common ones, the encoder, of data, of encoder, of variant.
+
+        Common settings of an objective's sections are meant for all variants, and stand at their level.
+        """
         own = (self.settings_of.get(data, {}), self.settings_of.get(encoder, {}))
-        return merge(self.settings, {"encoder": encoder}, *own, variant.settings)
+        common = {section: values for section, values in self.settings.items() if section in GOVERNED}
+        return merge(self.settings, {"encoder": encoder}, *own, side_by_side(common, variant.settings))
 
 
 def names() -> list[str]:

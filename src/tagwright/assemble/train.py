@@ -60,6 +60,7 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
         )
         raise SettingsError(f"head.name is {settings.head.name}; take {wanted}")
     check_exact(prepared, settings)
+    _check_clip(settings)
     objective = build_objective(settings, prepared.space, row_count=prepared.example_count)
     check_head(settings, prepared.space)
     _with_vector_width(settings, prepared.vectors)
@@ -72,6 +73,14 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     mask = objective.mask_of.said if isinstance(objective.mask_of, Mask) else ()
     said = (*mask, *left_out(settings.head, len(prepared.space)))
     return (*said, *check_mlm(prepared, settings))
+
+
+def _check_clip(settings: Settings) -> None:
+    """Refuse to clip gradients that are sparse, such as those of bow."""
+    if parts.find("encoders", settings.encoder.name).factory.sparse and settings.fit.clip > 0:
+        raise SettingsError(
+            f"{settings.encoder.name} has sparse gradients, which cannot be clipped; leave fit.clip out or set it to 0"
+        )
 
 
 def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitted:

@@ -13,6 +13,7 @@ from tagwright.report.tag_card import Own, card_of_tags
 
 MOST_LABELS = 30  # in the card's table; labels.json has them all
 RARE = 10  # texts in train
+BY_RULE = ("texts get no label", "Never predicted on", "Rare labels: macro-F1")  # limits that another rule changes
 FIRST = "Made for texts like those it was trained on. On other kinds of text, score it first: `tagwright score`."
 LAST = "Whether it treats groups of people alike was not examined. Do so before it decides about people."
 DIGEST = ("epochs", "batch", "learning_rate", "seed")
@@ -56,10 +57,17 @@ def recarded(card: str, decision: str, metrics: Mapping[str, float], split: str 
         rows = [[metric_name(name), number(value)] for name, value in metrics.items()]
         results = f"Measured on {plain(split)}, by the decision rule above.\n\n{table(['metric', 'value'], rows)}"
     fresh = {"Decision rule": plain(decision), "Results": results}
-    start, *sections = card.rstrip("\n").split("\n\n## ")
-    headings = [section.partition("\n")[0] for section in sections]
-    kept = [f"{h}\n\n{fresh[h]}" if h in fresh else section for h, section in zip(headings, sections)]
-    return "\n\n## ".join([start, *kept]) + "\n"
+    start, *sections = (card.rstrip("\n") or "# A text tagger made with Tagwright").split("\n\n## ")
+    named = {section.partition("\n")[0]: section.partition("\n")[2].strip("\n") for section in sections}
+    kept = {heading: "\n".join(_of_any_rule(body)) for heading, body in named.items()} | fresh
+    return "\n\n## ".join([start, *(f"{heading}\n\n{body}" for heading, body in kept.items())]) + "\n"
+
+
+def _of_any_rule(body: str) -> Iterator[str]:
+    """The lines of a section, but for sentences about what the old rule chose; F1 per label is said to be of it."""
+    for line in body.split("\n"):
+        if not (line.startswith("- ") and any(words in line for words in BY_RULE)):
+            yield line.replace(" | F1 on ", " | F1 by the first rule on ") if line.startswith("| label |") else line
 
 
 def _what(facts: CardFacts) -> str:
