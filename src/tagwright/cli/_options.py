@@ -79,7 +79,8 @@ def given(settings: Path | None, assignments: list[str] | None, options: dict[st
     if discarded:
         from tagwright.cli._show import say
 
-        say(f"not taken from {settings}, because the command chooses another part: {', '.join(discarded)}")
+        told = ", ".join(discarded)
+        say(f"not taken from {settings}, because the command chooses another part or the objective: {told}")
     return result
 
 
