@@ -37,7 +37,17 @@ def test_an_odd_character_reads_back(text):
     assert tomllib.loads(dumps({"a": text})) == {"a": text}
 
 
-@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), SCALARS, max_size=3))
-def test_a_table_in_a_table_reads_back_whatever_its_keys(inner):
-    values = {"a": {"x": 1, "inner": inner, "y": 2}, "b": {"z": 3}}
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+NESTED = st.recursive(
+    st.dictionaries(NAMES, SCALARS, max_size=3), lambda inner: st.dictionaries(NAMES, inner | SCALARS, max_size=3)
+)
+
+
+@given(NESTED)
+def test_tables_in_tables_read_back_whatever_their_keys(values):
     assert tomllib.loads(dumps(values)) == values
+
+
+def test_a_key_is_quoted_only_where_it_must_be():
+    assert dumps({"heads": {"topic": {"loss": {"name": "bce"}}}}) == '\n[heads.topic.loss]\nname = "bce"\n'
+    assert dumps({"a b": {"c.d": 1}}) == '\n["a b"]\n"c.d" = 1\n'

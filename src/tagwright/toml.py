@@ -1,14 +1,15 @@
 """Writes nested plain values as TOML (the standard library only reads it)."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 
 def dumps(values: Mapping[str, Any]) -> str:
-    """Scalars and lists first, then a table a section, and after it the tables in it.
+    """Scalars and lists first, then a table per section, and after each the tables in it.
 
     >>> print(dumps({"a": 1, "b": {"c": "x", "d": [1, 2]}}))
     a = 1
@@ -18,14 +19,25 @@ def dumps(values: Mapping[str, Any]) -> str:
     d = [1, 2]
     <BLANKLINE>
     """
-    lines = [f"{key} = {scalar(value)}" for key, value in values.items() if not isinstance(value, Mapping)]
-    for section, table in values.items():
-        if isinstance(table, Mapping):
-            inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
-            lines += ["", f"[{section}]", *(f"{k} = {scalar(value)}" for k, value in table.items() if k not in inner)]
-            for name, entries in inner.items():  # its keys may be anything, such as labels
-                lines += ["", f"[{section}.{name}]", *(f"{scalar(k)} = {scalar(v)}" for k, v in entries.items())]
-    return "\n".join(lines) + "\n"
+    return "\n".join(_lines(values, ())) + "\n"
+
+
+def _lines(values: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+    """The lines of a table, its header first; a table that holds nothing but tables needs none."""
+    own = {name: value for name, value in values.items() if not isinstance(value, Mapping)}
+    if path and (own or not values):
+        yield ""
+        yield f"[{'.'.join(map(key, path))}]"
+    for name, value in own.items():
+        yield f"{key(name)} = {scalar(value)}"
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _lines(value, (*path, name))
+
+
+def key(name: str) -> str:
+    """A key, in quotes where it has more than letters, digits, - and _, as a label may."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else scalar(name)
 
 
 def scalar(value: Any) -> str:
