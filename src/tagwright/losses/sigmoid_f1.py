@@ -38,7 +38,8 @@ def sigmoid_f1(
     gold, other = shares(target, mask, positive_weight, negative_weight)
     hits = 2 * (gold * chance).sum(0)
     whole = gold.sum(0) + ((gold + other) * chance).sum(0)  # 2 tp + fn + fp
-    return 1 - hits / whole.clamp_min(torch.finfo(whole.dtype).tiny)
+    # not the least number itself: a batch's rows times its inverse would be infinite, and no number times 0
+    return 1 - hits / whole.clamp_min(torch.finfo(whole.dtype).tiny ** 0.5)
 
 
 class SigmoidF1Loss(LossModule):

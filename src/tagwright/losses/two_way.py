@@ -60,7 +60,8 @@ def _one_way(
 
 
 def _mean(values: Tensor, weight: Tensor) -> Tensor:
-    return (values * weight).sum() / weight.sum().clamp_min(torch.finfo(values.dtype).tiny)
+    # not the least number itself: a batch's rows times its inverse would be infinite, and no number times 0
+    return (values * weight).sum() / weight.sum().clamp_min(torch.finfo(values.dtype).tiny ** 0.5)
 
 
 class TwoWayLoss(LossModule):
