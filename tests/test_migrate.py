@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from tagwright import bundle, load
+from tagwright.assemble.spans import find_spans
+from tagwright.embed._cut import cut
+from tagwright.merge import read_settings
+from tagwright.settings import resolve
 
 OLD = Path(__file__).parent / "folders" / "format-1"
 EXPECTED = json.loads((OLD / "expected.json").read_text(encoding="utf-8"))
+TWO = Path(__file__).parent / "folders" / "format-2"  # before heads had sections of their own
 
 
 @pytest.mark.parametrize("name", ["labels", "both"])
@@ -38,7 +43,7 @@ def test_a_folder_of_format_1_is_written_in_the_new_format(name, tmp_path):
 def test_both_heads_of_format_1_are_there_with_the_labels_of_texts_first():
     model = bundle.load(OLD / "both")
     assert list(model.heads) == ["main", "tags"]
-    assert (model.tags_both, model.of_tags().tags_tokens) == (True, True)
+    assert [head.tags_tokens for head in model.heads.values()] == [False, True]
 
 
 def test_a_settings_file_of_format_1_trains_again(tmp_path):
@@ -46,3 +51,26 @@ def test_a_settings_file_of_format_1_trains_again(tmp_path):
     texts = EXPECTED["labels"]["texts"] * 8
     again = tagger.set_params(objective="focal").fit(texts, [["a"], ["b"], ["a", "b"], [], ["b"]] * 8)
     assert again.model_.record.resolved["loss"]["name"] == "focal"
+
+
+def test_a_folder_of_format_2_answers_as_it_did_with_both_its_heads():
+    expected = json.loads((TWO / "expected.json").read_text(encoding="utf-8"))["both"]
+    model = bundle.load(TWO / "both")
+    scores = model.scores(expected["texts"])
+    np.testing.assert_allclose(scores.probabilities, expected["probabilities"], atol=2e-6)
+    assert scores.chosen.tolist() == expected["chosen"]
+    found = find_spans(model.alone("tags"), cut(expected["texts"], "words"))
+    assert [found.row.tolist(), found.start.tolist(), found.end.tolist()] == expected["spans"]
+
+
+def test_a_settings_file_of_format_2_says_what_it_said_of_tags():
+    given = read_settings(TWO / "both" / "settings.toml")
+    assert given["heads"] == {"tags": {"objective": "cecl", "weight": 0.5}}
+    settings = resolve(given, "both")
+    assert list(settings.heads) == ["main", "tags"]
+    assert (settings.of("tags").objective, settings.weight_of("tags")) == ("cecl", 0.5)
+
+
+def test_a_section_of_tags_where_none_were_learnt_says_nothing(tmp_path):
+    (tmp_path / "a.toml").write_text('objective = "bce"\n[data]\ntask = "many"\n[tags]\nweight = 1.0\n')
+    assert read_settings(tmp_path / "a.toml") == {"objective": "bce", "data": {"task": "many"}}

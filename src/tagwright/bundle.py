@@ -7,7 +7,6 @@ Loading reads what inference needs. The settings of the training, as given (`set
 import json
 import platform
 import sys
-import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,6 +26,7 @@ from tagwright.folder import named, verified, written
 from tagwright.inference import InferenceSettings, Record, choice_dict, choice_of
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration
+from tagwright.merge import read_settings
 from tagwright.migrate import migrated
 from tagwright.model import Head, Model
 from tagwright.plain import plain, without_none
@@ -81,7 +81,7 @@ def load(folder: Path, *, device: str = "cpu", plugins: bool = False) -> Model:
         network=network.to(place),
         heads=heads,
         learned=learned,
-        record=old.record if old else Record(**{name: _toml(folder / f"{file}.toml") for name, file in RECORD.items()}),
+        record=old.record if old else _record(folder),
     )
 
 
@@ -192,13 +192,13 @@ def _load_head(folder: Path, part: Mapping[str, Any] | None) -> Head:
     return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics, calibration=line, **part)
 
 
+def _record(folder: Path) -> Record:
+    return Record(**{name: read_settings(folder / f"{file}.toml") for name, file in RECORD.items()})
+
+
 def _json(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:

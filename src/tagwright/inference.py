@@ -19,24 +19,31 @@ class InferenceSettings:
     data: DataSettings = field(default_factory=DataSettings)
     limit: int = 512  # tokens of a text
     precision: str = "auto"
+    heads: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # where labels of several heads were read
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         data = {key: value for key, value in asdict(self.data).items() if value is not None}
-        return {"encoder": choice_dict(self.encoder), "data": data, "limit": self.limit, "precision": self.precision}
+        plain = {"data": data, "limit": self.limit, "precision": self.precision, "heads": dict(self.heads)}
+        return {"encoder": choice_dict(self.encoder), **plain}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "InferenceSettings":
         """From what `as_dict` wrote."""
         encoder, data = choice_of(content["encoder"]), DataSettings(**content["data"])
-        return cls(encoder=encoder, data=data, limit=content["limit"], precision=content["precision"])
+        heads = content.get("heads", {})
+        return cls(encoder=encoder, data=data, limit=content["limit"], precision=content["precision"], heads=heads)
 
 
 def inference_of(settings: "Settings") -> InferenceSettings:
     """Those of a model that is trained with these settings."""
-    chosen = settings.fit
+    chosen, heads = settings.fit, {name: head.own.source for name, head in settings.heads.items()}
     return InferenceSettings(
-        encoder=settings.encoder, data=settings.data, limit=chosen.limit, precision=chosen.precision
+        encoder=settings.encoder,
+        data=settings.data,
+        limit=chosen.limit,
+        precision=chosen.precision,
+        heads={name: source for name, source in heads.items() if source},
     )
 
 

@@ -10,6 +10,8 @@ recipe has the levels that its tables name. In Python all that one estimator is 
   another name. Options without a name stay: they belong to whichever part is chosen.
 - A level that names an objective discards what lower levels said in the sections that it governs, and that an
   objective below it governed. This holds for the same objective, too: a name means the same over every file.
+- The settings of a named head (`heads.NAME`) merge by the same rules among themselves. An objective outside of them
+  discards nothing in them: what is said of one head stands before what is said of all.
 """
 
 import tomllib
@@ -20,7 +22,7 @@ from typing import Any
 
 from tagwright.errors import SettingsError
 from tagwright.presets import governed
-from tagwright.sections import PART_SECTIONS
+from tagwright.sections import HEADS, PART_SECTIONS
 
 Level = Mapping[str, Any]
 
@@ -41,10 +43,24 @@ def merge(*levels: Level, discarded: list[str] | None = None) -> dict[str, Any]:
             result = _under_objective(result, level["objective"], lost)
         for section, values in level.items():
             below = result.get(section)
+            if section == HEADS and isinstance(values, Mapping):
+                result[section] = _merged_heads(below, values, lost)
+                continue
             if section in PART_SECTIONS and _other_name(below, values):
                 lost += [f"{section}.{key}" for key in below or () if key != "name"]
                 below = None
             result[section] = _updated(below, values)
+    return result
+
+
+def _merged_heads(below: Any, above: Mapping[str, Any], lost: list[str]) -> dict[str, Any]:
+    """Each head's settings merged with those below them."""
+    result = dict(below) if isinstance(below, Mapping) else {}
+    for name, values in above.items():
+        levels = [one for one in (result.get(name, {}), values) if isinstance(one, Mapping)]
+        own: list[str] = []
+        result[name] = merge(*levels, discarded=own) if isinstance(values, Mapping) else values
+        lost += [f"{HEADS}.{name}.{key}" for key in own]
     return result
 
 
@@ -59,6 +75,8 @@ def side_by_side(*pieces: Level) -> dict[str, Any]:
         for section, values in piece.items():
             if section in PART_SECTIONS and isinstance(values, str):
                 values = {"name": values}
+            if section == HEADS and isinstance(values, Mapping):
+                values = {name: _named_parts(one) for name, one in values.items()}
             result[section] = _updated(result.get(section), values)
     return result
 
@@ -68,6 +86,8 @@ def assigned(assignments: Iterable[str]) -> dict[str, Any]:
 
     >>> assigned(["schedule.decay=6/11", "encoder=cnn"])
     {'schedule': {'decay': 0.5454545454545454}, 'encoder': {'name': 'cnn'}}
+    >>> assigned(["heads.topic.loss=bce", "heads.topic.loss.labels=mean"])
+    {'heads': {'topic': {'loss': {'name': 'bce', 'labels': 'mean'}}}}
     """
     return side_by_side(*map(_assignment, assignments))
 
@@ -82,15 +102,28 @@ def dotted(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """Nested values of a TOML file."""
+    """Nested values of a TOML file; one of an older version says what today's would."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return _of_today(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise SettingsError(f"no settings file {path}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: {error}") from None
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _of_today(values: dict[str, Any]) -> dict[str, Any]:
+    """The section `tags` of older files counted only where both texts and their tokens were labelled."""
+    tags = values.pop("tags", None)
+    if tags is not None and values.get("data", {}).get("task") == "both":
+        values[HEADS] = {"tags": tags, **values.get(HEADS, {})}
+    return values
+
+
+def _named_parts(values: Any) -> Any:
+    """The settings of a head, a part's name as its table."""
+    return side_by_side(values) if isinstance(values, Mapping) else values
 
 
 def _under_objective(below: Mapping[str, Any], objective: Any, lost: list[str]) -> dict[str, Any]:
@@ -124,6 +157,9 @@ def _updated(below: Any, values: Any) -> Any:
 
 def _nested(key: str, value: Any) -> dict[str, Any]:
     section, dot, name = key.partition(".")
+    if section == HEADS and dot:  # heads.NAME.section.key
+        name, dot, rest = name.partition(".")
+        return {HEADS: {name: _nested(rest, value) if dot else value}}
     return {section: {name: value} if dot else value}
 
 

@@ -30,10 +30,11 @@ class Migrated:
 
     def head(self, name: str) -> dict[str, Any]:
         """What is in `head.json` from format 2 on."""
-        return described(self.settings.of_tags() if name == "tags" else self.settings)._asdict()
+        return described(self.settings.of(name))._asdict()
 
 
 def migrated(folder: Path) -> Migrated:
     """Read the resolved settings of a folder of format 1."""
     written = read_settings(folder / "settings.toml")
-    return Migrated(settings=resolve(written), written=written)
+    both = written.get("data", {}).get("task") == "both"
+    return Migrated(settings=resolve(written, "both" if both else "many"), written=written)

@@ -13,12 +13,13 @@ from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.embed._cut import Cut, cut
-from tagwright.errors import ModelError
-from tagwright.fit.evaluate import logits_of, shortlist_of, token_logits_of
+from tagwright.errors import ModelError, SettingsError, unknown
+from tagwright.fit.evaluate import logits_of, logits_of_heads, shortlist_of, token_logits_of
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.inference import InferenceSettings, Record
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration, log_terms, probabilities, some_probabilities
+from tagwright.named_heads import given_alone
 from tagwright.network import Network
 from tagwright.settings import Choice
 from tagwright.shortlist import Shortlist, ShortScores, shortlisted
@@ -119,18 +120,28 @@ class Model:
         return self.primary.tags_tokens
 
     @property
-    def tags_both(self) -> bool:
-        """Whether it labels whole texts first, and tags their tokens by another head."""
-        return not self.tags_tokens and any(head.tags_tokens for head in self.heads.values())
+    def given(self) -> dict[str, Any]:
+        """What was given to train it, as for a run with its first head alone."""
+        return given_alone(self.record.given, self.first, tags_tokens=self.tags_tokens)
 
-    def of_tags(self) -> "Model":
-        """The tagger of tokens that is in it, by itself."""
-        return self.alone(next(name for name, head in self.heads.items() if head.tags_tokens))
+    @property
+    def cuts_texts(self) -> bool:
+        """Whether it reads texts as tokens that stand apart, for one of its heads tags them."""
+        return any(head.tags_tokens for head in self.network.heads.values())
 
     def alone(self, name: str) -> "Model":
-        """The same with one of its heads only."""
-        network = Network(self.network.encoder, {name: self.network.heads[name]})
-        return replace(self, network=network, heads={name: self.heads[name]})
+        """The same with one of its heads to ask; the network stays whole, for a head may change what the others see."""
+        return self if [*self.heads] == [name] else replace(self, heads={name: self.heads[name]})
+
+    def of(self, name: str | None) -> "Model":
+        """The same with the head of this name alone; None: with all. An unknown name is an error."""
+        if name is not None and name not in self.heads:
+            raise SettingsError(unknown("head", name, self.heads))
+        return self if name is None else self.alone(name)
+
+    def led_by(self, name: str) -> "Model":
+        """The same with the head of this name as its first."""
+        return replace(self, heads={name: self.of(name).heads[name], **self.heads})
 
     def to(self, device: torch.device) -> "Model":
         """Itself, after its network was moved to the device."""
@@ -155,12 +166,27 @@ class Model:
         A model that also tags tokens takes these, if they are known, instead of cutting the texts itself.
         """
         name = self.first if head is None else head
-        made = self.heads[name]
-        if made.tags_tokens:
+        if self.heads[name].tags_tokens:
             raise ModelError(
                 f"head {name} tags tokens and has no labels of whole texts; `tagwright tag` finds keywords"
             )
-        return made.scores(self.answers(self.inputs(texts, tokens), head=name, batch=batch))
+        return self.all_scores(texts, [name], batch=batch, tokens=tokens)[name]
+
+    def all_scores(
+        self,
+        texts: pa.ChunkedArray | Sequence[str],
+        heads: Sequence[str],
+        *,
+        batch: int = 256,
+        tokens: Cut | None = None,
+    ) -> dict[str, Scores | ShortScores]:
+        """The same of several heads of whole texts, in one pass where none of them keeps shortlists."""
+        inputs = self.inputs(texts, tokens)
+        short = [name for name in heads if shortlisted(self.heads[name].part, len(self.heads[name].space))]
+        plain = [name for name in heads if name not in short]
+        found: dict[str, Any] = logits_of_heads(self.network, inputs, plain, batch=batch) if plain else {}
+        found |= {name: self.answers(inputs, head=name, batch=batch) for name in short}
+        return {name: self.heads[name].scores(found[name]) for name in heads}
 
     def answers(
         self, inputs: Inputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
@@ -172,7 +198,7 @@ class Model:
 
     def inputs(self, texts: pa.ChunkedArray | Sequence[str], tokens: Cut | None = None) -> Inputs:
         """The texts as the network takes them."""
-        if not self.tags_both:
+        if not self.cuts_texts:
             return inputs_of(self.network, self.tokeniser.encode(texts), limit=self.inference.limit)
         tokens = cut(texts, self.inference.data.cut) if tokens is None else tokens
         pieces = self.tokeniser.encode_tokens(tokens.words)
@@ -214,8 +240,7 @@ def answers_of(
     if shortlisted(part, len(space)):
         terms = log_terms(link, exclusive=space.exclusive)
         return shortlist_of(network, inputs, log_terms=terms, head=head, batch=batch, ranks=ranks)
-    found = logits_of(network, inputs, head=head, batch=batch, ranks=ranks)
-    return found.reshape(len(inputs.lengths), len(space))
+    return logits_of(network, inputs, head=head, batch=batch, ranks=ranks)
 
 
 def inputs_of(network: Network, tokens: Tokens, *, limit: int) -> Inputs:

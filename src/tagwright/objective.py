@@ -37,7 +37,6 @@ class Objective(nn.Module):
     ) -> None:
         super().__init__()
         self.loss, self.mask_of, self.beside = loss, mask_of, beside
-        self.tagging: Tagging | None = None
         self.of_step: Tensor | None = None  # what a mask that draws once a step finds drawn; None: it draws itself
         self.begun: Tensor
         self.register_buffer("begun", torch.ones(()), persistent=False)
@@ -122,20 +121,6 @@ def weight_cells(
     elif of_gold is not None:
         negative = target.to(of_gold.dtype) @ of_gold[:, None]  # type: ignore[union-attr]
     return {"positive_weight": positive, "negative_weight": negative}
-
-
-class Tagging(nn.Module):
-    """The objective of a head for tokens that is learnt beside one for texts, and what a token's loss weighs."""
-
-    def __init__(self, objective: Objective, *, weight: float) -> None:
-        super().__init__()
-        self.objective, self.weight = objective, weight
-
-    def forward(
-        self, logits: Tensor, tags: Tensor, *, weight: Tensor | None, generator: torch.Generator | None
-    ) -> Tensor:
-        """Logits (B, T, L) and the tags' ids (B, T) -> the sum over tokens, weighed."""
-        return self.weight * self.objective.of_tokens(logits, tags, weight=weight, generator=generator)
 
 
 class Beside(nn.Module):

@@ -7,6 +7,7 @@ import numpy as np
 
 from tagwright.errors import DataError, SettingsError
 from tagwright.merge import dotted, merge, side_by_side
+from tagwright.sections import HEADS
 
 PARAMETERS = {"fit": ("epochs", "batch", "learning_rate", "seed", "device"), "split": ("dev_share",)}
 
@@ -24,6 +25,8 @@ def given_settings(estimator: Any) -> dict[str, Any]:
     objective = dotted({"objective": estimator.objective})
     below = side_by_side(objective, settings)
     over = {} if below.get("objective") == estimator.objective else objective
+    if HEADS in below:
+        raise SettingsError(f"[{HEADS}] trains several heads, and this estimator has one; use `tagwright fit`")
     return merge(below, dotted(options) | over)
 
 

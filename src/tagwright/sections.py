@@ -41,14 +41,6 @@ class SoftSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TagsSettings:
-    """The head for tokens that stands beside one for texts, where both are learnt (data.task = "both")."""
-
-    objective: str = "cross_entropy"
-    weight: float = 1.0  # of its loss, a mean over tokens, beside that of the texts
-
-
-@dataclass(frozen=True, kw_only=True)
 class FitSettings:
     """The run. An encoder class may bring its own values for any section: `defaults(task, objective)`."""
 
@@ -81,7 +73,6 @@ LEAST = {
     "soft.alpha": 0.0,
     "soft.heads": 1,
     "soft.from_step": 0,
-    "tags.weight": 0.0,
     "fit.epochs": 0.01,
     "fit.batch": 1,
     "fit.accumulate": 1,
@@ -107,7 +98,6 @@ PLAIN_SECTIONS = {
     "data": DataSettings,
     "split": SplitSettings,
     "soft": SoftSettings,
-    "tags": TagsSettings,
     "fit": FitSettings,
 }
 
@@ -124,6 +114,10 @@ PART_SECTIONS = {
     "schedule": "schedules",
     "decide": "decide",
 }
+# what every head of a model has of its own, and what its heads share; [heads.NAME] has any of the former
+OF_A_HEAD = ("objective", "soft", "head", "loss", "targets", "mask", "weights", "decide")
+OF_THE_RUN = ("data", "split", "fit", "embed", "encoder", "schedule")
+HEADS = "heads"
 # kind of part of which a run takes any number: each is a section of its own, if it is there
 REGULARISE = "regularise"
 
@@ -153,5 +147,5 @@ def _fault(name: str, value: Any, wanted: Any) -> str | None:
         return f"{name} must be {kind}, got {value!r}"
     if name in CHOICES and value not in CHOICES[name]:
         return unknown(name, str(value), CHOICES[name])
-    least = LEAST.get(name)
+    least = 0.0 if name.startswith("heads.") and name.endswith(".weight") else LEAST.get(name)
     return f"{name} must be at least {least}, got {value!r}" if least is not None and not value >= least else None

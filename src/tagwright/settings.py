@@ -11,8 +11,12 @@ from tagwright import parts, toml
 from tagwright.errors import SettingsError, unknown
 from tagwright.kept import kept_faults
 from tagwright.merge import merge, side_by_side
+from tagwright.named_heads import HeadChoice, brought, head_tasks, misnamed, resolve_heads, task_of_run
 from tagwright.presets import governed, preset, row_of
 from tagwright.sections import (
+    HEADS,
+    OF_A_HEAD,
+    OF_THE_RUN,
     PART_SECTIONS,
     PLAIN_SECTIONS,
     REGULARISE,
@@ -20,7 +24,6 @@ from tagwright.sections import (
     FitSettings,
     SoftSettings,
     SplitSettings,
-    TagsSettings,
     read_section,
 )
 
@@ -53,7 +56,6 @@ class Settings:
     data: DataSettings
     split: SplitSettings
     soft: SoftSettings
-    tags: TagsSettings
     fit: FitSettings
     objective: str
     embed: Choice
@@ -66,6 +68,7 @@ class Settings:
     schedule: Choice
     decide: Choice
     regularise: tuple[Choice, ...] = ()
+    heads: Mapping[str, HeadChoice] = field(default_factory=dict)  # where there are several
     given: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,6 +83,8 @@ class Settings:
         result |= {name: "none" for name in parts.names(REGULARISE) if name in row_of(self.objective)}
         for choice in self.regularise:
             result[choice.name] = dict(choice.options)
+        if self.heads:
+            result[HEADS] = {name: head.as_dict() for name, head in self.heads.items()}
         return result
 
     @property
@@ -88,28 +93,52 @@ class Settings:
         declared: str = parts.find("losses", self.loss.name).factory.link
         return str(self.loss.options.get("link", declared))
 
-    def of_tags(self) -> "Settings":
-        """The settings of the head for tokens beside that for texts: its own objective, the rest the same."""
-        shared = ("data", "split", "tags", "fit", "embed", "encoder", "schedule")
-        given = {section: values for section, values in self.as_dict().items() if section in shared}
-        return resolve({**given, "objective": self.tags.objective}, "tokens")
+    def of(self, head: str) -> "Settings":
+        """The settings of one head: what it has of its own, and what all share."""
+        return replace(self.heads[head].settings, regularise=self.regularise) if self.heads else self
+
+    def weight_of(self, head: str) -> float:
+        """What the head's loss weighs beside those of the others."""
+        return self.heads[head].own.weight if self.heads else 1.0
 
     def to_toml(self) -> str:
         """The resolved settings, ready to be read back."""
         return toml.dumps(self.as_dict())
 
 
-def resolve(given: Mapping[str, Any], task: str = "many", size: "Size | None" = None) -> Settings:
+def resolve(
+    given: Mapping[str, Any],
+    task: str = "many",
+    size: "Size | None" = None,
+    heads: Mapping[str, str] | None = None,
+) -> Settings:
     """Settings from nested plain values; every fault is reported at once.
 
-    Some defaults depend on the task, and on how much there is to learn from, where that is known.
+    Some defaults depend on the task, and on how much there is to learn from, where that is known. `heads` are the tasks
+    of named heads, as they were found in the data; None: as far as the settings say them.
 
     >>> resolve({"objective": "zlpr", "fit": {"epochs": 3}}).fit.epochs
     3.0
     """
     faults = _misplaced(given)
     given = side_by_side({key: value for key, value in given.items() if _section_kind(key, value)})
-    objective, values = _over_defaults(given, task, size, faults)
+    tasks = head_tasks(given, task) if heads is None else heads
+    faults += misnamed(given, tasks)
+    run = _resolved(given, task_of_run(tasks, task), size, faults, first=next(iter(tasks), None))
+    if tasks:
+        run = _with_heads(given, run, tasks, faults)
+    if faults:
+        raise SettingsError("\n".join(faults))
+    return run
+
+
+def _resolved(
+    given: Mapping[str, Any], task: str, size: "Size | None", faults: list[str], first: str | None
+) -> Settings:
+    """The settings without those of named heads; the `first` of them counts where defaults ask for the objective."""
+    of_first = given.get(HEADS, {}).get(first, {})
+    named = of_first.get("objective") if isinstance(of_first, Mapping) else None
+    objective, values = _over_defaults(given, task, size, faults, named)
     found: dict[str, Any] = {
         section: _choice(section, kind, values[section], faults) for section, kind in PART_SECTIONS.items()
     }
@@ -121,9 +150,24 @@ def resolve(given: Mapping[str, Any], task: str = "many", size: "Size | None" = 
         if given.get("fit", {}).get("refit"):
             faults.append("fit.refit would learn from dev, which split.keep does not cut; leave one of them out")
         found["fit"] = replace(found["fit"], refit=False)
-    if faults:
-        raise SettingsError("\n".join(faults))
     return Settings(objective=objective, given=_named(given, objective, found), **found)
+
+
+def _with_heads(given: Mapping[str, Any], run: Settings, tasks: Mapping[str, str], faults: list[str]) -> Settings:
+    """The same with the settings of every head; those of the first stand for the run where one is asked for."""
+    shared = {} if faults else {section: run.as_dict()[section] for section in OF_THE_RUN}
+    heads = resolve_heads(given, shared, tasks, faults, lambda values, task: resolve(values, task, heads={}))
+    if faults:
+        return run
+    own = {section: getattr(next(iter(heads.values())).settings, section) for section in OF_A_HEAD}
+    regularise = (*run.regularise, *brought(heads, {choice.name for choice in run.regularise}))
+    said = {
+        name: _named(values, heads[name].settings.objective, vars(heads[name].settings))
+        for name, values in given.get(HEADS, {}).items()
+    }
+    return replace(
+        run, **own, regularise=regularise, heads=heads, given={**run.given, **({HEADS: said} if said else {})}
+    )
 
 
 def _named(given: Mapping[str, Any], objective: str, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,12 +180,12 @@ def _named(given: Mapping[str, Any], objective: str, found: Mapping[str, Any]) -
 
 
 def _over_defaults(
-    given: Mapping[str, Any], task: str, size: "Size | None", faults: list[str]
+    given: Mapping[str, Any], task: str, size: "Size | None", faults: list[str], of_head: str | None = None
 ) -> tuple[str, dict[str, Any]]:
     """The objective and all values: defaults (of the task, the encoder, the schedule), the preset, what was given."""
     usual = merge({**DEFAULTS, **TAGGING.get(task, {})})
     encoder = merge({"encoder": usual["encoder"]}, {"encoder": given.get("encoder", {})})["encoder"]
-    own = dict(_own_defaults(encoder, task, given.get("objective"), size))
+    own = dict(_own_defaults(encoder, task, of_head or given.get("objective"), size))
     fallback = own.pop("objective", OBJECTIVES.get(task, "cross_entropy"))
     objective = given.get("objective", fallback)
     try:
@@ -173,7 +217,7 @@ def check_settings(given: Mapping[str, Any]) -> None:
 
 def _section_kind(name: str, value: Any) -> bool:
     """Whether the section exists and its value is of the right kind: a table, or for a part also its name."""
-    if name in PLAIN_SECTIONS:
+    if name in PLAIN_SECTIONS or name == HEADS:
         return isinstance(value, Mapping)
     if name in parts.names(REGULARISE):
         return isinstance(value, Mapping) or value == "none"
@@ -181,13 +225,14 @@ def _section_kind(name: str, value: Any) -> bool:
 
 
 def _misplaced(given: Mapping[str, Any]) -> list[str]:
-    sections = [*PLAIN_SECTIONS, *PART_SECTIONS, "objective", *parts.names(REGULARISE)]
-    faults = [unknown("section", name, sections) for name in given if name not in sections]
+    sections = [*PLAIN_SECTIONS, *PART_SECTIONS, "objective", HEADS, *parts.names(REGULARISE)]
+    faults = [unknown("section", name, sections) for name in given if name not in (*sections, "tags")]
+    faults += ["[tags] is [heads.tags] now: rename it"] if "tags" in given else []
     for name, value in given.items():
         if name in sections and not _section_kind(name, value):
             kind = (
                 "a table of settings"
-                if name in PLAIN_SECTIONS
+                if name in (*PLAIN_SECTIONS, HEADS)
                 else 'a table of settings or "none"'
                 if name in parts.names(REGULARISE)
                 else "a name"

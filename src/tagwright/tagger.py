@@ -147,13 +147,18 @@ class Tagger(ClassifierMixin, BaseEstimator):
         return result
 
 
-def load(folder: str | Path, *, device: str = "auto", plugins: bool = False) -> Tagger | TokenTagger:
+def load(
+    folder: str | Path, *, head: str | None = None, device: str = "auto", plugins: bool = False
+) -> Tagger | TokenTagger:
     """A tagger from a model folder; it predicts strings or lists of strings, or tags of tokens.
 
+    Of a model with several heads it answers with `head`, or with the first; `save` writes them all.
     It computes on the `device`: auto (a GPU where there is one), cpu, cuda or mps. `plugins` allows a model whose parts
     come from another package, whose code is then run.
     """
     model, card = bundle.load(Path(folder), device=device, plugins=plugins), bundle.load_card(Path(folder))
+    if head is not None:
+        model = model.led_by(head)
     tagger = token_tagger_of(model, card=card) if model.tags_tokens else of_model(model, card=card)
     return tagger.set_params(device=None if device == "auto" else device)
 
@@ -161,7 +166,7 @@ def load(folder: str | Path, *, device: str = "auto", plugins: bool = False) -> 
 def of_model(model: Model, *, card: str) -> Tagger:
     """A tagger around a trained model."""
     model.require_whole_texts()
-    tagger = Tagger(**given_parameters(model.record.given))
+    tagger = Tagger(**given_parameters(model.given))
     tagger.model_, tagger.card_ = model, card
     tagger.form_ = "single" if model.primary.space.exclusive else "lists"
     tagger._set_classes(model.primary.space.names)

@@ -106,7 +106,7 @@ class TokenTagger(BaseEstimator):
 
 def token_tagger_of(model: Model, *, card: str) -> TokenTagger:
     """A tagger of tokens around a trained model."""
-    tagger = TokenTagger(**given_parameters(model.record.given))
+    tagger = TokenTagger(**given_parameters(model.given))
     tagger.model_, tagger.card_ = model, card
     return tagger
 

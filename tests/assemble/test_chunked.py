@@ -175,7 +175,7 @@ def test_the_whole_road_by_shortlists(many_folder, split_source, tiny, tmp_path)
     for page in (many_folder.parent / "model.run" / "report.html", tmp_path / "report.html"):
         assert "metrics that need all scores" in page.read_text()
     done = redecide(many_folder, str(split_source), rule="threshold", assignments=[], split="dev")
-    assert done["metrics"]["micro_f1"] > 0.8
+    assert done.metrics["micro_f1"] > 0.8
     assert "Every label whose score is above one threshold" in (many_folder / "README.md").read_text()
     redecide(many_folder, None, rule="topk", assignments=["k=1"], split=None)
     tagged = tag_file(many_folder, split_source / "test.csv", tmp_path / "tagged.parquet")

@@ -50,7 +50,7 @@ def test_the_model_is_scikit_learns_chain_over_the_same_features(make):
     order = network.heads["main"].order.tolist()
     train, dev = (prepared.rows(name, network, settings) for name in ("train", "dev"))
     made = ClassifierChain(LogisticRegression(C=2.0, tol=1e-9, max_iter=10_000), order=order)
-    made.fit(train.inputs.matrix.astype(np.float64), train.target.toarray().astype(int))
+    made.fit(train.inputs.matrix.astype(np.float64), train.heads["main"].target.toarray().astype(int))
     expected = made.predict_proba(dev.inputs.matrix.astype(np.float64))
     np.testing.assert_allclose(fitted.dev.probabilities, expected, atol=1e-6)
     assert order != sorted(order)
@@ -75,10 +75,10 @@ def test_a_refit_learns_from_dev_too_and_keeps_the_figures(make, objective):
     assert once.model.heads["main"].metrics == again.model.heads["main"].metrics
     assert not same_bits(once.model.network.state_dict(), again.model.network.state_dict())
     network = again.model.network
-    both = prepared.training_rows(["train", "dev"], network, settings)
+    both = prepared.rows("train", network, settings) + prepared.rows("dev", network, settings)
     first = network.heads["main"].order[0].item() if objective == "classifier-chain" else 0
     made = LogisticRegression(C=settings.fit.cost, tol=1e-9, max_iter=10_000)
-    made.fit(both.inputs.matrix.astype(np.float64), both.target.toarray()[:, first])
+    made.fit(both.inputs.matrix.astype(np.float64), both.heads["main"].target.toarray()[:, first])
     np.testing.assert_allclose(network.heads["main"].linear.weight.detach()[:, first], made.coef_[0], atol=1e-5)
 
 
@@ -147,10 +147,11 @@ def test_unjudged_labels_and_weights_reach_the_regressions():
     fitted = fit(prepared, settings)
     rows = prepared.rows("train", fitted.model.network, settings)
     label = prepared.space.names.index("b")
-    judged = rows.unknown.toarray()[:, label] == 0
+    known = rows.heads["main"]
+    judged = known.unknown.toarray()[:, label] == 0
     assert 0 < judged.sum() < len(judged)
     made = LogisticRegression(C=settings.fit.cost, tol=1e-9, max_iter=10_000)
-    target = rows.target.toarray()[judged, label]
+    target = known.target.toarray()[judged, label]
     made.fit(rows.inputs.matrix[judged].astype(np.float64), target, sample_weight=rows.weight[judged])
     weight = fitted.model.network.heads["main"].linear.weight.detach()[:, label]
     np.testing.assert_allclose(weight, made.coef_[0], atol=1e-5)

@@ -2,14 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from tagwright import load
+from tagwright import load, parts
 from tagwright.assemble.lessons import check_lessons, lessons
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.teacher import Teaching
-from tagwright.assemble.train import _network, fit
+from tagwright.assemble.train import _network, fit, objectives_of
 from tagwright.assemble.training import Run
 from tagwright.errors import ModelError
 from tagwright.objective import build_objective
@@ -17,6 +18,7 @@ from tagwright.read import read_data
 from tagwright.settings import resolve
 
 from .kills import Watching
+from .several import MOODS, TOPICS, heads_of, ready, write_heads
 
 
 class Asked(Exception):
@@ -30,15 +32,27 @@ def learnt(source, tiny):
     def of(**sections):
         settings = resolve(tiny(**sections))
         prepared = prepare(read_data(source), settings)
-        objective = build_objective(settings, prepared.space, row_count=120)
 
         def train(*given):
             raise Asked
 
-        teaching = Teaching(prepared=prepared, settings=settings, run=Run(), train=train)
-        return lessons(teaching, ["train"], _network(prepared, settings), objective)
+        return learnt_of(prepared, settings, train)
 
     return of
+
+
+def lessons_of(prepared, settings, train, names=("train",)):
+    """What is learnt of some tables; teachers are made by `train`."""
+    facts = {"run": Run(), "train": train}
+    own = {name: {"prepared": prepared.alone(name), "settings": settings.of(name)} for name in prepared.heads}
+    teachings = {name: Teaching(**one, **facts) for name, one in own.items()}
+    objectives, network = objectives_of(prepared, settings), _network(prepared, settings)
+    return lessons(prepared, teachings, names, network, objectives, settings)
+
+
+def learnt_of(prepared, settings, train, names=("train",)):
+    """What the one head learns of them."""
+    return lessons_of(prepared, settings, train, names).heads["main"]
 
 
 def test_labels_as_given_and_soft_ones_from_words_ask_nobody(learnt):
@@ -77,15 +91,50 @@ def test_texts_without_labels_have_the_teachers_scores_for_labels(half_labelled,
     model = {"name": "distil", "model": str(trained)}
     settings = resolve(tiny(targets=model))
     prepared = prepare(half_labelled, settings)
-    objective = build_objective(settings, prepared.space, row_count=120)
-    teaching = Teaching(prepared=prepared, settings=settings, run=Run(), train=fit)
-    rows = lessons(teaching, ["train"], _network(prepared, settings), objective)
+    rows = learnt_of(prepared, settings, fit)
     labelled, apart = prepared.tables["train"], prepared.tables["unlabelled"]
     assert apart.num_rows >= labelled.num_rows > 0
     assert len(rows.soft) == labelled.num_rows + apart.num_rows
     said = load(trained).predict_proba([*labelled["text"].to_pylist(), *apart["text"].to_pylist()])
     assert rows.soft == pytest.approx(said, abs=1e-5)
     assert rows.target[labelled.num_rows :].nnz == 0
+    assert rows.labelled is None
+
+
+def test_the_rows_of_two_tables_have_soft_labels_made_of_both(source, tiny):
+    settings = resolve(tiny(targets={"name": "kwls"}))
+    prepared = prepare(read_data(source), settings)
+    rows = learnt_of(prepared, settings, fit, ["train", "dev"])
+    labels = pa.concat_tables(prepared.tables[name].select(["labels"]) for name in ("train", "dev"))
+    tokens = prepared.tokens["train"].joined(prepared.tokens["dev"])
+    expected = parts.build("targets", "kwls", {}, table=labels, space=prepared.space, tokens=tokens)
+    np.testing.assert_array_equal(rows.soft, expected)
+    gold = [[label in row for label in prepared.space.names] for row in labels["labels"].to_pylist()]
+    np.testing.assert_array_equal(rows.target.toarray(), np.array(gold, np.float32))
+
+
+def test_every_head_has_the_soft_labels_of_its_own_labels(tmp_path):
+    """Of one from words, of the other none; and a teacher learns the head alone that asks for it."""
+    asked = []
+
+    def train(prepared, settings, run):
+        asked.append((prepared.first, settings.targets.name))
+        raise Asked
+
+    answers = {"mood": MOODS, "topic": TOPICS}
+    own = {"topic": {"targets": "kwls", "objective": "bce"}}
+    folder = write_heads(tmp_path, answers)
+    prepared, settings = ready(folder, heads_of(*answers, **own), encoder="cnn")
+    rows = lessons_of(prepared, settings, train).heads
+    table, tokens = prepared.alone("topic").tables["train"].select(["labels"]), prepared.tokens["train"]
+    expected = parts.build("targets", "kwls", {}, table=table, space=prepared.heads["topic"].space, tokens=tokens)
+    np.testing.assert_array_equal(rows["topic"].soft, expected)
+    assert rows["mood"].soft is None
+    assert asked == []
+    taught = heads_of(*answers, mood={"targets": "distil"})
+    with pytest.raises(Asked):
+        lessons_of(*ready(folder, taught, encoder="cnn"), train)
+    assert asked == [("mood", "hard")]
 
 
 def test_the_teacher_of_half_labelled_data_learns_from_labels_alone(half_labelled, tiny):

@@ -19,17 +19,21 @@ from tagwright.assemble.train import Run, check, fit
 from tagwright.batches.resident import Resident
 from tagwright.errors import SettingsError
 from tagwright.fit.captured import CapturedStep, captured_steps
+from tagwright.fit.head_objective import HeadObjective
 from tagwright.fit.learner import Outcome, learner_of
 from tagwright.fit.loop import Course, steps
 from tagwright.fit.pipes import Interrupted
+from tagwright.heads._mlm import MASKED
 from tagwright.objective import build_objective
 from tagwright.read import read_data
 from tagwright.read.shop import shop
+from tagwright.read.source import BOTH_OF_SHOP
 from tagwright.regularise.mlm import MaskedModelling
 from tagwright.settings import resolve
 
 from ..tiny_encoders import FAMILIES, write_encoder
 
+LABELS = {"labels": "labels"}  # a head that reads that column
 QUICK = {"epochs": 2, "batch": 16, "learning_rate": 0.01, "limit": 24}
 
 
@@ -50,9 +54,13 @@ def digest(network):
 
 def network_of(prepared, settings):
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
-    network = build_network(settings, {"main": prepared.space}, **facts)
+    network = build_network(settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts)
     network.heads.update(mlm_heads(prepared, settings, network.encoder))
     return network
+
+
+def main_of(prepared, settings, row_count):
+    return {"main": HeadObjective(build_objective(settings, prepared.space, row_count=row_count), link=settings.link)}
 
 
 def test_saved_model_is_of_the_same_form_as_without(encoder, split_source, tmp_path):
@@ -77,7 +85,7 @@ def test_stopped_and_resumed_equals_never_stopped(options, encoder, source, tmp_
     with pytest.raises(Interrupted):
         fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(asked)))
     kept = next((tmp_path / "fit").glob("step-*"))
-    assert "heads.mlm.dense.weight" in load_file(kept / "weights.safetensors")
+    assert f"heads.{MASKED}.dense.weight" in load_file(kept / "weights.safetensors")
     resumed = fit(prepared, settings, Run(folder=tmp_path))
     assert digest(resumed.model.network) == digest(whole.model.network)
     assert resumed.history == whole.history
@@ -85,7 +93,7 @@ def test_stopped_and_resumed_equals_never_stopped(options, encoder, source, tmp_
 
 def test_windows_tags_and_tags_beside_labels_are_trained_with_it(encoder, source, token_source):
     settings = resolve({**given(encoder, {"epochs": 1}), "data": {"task": "both"}}, "both")
-    prepared = prepare(replace(shop(pages=120), task="both"), settings)
+    prepared = prepare(replace(shop(pages=120), task="both", heads=BOTH_OF_SHOP), settings)
     check(prepared, settings)
     assert fit(prepared, settings).model.network.heads.keys() == {"main", "tags"}
     settings = resolve(given(encoder, {"limit": 9, "epochs": 1}, long="windows", overlap=2))
@@ -104,12 +112,12 @@ def test_every_family_takes_a_step_that_moves_the_head(family, source, tmp_path)
     settings = resolve(given(folder, {"epochs": 0.1, "refit": False}))
     prepared = prepare(read_data(str(source)), settings)
     network = network_of(prepared, settings)
-    learn = learner_of(network, build_objective(settings, prepared.space, row_count=9), settings, {})
+    learn = learner_of(network, main_of(prepared, settings, 9), settings)
     rows = prepared.rows("train", network, settings)
     value = learn(rows.batch(np.arange(16), "cpu"), torch.Generator().manual_seed(0)).value
     value.backward()
     assert torch.isfinite(value)
-    assert all(parameter.grad.abs().sum() > 0 for parameter in network.heads["mlm"].parameters())
+    assert all(parameter.grad.abs().sum() > 0 for parameter in network.heads[MASKED].parameters())
     assert fit(prepared, settings).model.network.heads.keys() == {"main"}
 
 
@@ -122,10 +130,9 @@ class Loops:
         self.settings = resolve(given(folder, {"batch": 6, "limit": 16}, {"weight": 0.5, "share": 0.3}, dropout=0.0))
         self.prepared = prepare(read_data(str(source)), self.settings)
         self.network = network_of(self.prepared, self.settings)
-        objective = build_objective(self.settings, self.prepared.space, row_count=90)
-        learn = learner_of(self.network, objective, self.settings, {})
+        learn = learner_of(self.network, main_of(self.prepared, self.settings, 90), self.settings)
         self.rows = self.prepared.rows("train", self.network, self.settings)
-        self.loss_of = lambda batch, generator: batch_loss(self.network, objective, learn, batch, generator)
+        self.loss_of = lambda batch, generator: batch_loss(self.network, learn, batch, generator)
         self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.01, eps=1e-2, fused=True)
         long = np.flatnonzero(self.rows.inputs.lengths == 16)
         short = np.flatnonzero(self.rows.inputs.lengths < 16)
@@ -184,6 +191,7 @@ def test_captured_steps_train_through_fit(encoder, source, monkeypatch):
         ({"encoder": "bat"}, "mlm needs a pretrained encoder, got bat"),
         ({"encoder": "lstm", "embed": "word"}, "mlm needs a pretrained encoder, got lstm"),
         ({"head": {"chunk": 2}}, "mlm does not go with labels in chunks"),
+        ({"heads": {"one": LABELS, "two": {**LABELS, "head": {"chunk": 2}}}}, "mlm does not go with labels in chunks"),
     ],
     ids=str,
 )

@@ -15,6 +15,7 @@ from tagwright.assemble import needed_memory as module
 from tagwright.assemble.compare import compare_folder
 from tagwright.assemble.fit import fit_folder
 from tagwright.assemble.needed_memory import needed, require_memory
+from tagwright.assemble.network import build_network
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.train import check
 from tagwright.assemble.watch import Watch
@@ -22,6 +23,8 @@ from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.read import read_data
 from tagwright.settings import resolve
+
+from .several import MOODS, TOPICS, heads_of, ready, write_heads
 
 SMALL = ["admin", "bat", "bow", "cnn", "informer", "lstm", "muse", "performer", "switch", "transformer"]
 PRETRAINED = {"config.json": np.frombuffer(json.dumps({"hidden_size": 384}).encode(), np.uint8)}
@@ -44,9 +47,14 @@ def make(source):
         if labels == 5:
             return prepared, settings
         names = tuple(f"{number:07d}" for number in range(labels))
-        return replace(prepared, space=LabelSpace(names=names, counts=(1,) * labels, exclusive=False)), settings
+        return with_labels(prepared, LabelSpace(names=names, counts=(1,) * labels, exclusive=False)), settings
 
     return made
+
+
+def with_labels(prepared, space):
+    """The same data with other labels."""
+    return replace(prepared, heads={"main": replace(prepared.heads["main"], space=space)})
 
 
 def test_bow_is_refused_with_the_arithmetic_and_what_to_do(make, free):
@@ -89,7 +97,25 @@ def test_pretrained_encoders_are_counted_by_their_width(make, free):
     free(2 * 10**9)
     with pytest.raises(SettingsError, match=r"6\.2 GB for weights of width 384 × 1,000,000 labels"):
         require_memory(prepared, settings)
-    require_memory(replace(prepared, space=make(10_000)[0].space), settings)
+    require_memory(with_labels(prepared, make(10_000)[0].space), settings)
+
+
+def test_several_heads_add_up_around_one_encoder(tmp_path):
+    """By hand: weights with gradient and Adam's two averages, and the best so far; logits four times; scores of dev."""
+    encoder, batch, (first, second) = {"name": "cnn", "width": 4, "filters": 8}, 16, (1000, 300)
+    heads = heads_of("mood", "topic", topic={"targets": "kwls", "objective": "bce"})
+    folder = write_heads(tmp_path, {"mood": MOODS, "topic": TOPICS})
+    prepared, settings = ready(folder, heads, encoder=encoder, fit={"batch": batch})
+    spaces = [LabelSpace(names=tuple(f"{n:04d}" for n in range(count)), counts=(1,) * count) for count in (1000, 300)]
+    made = {name: replace(head, space=space) for (name, head), space in zip(prepared.heads.items(), spaces)}
+    prepared = replace(prepared, heads=made)
+    network = build_network(settings, {"mood": (spaces[0], 0)}, sizes=prepared.tokeniser.sizes, learned={})
+    of_encoder = sum(weight.numel() for weight in network.encoder.parameters())
+    matrices = (network.encoder.width_out + 1) * (first + second)
+    dev, train = (prepared.tables[name].num_rows for name in ("dev", "train"))
+    training = 4 * 4 * (of_encoder + matrices) + 4 * 4 * batch * (first + second) + 4 * (of_encoder + matrices)
+    expected = training + 4 * train * second + 18 * dev * (first + second)
+    assert needed(prepared, settings).host_bytes == expected
 
 
 def test_where_free_memory_is_not_known_nothing_is_refused(make, free):

@@ -76,7 +76,7 @@ def test_windows_are_pooled_in_training_as_in_prediction(encoder, source):
     index = np.arange(len(rows.inputs.lengths))
     assert (rows.inputs.counts > 1).any()
     in_training = network.eval()(*rows.batch(index, "cpu").inputs)["main"]
-    assert in_training.shape == rows.target.shape
+    assert in_training.shape == rows.heads["main"].target.shape
     texts = prepared.tables["dev"]["text"]
     from tagwright.fit.evaluate import logits_of
 

@@ -40,8 +40,8 @@ def test_thresholds_are_fitted_anew_and_the_weights_stay(model, dev):
     moved = {name for name in before if before[name] != after[name]}
     assert "heads/main/decision.json" in moved
     assert "model.safetensors" not in moved
-    assert done["rule"] == "threshold"
-    assert 0 <= done["metrics"]["macro_f1"] <= 1
+    assert done.rule == "threshold"
+    assert 0 <= done.metrics["macro_f1"] <= 1
 
 
 def test_a_fixed_rule_needs_no_data_and_decides_from_then_on(model):
@@ -58,7 +58,7 @@ def test_figures_of_a_fixed_rule_on_data_are_those_of_scikit_learn(model, dev, r
     rows = rows_of(60, seed=8)
     truth = np.array([[n in row[2].split(";") for n in loaded.heads["main"].space.names] for row in rows])
     chosen = loaded.scores([row[1] for row in rows]).chosen
-    assert done["metrics"]["micro_f1"] == pytest.approx(f1_score(truth, chosen, average="micro"))
+    assert done.metrics["micro_f1"] == pytest.approx(f1_score(truth, chosen, average="micro"))
 
 
 @pytest.mark.parametrize(
@@ -100,22 +100,22 @@ def test_the_rule_survives_a_second_change(model, dev):
 
 
 def test_a_split_can_be_named(model, split_source):
-    assert changed(model, split_source)["split"] == "dev"
-    assert changed(model, split_source, split="train")["split"] == "train"
+    assert changed(model, split_source).split == "dev"
+    assert changed(model, split_source, split="train").split == "train"
 
 
 def test_by_itself_a_model_of_several_labels_gets_thresholds_and_takes_their_settings(model, dev):
     done = changed(model, dev, "auto", ["shrink=5"])
-    assert done["rule"] == "threshold"
+    assert done.rule == "threshold"
     assert bundle.load(model).heads["main"].decision.shrink == 5
 
 
 def test_by_itself_a_one_label_model_stays_with_the_highest_score(single_trained, single_source, tmp_path):
     folder = shutil.copytree(single_trained, tmp_path / "one")
     done = changed(folder, single_source, "auto")
-    assert done["rule"] == "argmax"
-    assert done["metrics"]["accuracy"] > 0.5
-    assert changed(folder, None, "auto")["rule"] == "argmax"
+    assert done.rule == "argmax"
+    assert done.metrics["accuracy"] > 0.5
+    assert changed(folder, None, "auto").rule == "argmax"
 
 
 @pytest.mark.parametrize("rule", ["threshold", "zero", "fixed", "topk"])
@@ -133,7 +133,7 @@ def test_every_head_of_a_model_with_labels_and_tags_stays(tmp_path, head, rule, 
     before = bundle.load(folder)
     done = redecide(folder, None, rule=rule, assignments=["legal=false"] if head else [], head=head)
     after = bundle.load(folder)
-    assert (done["head"], list(after.heads)) == (chosen, ["main", "tags"])
+    assert (done.head, list(after.heads)) == (chosen, ["main", "tags"])
     assert after.heads[chosen].rule == rule
     other = next(name for name in after.heads if name != chosen)
     assert vars(after.heads[other].decision).keys() == vars(before.heads[other].decision).keys()

@@ -3,8 +3,10 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 
-from tagwright.assemble.sheets import flat, sheet_of, tag_inputs, tag_rows, tag_space, tags_of, truth_of_tags
+from tagwright.assemble.sheets import flat, sheet_of, tag_inputs, tag_space, tags_at, tags_of, truth_of_tags, windows_of
+from tagwright.batches.rows import HeadRows, Rows
 from tagwright.embed.char import Char
 from tagwright.embed.hashes import Hashes
 from tagwright.settings import resolve
@@ -16,8 +18,23 @@ TAGS = [["O", "B-X", "I-X"], [], ["B-Y"], None, ["O", "O"]]
 TABLE = pa.table({"tokens": pa.array(TOKENS, pa.list_(pa.string())), "tags": pa.array(TAGS, pa.list_(pa.string()))})
 
 
-def settings_of(limit, overlap=64):
-    return resolve({"fit": {"limit": limit}, "head": {"overlap": overlap}}, "tokens")
+def head_of(overlap=64):
+    return resolve({"head": {"overlap": overlap}}, "tokens").head
+
+
+def tagged(table, tokeniser):
+    """The sheet of a table with its tags, and their space."""
+    space = tag_space(table)
+    ids, unseen = tags_of(table, space)
+    assert not unseen
+    return sheet_of(table, tokeniser, ids), space
+
+
+def tag_rows(sheet, tokeniser, limit, overlap=64):
+    """What the one head learns of windows of the sheet."""
+    inputs = windows_of(sheet, tokeniser, head_of(overlap), limit=limit, whole=True)
+    nothing = csr_array((len(inputs.lengths), 0), dtype=np.float32)
+    return Rows(inputs=inputs, heads={"main": HeadRows(target=nothing, tags=tags_at(sheet.tags, inputs))})
 
 
 def tokenisers():
@@ -27,9 +44,8 @@ def tokenisers():
 
 @pytest.mark.parametrize("kind", ["hashes", "char"])
 def test_a_sheet_knows_the_text_pieces_and_tag_of_every_token(kind):
-    tokeniser, space = tokenisers()[kind], tag_space(TABLE)
-    sheet, unseen = sheet_of(TABLE, tokeniser, space)
-    assert not unseen
+    tokeniser = tokenisers()[kind]
+    sheet, space = tagged(TABLE, tokeniser)
     assert sheet.offsets.tolist() == [0, 3, 3, 4, 4, 6]
     assert [space.names[tag] for tag in sheet.tags] == ["O", "B-X", "I-X", "B-Y", "O", "O"]
     for token, word in enumerate(["a", "bc", "def", "a", "bc", "a"]):
@@ -74,30 +90,59 @@ def test_windows_bear_every_tag_once_at_its_first_piece(kind, limit, overlap):
     rows = tagged_rows(9)
     table = pa.table({"tokens": [row[0] for row in rows], "tags": [row[1] for row in rows]})
     tokeniser = Char().train(["a"]) if kind == "char" else Hashes().train([])
-    sheet, _ = sheet_of(table, tokeniser, tag_space(table))
-    made = tag_rows(sheet, tokeniser, settings_of(limit, overlap), weight=None)
-    owner = made.inputs.places.owner
+    sheet, _ = tagged(table, tokeniser)
+    made = tag_rows(sheet, tokeniser, limit, overlap)
+    owner, tags = made.inputs.places.owner, made.heads["main"].tags
     assert sorted(owner[owner >= 0].tolist()) == list(range(len(sheet.tags)))
-    assert (made.tags[owner >= 0] == sheet.tags[owner[owner >= 0]]).all()
-    assert (made.tags[owner < 0] == -1).all()
+    assert (tags[owner >= 0] == sheet.tags[owner[owner >= 0]]).all()
+    assert (tags[owner < 0] == -1).all()
     assert made.sizes.sum() == len(sheet.tags)
     assert made.inputs.lengths.max() <= limit
 
 
-def test_windows_weigh_as_their_text():
-    sheet, _ = sheet_of(TABLE, Hashes().train([]), tag_space(TABLE))
-    weight = np.arange(1, 6, dtype=np.float32)
-    made = tag_rows(sheet, Hashes().train([]), settings_of(2, 0), weight=weight)
-    assert made.weight.tolist() == weight[made.inputs.places.text].tolist()
-    assert made.inputs.places.text.tolist() == [0, 0, 1, 2, 3, 4]
+def test_windows_know_their_text():
+    sheet, _ = tagged(TABLE, Hashes().train([]))
+    assert tag_rows(sheet, Hashes().train([]), 2, 0).inputs.places.text.tolist() == [0, 0, 1, 2, 3, 4]
+
+
+def test_for_labels_of_whole_texts_each_text_is_its_first_window():
+    sheet, _ = tagged(TABLE, Hashes().train([]))
+    inputs = windows_of(sheet, Hashes().train([]), head_of(0), limit=2, whole=False)
+    assert inputs.places.text.tolist() == [0, 1, 2, 3, 4]
+    assert inputs.lengths.tolist() == [2, 0, 1, 0, 2]
+    assert tags_at(sheet.tags, inputs).tolist() == sheet.tags[[0, 1, 3, 4, 5]].tolist()
+
+
+def test_tokens_of_a_text_without_tags_have_none_and_count_nowhere():
+    tags = [["O", "B-X", "I-X"], None, None, None, ["O", "NEW"]]
+    column = pa.chunked_array([pa.array(part, pa.list_(pa.string())) for part in (tags[:1], tags[1:])])
+    table = pa.table({"tokens": TABLE["tokens"], "tags": column})
+    space = tag_space(table.slice(0, 4))
+    assert dict(zip(space.names, space.counts)) == {"O": 1, "B-X": 1, "I-X": 1}
+    ids, unseen = tags_of(table, space)
+    expected = []
+    for words, own in zip(TOKENS, tags):
+        known = own if own is not None else [None] * len(words or ())
+        expected += [-1 if tag is None else space.index.get(tag, space.index["O"]) for tag in known]
+    assert ids.tolist() == expected
+    assert ids.tolist().count(-1) == 1
+    assert unseen == {"NEW": 1}
+
+
+def test_a_sheet_without_tags_knows_nothing_of_its_tokens():
+    tokeniser = Hashes().train([])
+    untagged, (sheet, _) = sheet_of(TABLE.select(["tokens"]), tokeniser), tagged(TABLE, tokeniser)
+    assert untagged.tags.tolist() == [-1] * 6
+    assert untagged.offsets.tolist() == sheet.offsets.tolist()
+    assert untagged.pieces.ids.tolist() == sheet.pieces.ids.tolist()
 
 
 def test_texts_without_any_token_are_windows_without_tags():
     empty = pa.table(
         {"tokens": pa.array([[], []], pa.list_(pa.string())), "tags": pa.array([[], []], pa.list_(pa.string()))}
     )
-    sheet, _ = sheet_of(empty, Hashes().train([]), tag_space(TABLE))
-    made = tag_rows(sheet, Hashes().train([]), settings_of(8), weight=None)
+    ids, _ = tags_of(empty, tag_space(TABLE))
+    made = tag_rows(sheet_of(empty, Hashes().train([]), ids), Hashes().train([]), 8)
     assert made.inputs.lengths.tolist() == [0, 0]
     assert made.sizes.tolist() == [0, 0]
 
@@ -105,5 +150,5 @@ def test_texts_without_any_token_are_windows_without_tags():
 def test_windows_overlap_as_the_head_says():
     pieces = Hashes().train([]).encode_tokens(pa.array(["x"] * 60))
     for overlap, count in ((0, 3), (4, 4)):  # at 0, 20 and 40; at 0, 16, 32 and 40: the last one reaches back
-        inputs = tag_inputs(pieces, np.array([0, 60]), Hashes().train([]), settings_of(20, overlap).head, limit=20)
+        inputs = tag_inputs(pieces, np.array([0, 60]), Hashes().train([]), head_of(overlap), limit=20)
         assert inputs.lengths.tolist() == [20] * count

@@ -12,7 +12,7 @@ from tagwright.assemble.fit import fit_folder
 from tagwright.assemble.network import build_network
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.slots import name_vectors
-from tagwright.assemble.train import Run, fit
+from tagwright.assemble.train import Run, check, fit
 from tagwright.embed._pieces import read_pieces
 from tagwright.errors import SettingsError
 from tagwright.fit.pipes import Interrupted
@@ -22,6 +22,8 @@ from tagwright.settings import resolve
 
 from ..tiny_encoders import FAMILIES, write_encoder
 from .kills import same_bits
+from .several import heads_of, write_heads
+from .several import ready as ready_heads
 
 CALM = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 WINDOWS = {"long": "windows", "overlap": 2}
@@ -89,9 +91,8 @@ def loops_start(prepared, settings):
     """The weights that training starts from."""
     calm = resolve({**settings.as_dict(), "encoder": {**settings.as_dict()["encoder"], "lora": 0}})
     made = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "tokeniser": prepared.tokeniser}
-    return build_network(
-        calm, {"main": prepared.space}, **made, row_count=prepared.example_count, fresh=True
-    ).state_dict()
+    labels = {"main": (prepared.space, prepared.heads["main"].examples)}
+    return build_network(calm, labels, **made, fresh=True).state_dict()
 
 
 @pytest.mark.parametrize("masking", ["part", "p"])
@@ -157,7 +158,7 @@ def test_names_are_where_the_network_starts(encoder):
 
     learned = learn(settings, tokeniser.encode(["a"]), tokeniser)
     made = {"sizes": tokeniser.sizes, "learned": learned, "fresh": True, "tokeniser": tokeniser}
-    network = build_network(settings, {"main": space}, **made)
+    network = build_network(settings, {"main": (space, 0)}, **made)
     expected = name_vectors(network.encoder.words.weight, space.names, tokeniser)
     assert (network.heads["main"].middle - expected[:, None]).abs().max() < 0.1
     assert expected.abs().max() > 0.2
@@ -172,7 +173,7 @@ def test_slots_start_from_names_unless_told_otherwise(encoder, head, from_names)
     space = LabelSpace(names=("paris rome", "???", "tool"), counts=(1, 1, 1))
     learned = learn(settings, tokeniser.encode(["a"]), tokeniser)
     made = {"sizes": tokeniser.sizes, "learned": learned, "fresh": True, "tokeniser": tokeniser}
-    network = build_network(settings, {"main": space}, **made)
+    network = build_network(settings, {"main": (space, 0)}, **made)
     far = network.heads["main"].middle.detach().mean(1).abs().amax(1) > 0.12  # random ones are N(0, 0.02)
     assert far.tolist() == [from_names, False, from_names]
 
@@ -225,6 +226,39 @@ def test_encoders_that_read_no_slots_are_refused_by_the_check(name, source, tmp_
     with pytest.raises(SettingsError, match="head cloze is for pretrained encoders"):
         fit_folder(str(source), {"objective": "cloze", "encoder": {"name": name}}, out=tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
+
+
+def two_heads(folder, path, **topic):
+    """Prepared data and settings of a head with slots and one without, each with texts that it has no label for."""
+    texts = ["paris rome", "gold", "chess golf", "oslo", "saw"]
+    answers = {"mood": ["glad", None, "sad", "glad", "sad"], "topic": [["city"], ["metal"], ["sport"], None, ["tool"]]}
+    write_heads(folder, {name: own * 6 for name, own in answers.items()}, texts=texts * 6, dev=range(5))
+    run = given(path, fit={"epochs": 2})
+    own = {"mood": {"objective": "cross_entropy", "head": {"name": "document"}}, "topic": topic}
+    heads = heads_of("mood", "topic", **own)
+    return ready_heads(folder, heads, encoder=run["encoder"], fit=run["fit"])
+
+
+def test_a_head_with_slots_beside_one_without_scores_as_in_memory_whatever_the_batch(encoder, tmp_path):
+    cloze = {"objective": "cloze", "head": {"masking": "part", "rounds": 3}}
+    prepared, settings = two_heads(tmp_path / "data", encoder, **cloze)
+    check(prepared, settings)
+    model = fit(prepared, settings).model
+    bundle.save(model, tmp_path / "model", card="")
+    again = bundle.load(tmp_path / "model")
+    for name in ("mood", "topic"):
+        whole = model.scores(TEXTS, head=name).logits
+        assert np.array_equal(whole, again.scores(TEXTS, head=name).logits)
+        alone = np.concatenate([model.scores([text], head=name).logits for text in TEXTS])
+        np.testing.assert_allclose(whole, alone, rtol=1e-4, atol=1e-4)
+    assert model.network.slotted == "topic"
+
+
+def test_two_heads_with_slots_are_refused(encoder, tmp_path):
+    prepared, settings = two_heads(tmp_path, encoder, objective="cloze")
+    cloze = resolve({**settings.as_dict(), "heads": {"mood": {"objective": "cloze"}, "topic": {"objective": "cloze"}}})
+    with pytest.raises(SettingsError, match="heads mood and topic put slots before a text, and only one can"):
+        check(prepared, cloze)
 
 
 def test_labels_and_tags_from_one_model_are_refused(encoder, tmp_path):

@@ -158,9 +158,9 @@ def ready(**changed):
     training = SimpleNamespace(
         optimiser=torch.optim.AdamW([parameter]) if facts["optimiser"] else torch.optim.SGD([parameter], lr=1)
     )
-    objective = SimpleNamespace(loss=SimpleNamespace(batchwise=facts["batchwise"]))
+    objectives = {"main": SimpleNamespace(batchwise=facts["batchwise"])}
     rows = SimpleNamespace(sparse=facts["sparse"], inputs=SimpleNamespace(row_a_text=facts["long"] != "windows"))
-    return training, objective, rows, facts
+    return training, objectives, rows, facts
 
 
 @pytest.mark.parametrize(
@@ -176,12 +176,12 @@ def ready(**changed):
     ],
 )
 def test_reasons_against_capturing(changed, reason, monkeypatch):
-    training, objective, rows, facts = ready(**changed)
+    training, objectives, rows, facts = ready(**changed)
     monkeypatch.setattr(loops, "device_of", lambda settings: torch.device("cuda"))
     monkeypatch.setattr(loops, "free_bytes", lambda device: 8 * 10**9)
     monkeypatch.setattr(loops, "resident_bytes", lambda rows: facts["bytes"])
     run = SimpleNamespace(ranks=SimpleNamespace(world=facts["world"]))
-    found = loops.against_capture(training, objective, rows, resolve({}), run)
+    found = loops.against_capture(training, objectives, rows, resolve({}), run)
     assert found == reason if not reason else reason in found
 
 
@@ -236,10 +236,10 @@ def test_a_second_head_learns_and_leaves(case, kind, monkeypatch):
 def test_a_refit_makes_soft_labels_of_all_its_rows(case, monkeypatch):
     prepared, settings = soft(case, role="auxiliary")
     made = []
-    whole = type(prepared).training_rows
+    whole = type(prepared).soft_labels
     monkeypatch.setattr(
         type(prepared),
-        "training_rows",
+        "soft_labels",
         lambda self, names, *given, **more: made.append(list(names)) or whole(self, names, *given, **more),
     )
     fit(prepared, resolve({**settings.as_dict(), "fit": {**settings.as_dict()["fit"], "refit": True}}))

@@ -190,5 +190,7 @@ def test_the_card_says_how_many_texts_get_no_label(source, tiny):
     fitted = fit(prepared, settings)
     chosen = np.zeros_like(fitted.dev.chosen)
     chosen[1:, 0] = True  # all but one text get the first of five labels
-    told = card_facts(prepared, replace(fitted, dev=fitted.dev._replace(chosen=chosen)))
+    known = fitted.heads["main"]
+    heads = {"main": known._replace(scores=known.scores._replace(chosen=chosen))}
+    told = card_facts(prepared, replace(fitted, heads=heads))
     assert told.nothing_predicted == pytest.approx(1 / len(chosen))

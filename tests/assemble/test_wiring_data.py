@@ -198,8 +198,8 @@ def test_tags_start_at_their_share_of_tokens_and_labels_at_theirs_of_texts():
     settings = resolve({"data": {"task": "both"}, "encoder": {"name": "bat", "width": 8}}, "both")
     texts = LabelSpace(names=("a", "b"), counts=(50, 25))
     tags = LabelSpace(names=("B-X", "O"), counts=(100, 900), exclusive=True)
-    sizes = {"sizes": (50,), "learned": {}, "row_count": 100, "token_count": 1000}
-    heads = build_network(settings, {"main": texts, "tags": tags}, **sizes).heads
+    labels = {"main": (texts, 100), "tags": (tags, 1000)}
+    heads = build_network(settings, labels, sizes=(50,), learned={}).heads
     shares = torch.softmax(heads["tags"].linear.bias, 0).tolist()
     assert shares == pytest.approx([0.1, 0.9])
     assert torch.sigmoid(heads["main"].linear.bias).tolist() == pytest.approx([0.5, 0.25])

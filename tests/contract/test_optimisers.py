@@ -20,7 +20,8 @@ OPTIMISERS = {
     "adamw": dense(),
     "row_adagrad": dense(sparse=True),
     "sgd": dense(name="sgd"),
-    "label_adagrad": lambda model: dense(labels=model[1], label_rate=RATE)(model),
+    "label_adagrad": lambda model: dense(labels=[(model[1], RATE)])(model),
+    "label_adagrads": lambda model: dense(labels=[(model[1], RATE), (model[2], 2 * RATE)])(model),
 }
 every = pytest.mark.parametrize("make", OPTIMISERS.values(), ids=OPTIMISERS)
 INPUTS = torch.randn(8, 3, generator=torch.Generator().manual_seed(0))
@@ -29,7 +30,7 @@ TRUTH = torch.randn(8, 2, generator=torch.Generator().manual_seed(1))
 
 def model_of() -> nn.Sequential:
     torch.manual_seed(2)
-    return nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+    return nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 2))
 
 
 def steps(model: nn.Module, optimiser: Optimiser, count: int) -> list[float]:

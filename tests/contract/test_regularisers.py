@@ -17,9 +17,9 @@ from tagwright.assemble.training import Run
 from tagwright.fit.learner import learner_of
 from tagwright.fit.pipes import Interrupted
 from tagwright.losses import LossModule
-from tagwright.objective import Objective
-from tagwright.read import Data
+from tagwright.read import Data, read_data
 from tagwright.read.shop import shop
+from tagwright.read.source import BOTH_OF_SHOP
 from tagwright.sections import REGULARISE
 from tagwright.settings import resolve
 
@@ -108,12 +108,31 @@ def test_every_kind_of_loss(name, objective, task):
 def test_tags_of_tokens_alone_and_beside_labels(name, task):
     given = {"data": {"task": task}, "encoder": {"name": "bat", **ENCODERS["bat"]}, name: {}}
     settings = resolve({**given, "fit": {"epochs": 4.0, "device": "cpu", "learning_rate": 0.01}}, task)
-    prepared, seen = prepare(replace(shop(pages=200), task=task), settings), []
+    heads = BOTH_OF_SHOP if task == "both" else {}
+    prepared, seen = prepare(replace(shop(pages=200), task=task, heads=heads), settings), []
     check(prepared, settings)
     fit(prepared, settings, Run(progress=lambda stream, *_: (seen.append(step) or step for step in stream)))
     losses = [step.loss for step in seen]
     assert np.isfinite(losses).all()
     assert np.mean(losses[-9:]) < np.mean(losses[:9])  # an epoch has nine steps
+
+
+@pytest.mark.parametrize("which", CHOSEN)
+def test_heads_of_texts_beside_each_other_of_which_some_have_no_answer(which, tmp_path):
+    source = tmp_path / "texts.csv"
+    lines = [f"{text},{text.split()[1]},{text.split()[0] if n % 3 else ''}" for n, text in enumerate(TEXTS)]
+    source.write_text("\n".join(["text,thing,colour", *lines]))
+    heads = {"thing": {"objective": "cross_entropy", "task": "one"}, "colour": {"objective": "zlpr", "task": "many"}}
+    fast = {"epochs": 8, "batch": 16, "learning_rate": 0.01, "device": "cpu"}
+    given = {"encoder": {"name": "cnn", **ENCODERS["cnn"]}, "fit": fast, "heads": heads}
+    settings = resolve({**given, **{name: {} for name in CHOSEN[which]}})
+    prepared = prepare(read_data(source, heads={name: {"task": one["task"]} for name, one in heads.items()}), settings)
+    check(prepared, settings)
+    fitted, bare = (fit(prepared, one) for one in (settings, resolve(given)))
+    assert fitted.history[-1]["loss"] < fitted.history[0]["loss"]
+    assert fitted.history[-1]["score"] > 0.9
+    assert not same_bits(weights(fitted), weights(bare))
+    assert weights(fitted).keys() == weights(bare).keys()
 
 
 @pytest.mark.parametrize("long", ["head", "windows"])
@@ -157,18 +176,18 @@ class Squares(LossModule):
         return ((logits - target).square().sum(-1) * example_weight).sum()
 
 
+@pytest.mark.parametrize("tags", [None, tiny.TAGS], ids=["labels", "tags_beside"])
 @pytest.mark.parametrize("chosen", CHOSEN.values(), ids=CHOSEN)
-def test_no_step_asks_the_device_for_a_value(chosen):
+def test_no_step_asks_the_device_for_a_value(chosen, tags):
     """Fake tensors have shapes and no values: `.item()` or a shape that depends on values is an error of theirs."""
-    network = tiny.network_of({"main": (5,)}, nn.Dropout(0.3))
-    learn = learner_of(
-        network, Objective(Squares()), resolve({name: {} for name in chosen}), {"link": "sigmoid2", "tag_link": None}
-    )
-    batch = tiny.batch_of(weight=torch.ones(4, dtype=torch.float64))
+    network = tiny.network_of({"main": (5,), **({} if tags is None else {"tags": (3, True)})}, nn.Dropout(0.3))
+    objectives = {"main": tiny.objective_of(Squares(), "sigmoid2")}
+    if tags is not None:
+        objectives["tags"] = tiny.objective_of(Squares(), "softmax", tagged=True, weight=0.3)
+    learn = learner_of(network, objectives, resolve({name: {} for name in chosen}))
+    batch = tiny.batch_of(weight=torch.ones(4, dtype=torch.float64), tags=tags)
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
-        inputs = tuple(mode.from_tensor(one) for one in batch.inputs)
-        given = {name: mode.from_tensor(getattr(batch, name)) for name in ("target", "weight")}
-        value = learn(batch._replace(inputs=inputs, **given), torch.Generator()).value
+        value = learn(tiny.each(batch, mode.from_tensor), torch.Generator()).value
         value.backward()
         with pytest.raises(DataDependentOutputException):
             value.item()

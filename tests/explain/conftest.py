@@ -54,8 +54,8 @@ def make(encoder, tmp_path_factory):
         head = {"name": "cloze", **options}
         settings = resolve({"encoder": own, "objective": "cloze", "head": head, "fit": {"limit": limit}})
         prepared = prepare(read_data(str(source)), settings)
-        spaces, sizes = {"main": prepared.space}, prepared.tokeniser.sizes
-        network = build_network(settings, spaces, sizes=sizes, learned=prepared.learned, fresh=True)
+        labels, sizes = {"main": (prepared.space, 0)}, prepared.tokeniser.sizes
+        network = build_network(settings, labels, sizes=sizes, learned=prepared.learned, fresh=True)
         return Made(network.eval(), prepared.tokeniser, folder)
 
     return made

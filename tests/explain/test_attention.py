@@ -204,6 +204,19 @@ def test_a_model_without_slots_is_refused(make):
             ask(network)
 
 
+@pytest.mark.parametrize("options", [{}, {"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str)
+def test_a_head_before_the_one_with_slots_changes_nothing(make, options):
+    from tagwright.heads.document import Document
+
+    made = make(**options)
+    plain = Document(made.network.encoder.width_out, 2, False, torch.zeros(2), 0, 0.0)
+    several = type(made.network)(made.network.encoder, {"plain": plain, "topic": made.network.heads["main"]})
+    found = label_attention(several, made.inputs(), (1, 2))
+    expected = label_attention(made.network, made.inputs(), (1, 2))
+    for layer in (1, 2):
+        np.testing.assert_array_equal(found[layer], expected[layer])
+
+
 @pytest.mark.parametrize(
     ("words", "depth", "numbers"),
     [

@@ -12,12 +12,19 @@ from torch import nn
 from tagwright.batches.inputs import TokenInputs
 from tagwright.batches.tokens import Tokens
 from tagwright.fit import _gradients
-from tagwright.fit.evaluate import logits_of
+from tagwright.fit.evaluate import logits_of, logits_of_heads
 from tagwright.fit.loop import Course, steps
 from tagwright.fit.ranks import ALONE, RankError, joined
 from tagwright.heads import Head
+from tagwright.network import Network
 
 COUNT, BATCH, LABELS = 11, 5, 3  # the last batch of an epoch has one row: a process without any
+
+
+def head_of(labels):
+    head = Head()
+    head.label_count = labels
+    return head
 
 
 class Sums(nn.Module):
@@ -25,15 +32,18 @@ class Sums(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.heads = nn.ModuleDict({"main": Head()})
+        self.heads = nn.ModuleDict({"main": head_of(LABELS), "other": head_of(2)})
         torch.manual_seed(0)
         self.table = nn.Parameter(torch.randn(50, LABELS, dtype=torch.float64))
         self.sometimes = nn.Parameter(torch.ones(LABELS, dtype=torch.float64))
         self.never = nn.Parameter(torch.ones(2, dtype=torch.float64))
 
-    def of_labels(self, ids, lengths, *rest):
+    slotted = Network.slotted
+
+    def of_labels(self, ids, lengths, *rest, heads=None):
         kept = torch.arange(ids.shape[1]) < lengths[:, None]
-        return {"main": (self.table[ids] * kept[:, :, None]).sum(1)}
+        found = (self.table[ids] * kept[:, :, None]).sum(1)
+        return {"main": found, "other": found[:, :2] - 1}
 
 
 def course():
@@ -70,11 +80,19 @@ def drawn(ranks):
     return result
 
 
-def scored(ranks, count):
+def inputs_of(count):
     lengths = np.arange(count) % 7 + 1
     ids = np.random.default_rng(0).integers(0, 50, lengths.sum()).astype(np.int32)
-    inputs = TokenInputs(Tokens(ids, np.concatenate([[0], lengths.cumsum()])), 7)
-    return logits_of(Sums(), inputs, batch=4, ranks=ranks).tolist()
+    return TokenInputs(Tokens(ids, np.concatenate([[0], lengths.cumsum()])), 7)
+
+
+def scored(ranks, count):
+    return logits_of(Sums(), inputs_of(count), batch=4, ranks=ranks).tolist()
+
+
+def scored_heads(ranks, count):
+    found = logits_of_heads(Sums(), inputs_of(count), ["main", "other"], batch=4, ranks=ranks)
+    return {name: logits.tolist() for name, logits in found.items()}
 
 
 def failure(ranks, of):
@@ -111,6 +129,8 @@ def results(ranks):
         "drawn_alone": drawn(ALONE),
         "scored": [scored(ranks, count) for count in (13, 3, 0)],
         "scored_alone": [scored(ALONE, count) for count in (13, 3, 0)],
+        "scored_heads": [scored_heads(ranks, count) for count in (13, 3, 0)],
+        "scored_heads_alone": [scored_heads(ALONE, count) for count in (13, 3, 0)],
         "failures": [failure(ranks, of) for of in ((), (1,), (0, 1))],
         "different": different(ranks),
     }

@@ -1,6 +1,8 @@
 """Captured steps are the plain loop's steps. A CPU runs them as they are; contract/test_gpu.py captures them."""
 
 import copy
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from torch import nn
 
 from tagwright.batches.inputs import TokenInputs
 from tagwright.batches.resident import Resident
-from tagwright.batches.rows import Rows
+from tagwright.batches.rows import HeadRows, Rows
 from tagwright.batches.tokens import Tokens
 from tagwright.fit import captured
 from tagwright.fit.captured import CapturedStep, captured_steps
@@ -36,8 +38,17 @@ def make_rows(weighted=True):
     lengths = random.integers(1, 40, COUNT)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     inputs = TokenInputs(Tokens(random.integers(1, 50, offsets[-1]).astype(np.int32), offsets))
-    target = csr_array((random.random((COUNT, LABELS)) < 0.5).astype(np.float32))
-    return Rows(inputs=inputs, target=target, weight=random.random(COUNT).astype(np.float32) if weighted else None)
+    main = HeadRows(target=csr_array((random.random((COUNT, LABELS)) < 0.5).astype(np.float32)))
+    weight = random.random(COUNT).astype(np.float32) if weighted else None
+    return Rows(inputs=inputs, heads={"main": main}, weight=weight)
+
+
+def with_a_second_head(rows):
+    """The same, and another head that learns of some of the rows: of none in the last batch of the first epoch."""
+    random = np.random.default_rng(1)
+    target, labelled = csr_array(random.random((COUNT, LABELS)).astype(np.float32)), random.random(COUNT) < 0.6
+    labelled[plan(0)[-1]] = False
+    return replace(rows, heads={**rows.heads, "other": HeadRows(target=target, labelled=labelled)})
 
 
 def plan(epoch):
@@ -62,8 +73,11 @@ class Case:
 
     def loss_of(self, batch, generator):
         logits = self.network(*batch.inputs)
-        values = nn.functional.binary_cross_entropy_with_logits(logits, batch.target, reduction="none").sum(1)
-        return (values * (1 if batch.weight is None else batch.weight)).sum()
+        return sum(self.of_head(logits, own) for own in batch.heads.values())
+
+    def of_head(self, logits, own):
+        values = nn.functional.binary_cross_entropy_with_logits(logits, own.target, reduction="none").sum(1)
+        return (values * (1 if own.weight is None else own.weight)).sum()
 
     def plain(self, total, **options):
         def of_rows(index, generator):
@@ -96,6 +110,38 @@ def test_steps_are_those_of_the_plain_loop(options, weighted):
     plain, found = one.plain(14, **options), other.captured(14, **options)
     assert [s.loss for s in found] == pytest.approx([s.loss for s in plain], rel=1e-5)
     assert [(s.number, s.epoch, s.rate) for s in found] == [(s.number, s.epoch, s.rate) for s in plain]
+    torch.testing.assert_close(other.weights, one.weights, rtol=1e-4, atol=1e-6)
+
+
+def in_loops(case, index):
+    """The mean loss of a batch's rows, head by head, row by row, label by label."""
+    ids, offsets = case.rows.inputs.tokens.ids, case.rows.inputs.tokens.offsets
+    words, (matrix, bias) = case.network.words.weight.tolist(), (p.tolist() for p in case.network.labels.parameters())
+    total = 0.0
+    for row in index:
+        own = [words[i] for i in ids[offsets[row] : offsets[row + 1]]]
+        vector = [sum(column) for column in zip(*own)]
+        for head in case.rows.heads.values():
+            weight = 1.0 if case.rows.weight is None else float(case.rows.weight[row])
+            weight *= 1.0 if head.labelled is None else float(head.labelled[row])
+            for label, truth in enumerate(head.target.toarray()[row].tolist()):
+                logit = sum(w * x for w, x in zip(matrix[label], vector)) + bias[label]
+                total += weight * (math.log1p(math.exp(-abs(logit))) + max(logit, 0.0) - truth * logit)
+    return total / len(index)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_a_row_weighs_nothing_for_a_head_that_has_no_answer_to_it(weighted):
+    one, other = Case(weighted=weighted), Case(weighted=weighted)
+    for case in (one, other):
+        case.rows = with_a_second_head(case.rows)
+    first = in_loops(one, plan(0)[0])
+    plain, found = one.plain(PER_EPOCH - 1), other.captured(PER_EPOCH - 1)
+    assert plain[0].loss == pytest.approx(first, rel=1e-5)
+    last = in_loops(one, plan(0)[-1])  # short, and the second head has no answer in it
+    plain, again = one.plain(PER_EPOCH, start=PER_EPOCH - 1), other.captured(PER_EPOCH, start=PER_EPOCH - 1)
+    assert plain[0].loss == pytest.approx(last, rel=1e-5)
+    assert [s.loss for s in found + again][:: PER_EPOCH - 1] == pytest.approx([first, last], rel=1e-4)
     torch.testing.assert_close(other.weights, one.weights, rtol=1e-4, atol=1e-6)
 
 

@@ -10,9 +10,10 @@ from scipy.sparse import csr_array
 from tagwright import parts
 from tagwright.batches.inputs import TokenInputs
 from tagwright.batches.resident import Resident
-from tagwright.batches.rows import Rows
+from tagwright.batches.rows import HeadRows, Rows
 from tagwright.batches.tokens import Tokens
 from tagwright.fit.captured import CapturedStep, captured_steps
+from tagwright.fit.head_objective import HeadObjective
 from tagwright.fit.learner import learner_of
 from tagwright.fit.loop import Course, steps
 from tagwright.losses import ZLPRLoss
@@ -26,13 +27,17 @@ CHOSEN = [{"rdrop": {"alpha": 2.0}}, {"vat": {"epsilon": 0.2}}, {"rdrop": {}, "v
 NAMES = ["rdrop", "vat", "both"]
 
 
-def make_rows(tags=False):
+def make_rows(heads):
+    """Rows with labels, tags or both; of two heads, the labels are known of some texts alone."""
     random = np.random.default_rng(0)
     offsets = LENGTH * np.arange(COUNT + 1)
     inputs = TokenInputs(Tokens(random.integers(1, 50, offsets[-1]).astype(np.int32), offsets))
-    target = csr_array((random.random((COUNT, 0 if tags else LABELS)) < 0.5).astype(np.float32))
-    drawn = random.integers(-1, LABELS, offsets[-1]) if tags else None
-    return Rows(inputs=inputs, target=target, weight=random.random(COUNT).astype(np.float32), tags=drawn)
+    target = csr_array((random.random((COUNT, LABELS)) < 0.5).astype(np.float32))
+    labelled = random.random(COUNT) < 0.7 if len(heads) > 1 else None
+    nothing, tags = csr_array((COUNT, 0), dtype=np.float32), random.integers(-1, LABELS, offsets[-1])
+    made = {"labels": HeadRows(target=target, labelled=labelled), "tags": HeadRows(target=nothing, tags=tags)}
+    weight = random.random(COUNT).astype(np.float32)
+    return Rows(inputs=inputs, heads={name: made[name] for name in heads}, weight=weight)
 
 
 def plan(epoch):
@@ -43,22 +48,25 @@ def factor(step):
     return 1 - step / 20
 
 
+def objective_of(head):
+    if head == "labels":
+        return HeadObjective(Objective(ZLPRLoss(reduction="sum")), link="sigmoid2")
+    loss = parts.build("losses", "cross_entropy", {}, reduction="sum")
+    return HeadObjective(Objective(loss), link="softmax", tags_tokens=True, weight=0.3)
+
+
 class Case:
-    def __init__(self, chosen, encoder="bat", tags=False, dropout=0.0):
+    def __init__(self, chosen, encoder="bat", heads=("labels",), dropout=0.0):
         torch.manual_seed(0)
         sizes = {"width": 8, "hidden": 8, "layers": 1, "heads": 2, "feed": 8}
         options = {"dropout": dropout, **(sizes if encoder == "bat" else {"width": 8, "filters": 6})}
-        self.rows = make_rows(tags)
+        self.rows = make_rows(heads)
         encoder = parts.build("encoders", encoder, options, sizes=(50,), vectors=None)
         facts = {"width": encoder.width_out, "label_count": LABELS, "sparse": False, "bias": torch.zeros(LABELS)}
-        head = parts.build(
-            "heads", "tokens" if tags else "document", {}, **facts, extra_logits=0, zero=0.0, whole_texts=False
-        )
-        self.network = Network(encoder, {"main": head})
-        loss = parts.build("losses", "cross_entropy", {}, reduction="sum") if tags else ZLPRLoss(reduction="sum")
-        self.link = "softmax" if tags else "sigmoid2"
-        settings = resolve(chosen)
-        self.learn = learner_of(self.network, Objective(loss), settings, {"link": self.link, "tag_link": None})
+        facts |= {"extra_logits": 0, "zero": 0.0, "whole_texts": False}
+        kinds = {"labels": "document", "tags": "tokens"}
+        self.network = Network(encoder, {name: parts.build("heads", kinds[name], {}, **facts) for name in heads})
+        self.learn = learner_of(self.network, {name: objective_of(name) for name in heads}, resolve(chosen))
         self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.01)
 
     def course(self, total):
@@ -84,17 +92,18 @@ class Case:
     def answers(self):
         """Of all rows. A key's bias changes none of them: its gradient is rounding, of which Adam makes steps."""
         self.network.eval()
-        return self.network(*self.rows.inputs.batch(np.arange(COUNT)))["main"].detach()
+        found = self.network(*self.rows.inputs.batch(np.arange(COUNT)))
+        return {name: logits.detach() for name, logits in found.items()}
 
     @property
     def weights(self):
         return {name: value.clone() for name, value in self.network.state_dict().items()}
 
 
-@pytest.mark.parametrize("tags", [False, True], ids=["labels", "tags"])
+@pytest.mark.parametrize("heads", [("labels",), ("tags",), ("labels", "tags")], ids="+".join)
 @pytest.mark.parametrize("chosen", CHOSEN, ids=NAMES)
-def test_steps_are_those_of_the_plain_loop(chosen, tags):
-    one, other, bare = Case(chosen, tags=tags), Case(chosen, tags=tags), Case({}, tags=tags)
+def test_steps_are_those_of_the_plain_loop(chosen, heads):
+    one, other, bare = Case(chosen, heads=heads), Case(chosen, heads=heads), Case({}, heads=heads)
     plain, found, without = one.plain(9), other.captured(9), bare.plain(9)
     assert [s.loss for s in found] == pytest.approx([s.loss for s in plain], rel=1e-5)
     torch.testing.assert_close(other.answers, one.answers, rtol=1e-3, atol=1e-4)

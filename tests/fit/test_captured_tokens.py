@@ -1,6 +1,7 @@
 """Captured steps of tagged tokens are the plain loop's, and the mean is one over tokens however a batch is cut."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from torch import nn
 
 from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.resident import Resident
-from tagwright.batches.rows import Rows
+from tagwright.batches.rows import HeadRows, Rows
 from tagwright.batches.tokens import Tokens
 from tagwright.fit.captured import CapturedStep, captured_steps
 from tagwright.fit.loop import Course, steps
@@ -43,7 +44,7 @@ def make_rows(weighted):
     tags = np.where(inputs.places.owner < 0, -1, own[inputs.places.owner])
     weight = random.random(len(inputs.lengths)).astype(np.float32) if weighted else None
     nothing = csr_array((len(inputs.lengths), 0), dtype=np.float32)
-    return Rows(inputs=inputs, target=nothing, tags=tags, weight=weight)
+    return Rows(inputs=inputs, heads={"main": HeadRows(target=nothing, tags=tags)}, weight=weight)
 
 
 class Case:
@@ -64,7 +65,9 @@ class Case:
         return Course(plan=self.plan, per_epoch=self.per_epoch, total=total, size=size)
 
     def loss_of(self, batch, generator):
-        return self.objective.of_tokens(self.network(*batch.inputs), batch.tags, weight=batch.weight)
+        logits = self.network(*batch.inputs)
+        values = (self.objective.of_tokens(logits, own.tags, weight=own.weight) for own in batch.heads.values())
+        return sum(values)
 
     def plain(self, total, **options):
         def of_rows(index, generator):
@@ -102,18 +105,38 @@ def test_the_parts_that_a_batch_is_cut_into_change_nothing(accumulate):
     torch.testing.assert_close(cut.weights, whole.weights, rtol=1e-4, atol=1e-5)
 
 
-def test_the_first_loss_is_the_mean_over_the_tokens_of_the_batch():
-    case = Case("cross_entropy")
+def counted(case, head):
+    """The loss of every token of the first batch that has a tag of the head, one after the other."""
     tokens = case.rows.batch(case.plan(0)[0], "cpu")
     with torch.no_grad():
         chances = case.network(*tokens.inputs).double().log_softmax(-1)
-    counted = [
+    return [
         -chances[row, place, tag].item()
-        for row, tags in enumerate(tokens.tags.tolist())
+        for row, tags in enumerate(tokens.heads[head].tags.tolist())
         for place, tag in enumerate(tags)
         if tag >= 0
     ]
-    assert case.plain(1)[0].loss == pytest.approx(sum(counted) / len(counted), rel=1e-5)
+
+
+def test_the_first_loss_is_the_mean_over_the_tokens_of_the_batch():
+    case = Case("cross_entropy")
+    found = counted(case, "main")
+    assert case.plain(1)[0].loss == pytest.approx(sum(found) / len(found), rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["plain", "captured"])
+@pytest.mark.parametrize("order", [["main", "other"], ["other", "main"]], ids="+".join)
+def test_a_second_head_adds_its_tokens_to_the_mean_and_divides_by_no_more(kind, order):
+    case = Case("cross_entropy")
+    main = case.rows.heads["main"]
+    some = np.where(np.random.default_rng(1).random(len(main.tags)) < 0.4, (main.tags + 1) % TAGS, -1)
+    other = replace(main, tags=np.where(main.tags < 0, -1, some))
+    heads = {"main": main, "other": other}
+    case.rows = replace(case.rows, heads={name: heads[name] for name in order})
+    first, second = counted(case, "main"), counted(case, "other")
+    assert 0 < len(second) < len(first)
+    found = getattr(case, kind)(1)[0].loss
+    assert found == pytest.approx((sum(first) + sum(second)) / len(first), rel=1e-5)
 
 
 @pytest.mark.parametrize("cut", [1, 4])

@@ -9,9 +9,35 @@ from tagwright.batches.bucket import ROOMS
 from tagwright.batches.inputs import TokenInputs
 from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.tokens import Tokens
-from tagwright.fit.evaluate import logits_of, shortlist_of, token_logits_of
+from tagwright.fit.evaluate import (
+    logits_of,
+    logits_of_heads,
+    shortlist_of,
+    token_logits_of,
+    token_logits_of_heads,
+)
+from tagwright.heads import Head
+from tagwright.heads.document import Document
+from tagwright.network import Network
 
-from ..cloze_cases import network_of
+from ..cloze_cases import inputs_of, network_of
+
+
+class Labels(Head):
+    """So many labels."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.label_count = count
+
+
+class Slotted(Labels):
+    """A head whose slots cost tokens."""
+
+    has_slots = True
+
+    def tokens_of(self, lengths, windows=1):
+        return 2 * lengths + 50
 
 
 class Counting(nn.Module):
@@ -21,12 +47,15 @@ class Counting(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(1))
         self.dropout = nn.Dropout(0.9)
-        self.heads = {"main": None}
+        self.heads = {"main": Labels(2), "other": Labels(1)}
         self.batches = []
 
-    def of_labels(self, ids, lengths):
+    slotted = Network.slotted
+
+    def of_labels(self, ids, lengths, *, heads=None):
         self.batches.append(tuple(ids.shape))
-        return {"main": self.dropout(torch.stack([ids.sum(1).float(), lengths.float()], 1) * self.weight)}
+        main = self.dropout(torch.stack([ids.sum(1).float(), lengths.float()], 1) * self.weight)
+        return {"main": main, "other": -lengths[:, None]}
 
 
 class Roomy(TokenInputs):
@@ -48,6 +77,20 @@ def test_every_row_gets_its_own_logits_whatever_the_batch():
         np.testing.assert_array_equal(logits_of(Counting(), TokenInputs(tokens), batch=batch), expected)
 
 
+def test_all_heads_come_of_one_pass_and_each_is_as_alone():
+    inputs, network = TokenInputs(tokens_of([3, 0, 7, 1, 1, 12, 2])), Counting()
+    found = logits_of_heads(network, inputs, ["other", "main"], batch=3)
+    assert list(found) == ["other", "main"]
+    assert sum(rows for rows, _ in network.batches) == 7
+    assert found["other"].tolist() == [[-3], [0], [-7], [-1], [-1], [-12], [-2]]
+    assert found["other"].dtype == np.float32
+    for name, logits in found.items():
+        np.testing.assert_array_equal(logits, logits_of(Counting(), inputs, head=name, batch=3))
+    np.testing.assert_array_equal(
+        found["main"], logits_of(Counting(), inputs, batch=3)
+    )  # the first, where none is named
+
+
 def test_evaluation_drops_nothing_out_and_takes_no_gradient():
     network = Counting().train()
     logits_of(network, TokenInputs(tokens_of([2, 2])))
@@ -62,15 +105,16 @@ def test_rows_of_like_length_share_a_batch_so_that_little_is_padded():
     assert sorted(network.batches) == [(3, 1), (3, 50)]
 
 
-def test_a_head_with_slots_makes_batches_smaller_by_what_they_cost():
+@pytest.mark.parametrize("names", [["main"], ["main", "other"], ["other"]], ids="+".join)
+@pytest.mark.parametrize("slotted", ["main", "other"])
+def test_a_head_with_slots_makes_batches_smaller_by_what_they_cost(slotted, names):
     lengths = np.random.default_rng(0).integers(1, 30, 200)
     network = Counting()
-    network.heads = {
-        "main": type("Slotted", (), {"tokens_of": staticmethod(lambda lengths, windows: 2 * lengths + 50)})
-    }
+    network.heads[slotted] = Slotted(network.heads[slotted].label_count)  # its slots are read for whatever is asked
     inputs = Roomy(tokens_of(lengths), 64)
-    found = logits_of(network, inputs)
-    assert found[:, 1].tolist() == lengths.tolist()
+    found = logits_of_heads(network, inputs, names)
+    expected = {"main": lengths, "other": -lengths}
+    assert {name: logits[:, -1].tolist() for name, logits in found.items()} == {n: expected[n].tolist() for n in names}
     assert sum(rows for rows, _ in network.batches) == 200
     assert max(rows * (2 * width + 50) for rows, width in network.batches) <= 1024
     assert len(network.batches) <= 1.3 * (2 * lengths + 50).sum() / 1024 + 1  # and not smaller than that
@@ -96,7 +140,9 @@ def test_a_long_text_is_cut_at_the_limit():
 
 def test_logits_are_float32_and_no_rows_give_none():
     assert logits_of(Counting(), TokenInputs(tokens_of([1]))).dtype == np.float32
-    assert len(logits_of(Counting(), TokenInputs(tokens_of([])))) == 0
+    assert logits_of(Counting(), TokenInputs(tokens_of([]))).shape == (0, 2)
+    none = logits_of_heads(Counting(), TokenInputs(tokens_of([])), ["main", "other"])
+    assert {name: logits.shape for name, logits in none.items()} == {"main": (0, 2), "other": (0, 1)}
 
 
 def test_shortlists_are_the_highest_of_the_logits_in_the_rows_order():
@@ -106,7 +152,7 @@ def test_shortlists_are_the_highest_of_the_logits_in_the_rows_order():
 
     given = {"objective": "zlpr", "loss": {"name": "zlpr", "threshold": 0.5}, "head": {"chunk": 4, "shortlist": 5}}
     space = LabelSpace(names=tuple("abcdefghijk"), counts=(1,) * 11)
-    network = build_network(resolve(given), {"main": space}, sizes=(100,), learned={})
+    network = build_network(resolve(given), {"main": (space, 0)}, sizes=(100,), learned={})
     inputs = TokenInputs(tokens_of([3, 0, 7, 1, 1, 12, 2]))
     logits = logits_of(network, inputs)
     for batch in (2, 100):
@@ -118,19 +164,33 @@ def test_shortlists_are_the_highest_of_the_logits_in_the_rows_order():
     assert shortlist_of(network, inputs).log_sum is None
 
 
+def test_a_shortlist_beside_a_head_with_slots_is_of_texts_that_stand_behind_them():
+    network = network_of("bert", 5)
+    torch.manual_seed(3)
+    short = Document(network.encoder.width_out, 9, False, torch.randn(9), 0, 0.0, chunk=4, shortlist=5)
+    network.heads["many"] = short.double()
+    inputs = inputs_of(network)
+    with torch.no_grad():
+        logits = network(*inputs.batch(np.arange(5)))["many"].numpy()
+    found = shortlist_of(network, inputs, head="many")
+    np.testing.assert_array_equal(found.ids, np.argsort(-logits, axis=1)[:, :5])
+    np.testing.assert_allclose(found.logits, -np.sort(-logits, axis=1)[:, :5], rtol=1e-5)
+
+
 class Echo(nn.Module):
     """Logits of a position: its id, and how many positions stand before it in its window."""
 
     def __init__(self):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(1))
-        self.heads = {"main": type("Made", (), {"label_count": 2})}
+        self.heads = {"main": Labels(2), "other": Labels(1)}
         self.batches = []
 
-    def of_labels(self, ids, lengths):
+    def of_labels(self, ids, lengths, *, heads=None):
         self.batches.append(tuple(ids.shape))
         places = torch.arange(ids.shape[1]).expand_as(ids)
-        return {"main": torch.stack([ids.float(), places.float()], -1) * self.weight}
+        main = torch.stack([ids.float(), places.float()], -1) * self.weight
+        return {"main": main, "other": -ids[..., None]}
 
 
 @pytest.mark.parametrize("batch", [1, 3, 256])
@@ -147,6 +207,16 @@ def test_every_token_gets_the_logits_of_its_first_piece_where_it_lies_deepest(ba
         window = np.searchsorted(made.tokens.offsets, at, side="right") - 1
         assert found[token, 1] == at - made.tokens.offsets[window]
     assert not network.training
+
+
+def test_tokens_of_all_heads_come_of_one_pass():
+    pieces, network = tokens_of(np.random.default_rng(0).integers(1, 4, 60)), Echo()
+    inputs = TagInputs(placed(pieces, np.array([0, 0, 41, 42, 60]), limit=12, overlap=6), 12)
+    found = token_logits_of_heads(network, inputs, ["other", "main"], batch=3)
+    assert sum(rows for rows, _ in network.batches) == len(inputs.lengths)
+    np.testing.assert_array_equal(found["other"], -pieces.ids[pieces.offsets[:-1], None])
+    np.testing.assert_array_equal(found["main"], token_logits_of(Echo(), inputs, batch=3))
+    np.testing.assert_array_equal(found["other"], token_logits_of(Echo(), inputs, head="other", batch=3))
 
 
 def test_a_long_page_is_read_in_windows_and_no_batch_is_wider():

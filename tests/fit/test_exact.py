@@ -13,7 +13,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
 
 from tagwright.batches.inputs import FeatureInputs
-from tagwright.batches.rows import Rows
+from tagwright.batches.rows import HeadRows, Rows
 from tagwright.batches.sparse import SparseRows
 from tagwright.encoders.hidden import Hidden
 from tagwright.fit import exact
@@ -42,8 +42,9 @@ def labels(features, seed=1):
     return scores > 0
 
 
-def rows_of(features, truth, **more):
-    return Rows(inputs=FeatureInputs(features), target=csr_array(truth.astype(np.float32)), **more)
+def rows_of(features, truth, *, weight=None, **more):
+    own = HeadRows(target=csr_array(truth.astype(np.float32)), **more)
+    return Rows(inputs=FeatureInputs(features), heads={"main": own}, weight=weight)
 
 
 def head_of(kind, count=LABELS):

@@ -72,6 +72,14 @@ def test_scores_are_the_bits_of_one_process_also_where_batches_are_fewer_than_pr
     assert [len(scores) for scores in both[0]["scored"]] == [13, 3, 0]
 
 
+def test_scores_of_several_heads_are_those_of_one_process_and_of_each_head_alone(both):
+    for one in both:
+        assert one["scored_heads"] == both[0]["scored_heads_alone"]
+        assert [scores["main"] for scores in one["scored_heads"]] == both[0]["scored_alone"]
+        assert [len(scores["other"]) for scores in one["scored_heads"]] == [13, 3, 0]
+    assert np.shape(both[1]["scored_heads"][1]["other"]) == (3, 2)
+
+
 def test_a_block_that_fails_in_one_fails_in_all_and_says_why(both):
     assert both[0]["failures"][0] is both[1]["failures"][0] is None
     assert both[0]["failures"][1] == ["RankError", "process 1 of 2 failed: fault 1 ü"]

@@ -10,6 +10,7 @@ from tagwright.assemble.mlm import check_mlm, mlm_heads
 from tagwright.assemble.network import build_network
 from tagwright.assemble.prepare import prepare
 from tagwright.errors import ModelError
+from tagwright.heads._mlm import MASKED
 from tagwright.heads._mlm_weights import FORMS, form_in
 from tagwright.read import read_data
 from tagwright.settings import resolve
@@ -35,8 +36,8 @@ def made(folder, rows):
     settings = resolve({"encoder": {"name": "pretrained", "path": str(folder)}, "mlm": {}, "fit": {"limit": 32}})
     prepared = prepare(read_data(str(rows)), settings)
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
-    network = build_network(settings, {"main": prepared.space}, **facts).eval()
-    return prepared, settings, network.encoder, mlm_heads(prepared, settings, network.encoder)["mlm"]
+    network = build_network(settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts).eval()
+    return prepared, settings, network.encoder, mlm_heads(prepared, settings, network.encoder)[MASKED]
 
 
 @pytest.mark.parametrize(("family", "more"), KINDS, ids=str)

@@ -233,3 +233,19 @@ def test_labels_that_differ_only_in_case_or_spaces_are_warned_of() -> None:
 def test_labels_that_look_like_a_missing_value_are_warned_of(name: str) -> None:
     warnings = audit(data_of(all=[("one", [name]), ("two", ["national"])])).warnings
     assert any(f"Label {name!r} looks like a missing value" in warning for warning in warnings)
+
+
+def test_labels_of_several_heads_are_audited_together(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,kind,level\na b,x,low\nb c,y,low\nc d,x,\nd e,x,NA\ne f,,\n", encoding="utf-8")
+    found = audit(read_data(path, heads={"kind": {}, "level": {}}))
+    assert [label.name for label in found.labels] == ["kind=x", "level=low", "kind=y", "level=NA"]
+    assert (found.parts[0].unlabelled, found.task) == (1, "many")
+    assert any("Label 'level=NA' looks like a missing value" in warning for warning in found.warnings)
+
+
+def test_tags_of_several_heads_are_audited_together(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"tokens": ["a", "b"], "pos": ["N", "V"], "ner": ["O", "B-X"]}\n', encoding="utf-8")
+    for heads in ({"pos": {}, "ner": {}}, {"ner": {}, "pos": {}}):
+        assert [label.name for label in audit(read_data(path, heads=heads)).labels] == ["ner=B-X", "pos=N", "pos=V"]

@@ -85,5 +85,36 @@ def test_an_unknown_label_is_an_error_with_the_nearest():
         keep(table_of(["sports"], ["news"]), {"sport": 1, "zzz": 1})
 
 
+HEADS = pa.table(
+    {
+        "text": ["a", "b", "c", "d"],
+        "labels": [["topic=x", "level=low"], ["topic=x", "level=high"], ["topic=low"], ["level=low"]],
+        "labels/topic": [["x"], ["x"], ["low"], None],
+        "labels/level": [["low"], ["high"], None, ["low"]],
+    }
+)
+
+
+def test_with_several_heads_a_label_is_named_with_its_head_and_the_columns_of_all_heads_are_cut():
+    kept, said = keep(HEADS, {"topic=x": 1})
+    assert kept.num_rows == 3
+    assert kept["labels/topic"].to_pylist().count(["x"]) == 1
+    assert said[0] == "keep: 1 of 2 train texts with topic=x"
+
+
+def test_a_label_without_its_head_is_an_error_that_names_those_of_all_heads():
+    message = (
+        r"the label 'low' \(did you mean 'level=low' or 'topic=low'\?\), 'topic=y' \(did you mean 'topic=x'\?\); "
+        r"train has .*; with several heads, a label is named as HEAD=LABEL$"
+    )
+    with pytest.raises(DataError, match=message):
+        keep(HEADS, {"low": 1, "topic=y": 1})
+
+
+def test_a_label_with_an_equals_sign_is_no_head_where_there_are_none():
+    with pytest.raises(DataError, match=r"the label 'low'; train has level=low, topic=x$"):
+        keep(table_of(["topic=x"], ["level=low"]), {"low": 1})
+
+
 def test_a_label_twice_on_a_text_counts_once():
     assert keep(table_of(["a", "a"], ["a"], ["b"]), {"a": 2})[1] == ("keep: 2 of 2 train texts with a",)

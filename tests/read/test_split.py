@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from tagwright.errors import DataError, SettingsError
 from tagwright.read import read_data
-from tagwright.read.data import Data, Task
+from tagwright.read.data import Data, HeadColumns, Task
 from tagwright.read.split import plain_texts, row_units, split
 
 
@@ -238,3 +238,44 @@ def test_a_label_that_comes_once_stays_in_train_however_many_there_are(monkeypat
     data = split(data_of(labels), dev_share=0.5)
     assert min(data.tables["dev"]["row"].to_pylist()) >= 50
     assert data.tables["dev"].num_rows > 50
+
+
+def headed(task: Task, *heads: str, **columns: list) -> Data:
+    """A table where every head has tags of its own, or the labels of all heads are together."""
+    rows = len(next(iter(columns.values())))
+    kind = pa.list_(pa.string())
+    made = {name.replace("__", "/"): pa.array(values, kind) for name, values in columns.items()}
+    table = pa.table({"text": [f"text {row}" for row in range(rows)], "row": range(rows), **made})
+    settings = {name: HeadColumns(task="tokens", columns=(name,)) for name in heads}
+    return Data(tables={"all": table}, task=task, source="test", heads=settings)
+
+
+def test_labels_of_several_heads_are_spread_together() -> None:
+    topics, levels = ["a"] * 40 + ["b"] * 60, (["low"] * 9 + ["high"]) * 10
+    labels = [[f"topic={topic}", f"level={level}"] for topic, level in zip(topics, levels)]
+    tables = split(headed("many", labels=labels), dev_share=0.2).tables
+    for name, count in {"topic=a": 8, "topic=b": 12, "level=low": 18, "level=high": 2}.items():
+        assert sum(name in row for row in tables["dev"]["labels"].to_pylist()) == count
+
+
+@pytest.mark.parametrize("order", [("ner", "pos"), ("pos", "ner")])
+def test_where_heads_tag_tokens_alone_the_tags_of_all_are_spread(order: tuple[str, str]) -> None:
+    rare = [["X"] if row % 10 == 0 else ["O"] for row in range(100)]
+    other = [["N"] if row % 5 else None for row in range(100)]  # a row without them is held out by its others
+    data = headed("tokens", *order, tags__pos=other, tags__ner=rare, labels=[None] * 100)
+    dev = split(data, dev_share=0.2).tables["dev"]
+    assert dev.num_rows == 20
+    assert dev["tags/ner"].to_pylist().count(["X"]) == 2
+    assert dev["tags/pos"].null_count == 4
+
+
+def test_rows_with_tags_of_a_head_alone_can_be_held_out() -> None:
+    labels = [["k=x"] if row % 2 else ["k=y"] for row in range(50)] + [None] * 100
+    tags = [None] * 50 + [["O"]] * 50 + [None] * 50
+    data = headed("both", "ner", labels=labels, tags__ner=tags)
+    tables = split(data, dev_share=0.2).tables
+    held = tables["dev"]["tags/ner"].to_pylist()
+    assert 5 <= held.count(["O"]) <= 15
+    assert len(held) == 20
+    assert set(range(100, 150)) <= set(tables["train"]["row"].to_pylist())  # nothing to score them by
+    assert tables["train"]["labels"].null_count + tables["dev"]["labels"].null_count == 100

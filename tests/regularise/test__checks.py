@@ -11,9 +11,14 @@ from tagwright.settings import REGULARISE, resolve
 NAMES = ("rdrop", "vat")
 
 
-def refused(given, task="many", beside=()):
+def check(given, task="many"):
+    settings = resolve(given, task)
+    check_regularisers(settings, [settings.of(name) for name in settings.heads or ("main",)])
+
+
+def refused(given, task="many"):
     with pytest.raises(SettingsError) as caught:
-        check_regularisers(resolve(given, task), *(resolve(one, "tokens") for one in beside))
+        check(given, task)
     return str(caught.value)
 
 
@@ -28,7 +33,7 @@ def test_a_loss_that_is_only_an_order(name, loss):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tags_beside_labels_must_have_chances_too(name):
-    said = refused({"objective": "zlpr", name: {}}, beside=[{"objective": "squared_hinge"}])
+    said = refused({"objective": "zlpr", "heads": {"tags": {"objective": "squared_hinge"}}, name: {}}, "both")
     assert "squared_hinge's logits are only an order" in said
 
 
@@ -37,13 +42,22 @@ def test_a_head_in_chunks(name):
     assert "leave head.chunk out" in refused({"objective": "zlpr", "head": {"chunk": 64}, name: {}})
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_head_is_looked_at(name):
+    plain = {"objective": "zlpr"}
+    faults = {"leave head.chunk out": {"head": {"chunk": 64}}, "lsep's logits are only an order": {"objective": "lsep"}}
+    for said, own in faults.items():
+        assert said in refused({"heads": {"one": plain, "two": plain, "three": {**plain, **own}}, name: {}})
+    check({"heads": {"one": plain, "two": {"task": "one"}, "three": {"task": "tokens"}}, name: {}})
+
+
 def test_rdrop_wants_dropout():
     assert "bow has none here; take cnn" in refused({"objective": "bce", "encoder": "bow", "rdrop": {}})
     assert "bat has none here; set encoder.dropout" in refused({"encoder": "bat", "rdrop": {}})
     assert "cnn has none here" in refused({"encoder": {"name": "cnn", "dropout": 0.0}, "rdrop": {}})
     for encoder in ({"name": "bat", "dropout": 0.1}, {"name": "minilm", "dropout": 0.0}):
-        check_regularisers(resolve({"encoder": encoder, "rdrop": {}}))
-    check_regularisers(resolve({"rdrop": {}}, "tokens"))  # bat, which has some where tokens are tagged
+        check({"encoder": encoder, "rdrop": {}})
+    check({"rdrop": {}}, "tokens")  # bat, which has some where tokens are tagged
 
 
 def test_vat_wants_word_vectors():
@@ -67,7 +81,7 @@ def test_numbers_out_of_range_are_named_all_at_once(section, options, said):
 def test_a_loss_with_chances_passes(name):
     for objective, task in (("zlpr", "many"), ("cross_entropy", "one"), ("adaptive_threshold", "many")):
         if name in NAMES:
-            check_regularisers(resolve({"objective": objective, name: {}}, task))
+            check({"objective": objective, name: {}}, task)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tagwright.batches.rows import Batch
+from tagwright.batches.rows import Batch, HeadBatch
 from tagwright.encoders.hidden import Windows
 from tagwright.regularise._halves import doubled, first_half, second_half
 
@@ -21,16 +21,21 @@ class Wider(NamedTuple):
 
 def test_every_tensor_of_a_batch_is_there_twice():
     counts, flags = torch.tensor([2, 1]), torch.tensor([[True], [False]])
-    batch = Batch(
-        (torch.arange(6).view(3, 2), torch.tensor([2, 1, 2]), counts), torch.rand(2, 1), None, None, tags=flags
-    )
+    labels = HeadBatch(torch.rand(2, 1), None, torch.tensor([1.0, 0.0]), shown=torch.tensor([[2], [0]]))
+    heads = {"topic": labels, "words": HeadBatch(torch.zeros(2, 0), tags=flags)}
+    batch = Batch((torch.arange(6).view(3, 2), torch.tensor([2, 1, 2]), counts), heads, torch.tensor([0.5, 2.0]))
     found = doubled(batch)
     assert type(found) is Batch
     assert found.inputs[0].tolist() == [[0, 1], [2, 3], [4, 5]] * 2
     assert found.inputs[2].tolist() == [2, 1, 2, 1]
-    assert torch.equal(found.target, torch.cat([batch.target, batch.target]))
-    assert found.known is None
-    assert found.tags.tolist() == [[True], [False]] * 2
+    assert found.weight.tolist() == [0.5, 2.0, 0.5, 2.0]
+    topic, words = found.heads["topic"], found.heads["words"]
+    assert [type(head) for head in found.heads.values()] == [HeadBatch, HeadBatch]
+    assert torch.equal(topic.target, torch.cat([labels.target, labels.target]))
+    assert topic.known is None
+    assert topic.weight.tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert found.shown.tolist() == [[2], [0], [2], [0]]
+    assert words.tags.tolist() == [[True], [False]] * 2
 
 
 def test_halves_are_what_was_doubled():

@@ -47,7 +47,9 @@ def made(name, embed, source):
     settings = resolve(given if pretrained else {**given, "embed": embed})
     prepared = prepare(shop(pages=150), settings)
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
-    network = build_network(settings, {"main": prepared.space}, **facts).double().eval()
+    network = (
+        build_network(settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts).double().eval()
+    )
     torch.nn.init.normal_(network.heads["main"].linear.weight)
     inputs = inputs_of(network, prepared.tokens["dev"], limit=limit)
     return network, inputs.batch(torch.arange(9).numpy())

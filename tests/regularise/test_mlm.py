@@ -9,23 +9,26 @@ import pytest
 import torch
 from torch import nn
 
-from tagwright.batches.rows import Batch
+from tagwright.batches.rows import Batch, HeadBatch
 from tagwright.embed._pieces import read_pieces
 from tagwright.encoders.pretrained import Pretrained
 from tagwright.errors import SettingsError
+from tagwright.fit.head_objective import HeadObjective
 from tagwright.fit.learner import Learner, Outcome
-from tagwright.heads._mlm import MaskedPieces
+from tagwright.heads._mlm import MASKED, MaskedPieces
 from tagwright.heads.document import Document
 from tagwright.heads.tokens import TokenTags
 from tagwright.labels.space import LabelSpace
+from tagwright.losses import BinaryCrossEntropyLoss
 from tagwright.network import Network
-from tagwright.objective import build_objective
+from tagwright.objective import Objective, build_objective
 from tagwright.regularise import mlm
 from tagwright.regularise._hide import Asked, hide
 from tagwright.regularise.mlm import MaskedModelling, row_weights
 from tagwright.settings import resolve
 
 from ..tiny_encoders import write_encoder
+from . import tiny
 
 LABELS, WEIGHT = 3, 0.3
 KNOWN = json.loads((Path(__file__).parents[1] / "losses" / "vectors.json").read_text(encoding="utf-8"))
@@ -61,24 +64,23 @@ class Case:
         head = MaskedPieces(encoder.width_out, encoder.words.weight, pieces, mask=self.tokeniser.mask)
         for parameter in head.parameters():
             nn.init.normal_(parameter)
-        self.network = Network(encoder, {"main": main, "mlm": head}).double().eval()
+        self.network = Network(encoder, {"main": main, MASKED: head}).double().eval()
         task = ("tokens", TAGS) if tagged else ("many", SPACE)
         settings = resolve({"objective": "cross_entropy" if tagged else "bce"}, task[0])
-        self.objective = build_objective(settings, task[1], row_count=9)
-        self.learn = Learner(self.network, self.objective)
+        objective = build_objective(settings, task[1], row_count=9)
+        self.objectives = {"main": HeadObjective(objective, link=settings.link, tags_tokens=tagged)}
+        self.learn = Learner(self.network, self.objectives)
         self.mlm = MaskedModelling(self.learn, self.network, weight=WEIGHT, share=0.4)
 
     @property
     def head(self):
-        return self.network.heads["mlm"]
+        return self.network.heads[MASKED]
 
-    def batch(self, weight=None, **changed):
+    def batch(self, weight=None):
         ids, lengths, *counts = self.network.encoder.inputs_of(self.tokens, limit=32).batch(np.arange(len(TEXTS)))
         target = (torch.arange(len(TEXTS) * LABELS).view(-1, LABELS) % 2).double()
-        made = Batch(
-            (ids, lengths, *counts), target, None, None if weight is None else torch.tensor(weight, dtype=torch.float64)
-        )
-        return made._replace(**changed)
+        made = Batch((ids, lengths, *counts), {"main": HeadBatch(target)}, None)
+        return made if weight is None else tiny.weighed(made, torch.tensor(weight, dtype=torch.float64))
 
 
 def seeded(seed=0):
@@ -108,8 +110,8 @@ def pieces_by_hand(case, asked, of_rows):
     return total
 
 
-def bce_by_hand(case, ids, lengths, target, of_rows):
-    logits = case.network(ids, lengths)["main"]
+def bce_by_hand(case, ids, lengths, target, of_rows, head="main"):
+    logits = case.network(ids, lengths)[head]
     total = 0
     for row, weight in enumerate(of_rows):
         for s, y in zip(logits[row], target[row]):
@@ -139,7 +141,7 @@ def test_value_and_gradients_are_those_by_hand(weight, folder):
     asked = hide(*batch.inputs, case.head, share=0.4, generator=seeded())
     assert 4 < asked.chosen.sum() < 30
     of_rows = weight or [1.0] * len(TEXTS)
-    expected = bce_by_hand(case, asked.ids, batch.inputs[1], batch.target, of_rows)
+    expected = bce_by_hand(case, asked.ids, batch.inputs[1], batch.heads["main"].target, of_rows)
     expected = expected + WEIGHT * pieces_by_hand(case, asked, of_rows)
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
     moved = dict(case.network.named_parameters())
@@ -147,6 +149,25 @@ def test_value_and_gradients_are_those_by_hand(weight, folder):
         moved, *(torch.autograd.grad(v, moved.values(), materialize_grads=True) for v in (found, expected))
     ):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def test_several_heads_are_added_by_their_weights_and_the_pieces_once(folder):
+    """A text counts the same to the pieces, whichever head has an answer to it."""
+    case, of_rows, answered = Case(folder), [0.5, 2.0, 1.0, 0.7, 0.3], [0, 1, 0, 1, 1]
+    facts = {"width": case.network.encoder.width_out, "label_count": 2, "bias": torch.ones(2), "extra_logits": 0}
+    case.network.heads["other"] = Document(**facts, sparse=False, zero=0.0).double()
+    bce, target = BinaryCrossEntropyLoss(reduction="sum"), torch.tensor([[1.0, 0], [1, 1], [0, 1], [1, 0], [0, 0]])
+    objectives = {**case.objectives, "other": HeadObjective(Objective(bce), link="sigmoid", weight=0.7)}
+    batch, own = case.batch(of_rows), [weight * there for weight, there in zip(of_rows, answered)]
+    other = HeadBatch(target.double(), weight=torch.tensor(own, dtype=torch.float64))
+    batch = batch._replace(heads={**batch.heads, "other": other})
+    learn = MaskedModelling(Learner(case.network, objectives), case.network, weight=WEIGHT, share=0.4)
+    asked = hide(*batch.inputs, case.head, share=0.4, generator=seeded())
+    read = asked.ids, batch.inputs[1]
+    expected = bce_by_hand(case, *read, batch.heads["main"].target, of_rows)
+    expected = expected + 0.7 * bce_by_hand(case, *read, target, own, "other")
+    expected = expected + WEIGHT * pieces_by_hand(case, asked, of_rows)
+    torch.testing.assert_close(learn(batch, seeded()).value, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_places_that_are_not_chosen_count_nothing(folder, monkeypatch):
@@ -169,7 +190,7 @@ def test_word_vectors_are_one_tensor_with_both_gradients(folder):
     case.mlm(case.batch(), seeded()).value.backward()
     absent = case.tokeniser.vocabulary["hammer"]
     assert case.network.encoder.words.weight.grad[absent].abs().sum() > 0
-    assert not [name for name in case.network.state_dict() if name.startswith("heads.mlm") and "vectors" in name]
+    assert not [name for name in case.network.state_dict() if name.startswith(f"heads.{MASKED}") and "vectors" in name]
 
 
 def test_outcome_has_logits_and_states_of_the_changed_texts(folder):
@@ -205,12 +226,7 @@ def test_parts_of_a_batch_add_up_to_the_whole(folder, monkeypatch):
     monkeypatch.setattr(mlm, "hide", row_by_row)
     batch = case.batch([0.5, 2.0, 1.0, 0.7, 0.3])
     expected = case.mlm(batch, seeded()).value
-    parts = [
-        batch._replace(
-            inputs=tuple(t[rows] for t in batch.inputs), target=batch.target[rows], weight=batch.weight[rows]
-        )
-        for rows in (slice(0, 2), slice(2, 3), slice(3, 5))
-    ]
+    parts = [tiny.rows_of(batch, rows) for rows in (slice(0, 2), slice(2, 3), slice(3, 5))]
     found = sum(case.mlm(part, seeded()).value for part in parts)
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
 
@@ -251,14 +267,17 @@ def test_beside_tags_alone_a_row_counts_as_often_as_it_has_tags(folder):
     batch = case.batch()
     tags = torch.where(torch.arange(batch.inputs[0].shape[1]) < batch.inputs[1][:, None], 1, -1)
     tags[:, 0] = -1
-    batch = batch._replace(tags=tags, target=torch.zeros(len(TEXTS), 0))
+    nothing = torch.zeros(len(TEXTS), 0)
+    batch = tiny.learning(batch, "main", tags=tags, target=nothing)
     sizes = (tags >= 0).sum(1)
     assert row_weights(batch, torch.float64).tolist() == sizes.tolist()
     asked = hide(*batch.inputs, case.head, share=0.4, generator=seeded())
     task = case.learn(batch._replace(inputs=(asked.ids, batch.inputs[1])), seeded()).value
     expected = task + WEIGHT * pieces_by_hand(case, asked, sizes.tolist())
     torch.testing.assert_close(case.mlm(batch, seeded()).value, expected, rtol=1e-10, atol=1e-12)
-    both = batch._replace(target=torch.zeros(len(TEXTS), 2))  # labels of texts, too
+    again = batch._replace(heads={**batch.heads, "again": HeadBatch(nothing, tags=tags)})  # a second kind of tags
+    assert row_weights(again, torch.float64).tolist() == sizes.tolist()
+    both = batch._replace(heads={**batch.heads, "labels": HeadBatch(torch.zeros(len(TEXTS), 2))})  # of texts, too
     assert row_weights(both, torch.float64).tolist() == [1.0] * len(TEXTS)
 
 
@@ -273,7 +292,7 @@ def test_bfloat16_of_the_encoder_is_that_of_the_head_and_stays_near(folder):
     case = Case(folder)
     case.network.float()
     batch = case.batch()
-    batch = batch._replace(target=batch.target.float())
+    batch = tiny.learning(batch, "main", target=batch.heads["main"].target.float())
     full = case.mlm(batch, seeded()).value
     case.network.encoder.precision = "bfloat16"
     seen = []

@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import nn
 
+from tagwright.batches.rows import Batch, HeadBatch
 from tagwright.fit.learner import Learner
 from tagwright.losses import BinaryCrossEntropyLoss, CrossEntropyLoss, ZLPRLoss
 from tagwright.regularise._still import still
@@ -26,17 +27,20 @@ WORDS = [4, 1, 3]  # of the texts that have some
 def made(link="sigmoid2", noise=None, **settings):
     kind, more = CASES[link]
     network = tiny.network_of({"main": (5,)}, noise)
-    objective, batch = tiny.objective_of(kind(reduction="sum")), tiny.batch_of(weight=WEIGHT, **more)
-    plain = Learner(network, objective)
-    return VAT(plain, network, objective, link, None, **settings), plain, batch
+    objectives = {"main": tiny.objective_of(kind(reduction="sum"), link)}
+    plain, batch = Learner(network, objectives), tiny.batch_of(weight=WEIGHT, **more)
+    return VAT(plain, network, objectives, **settings), plain, batch
 
 
-def linear_facts(network):
-    """Word vectors of each text (T, D), and the head's matrix (L, D) and bias."""
+def words_of(network):
+    """Word vectors of each text, (T, D)."""
     table = network.encoder.lookup.tables[0].detach().numpy()
-    head = network.heads["main"].linear
-    texts = [table[tiny.IDS[row, :count].numpy()] for row, count in enumerate(WORDS)]
-    return texts, head.weight.detach().numpy(), head.bias.detach().numpy()
+    return [table[tiny.IDS[row, :count].numpy()] for row, count in enumerate(WORDS)]
+
+
+def linear_of(network, name):
+    """A head's matrix (L, D) and bias."""
+    return [one.detach().numpy() for one in (network.heads[name].linear.weight, network.heads[name].linear.bias)]
 
 
 def fisher(scores, link):
@@ -47,24 +51,31 @@ def fisher(scores, link):
     return np.diag((4 if link == "sigmoid2" else 1) * chances * (1 - chances))
 
 
-def expected_value(vat, batch, link, seed):
-    """The added term, text by text: logits are W mean(x + r) + b, so that a gradient by d is written down."""
-    texts, weight, bias = linear_facts(vat.network)
+def expected_value(vat, heads, seed):
+    """The added term, text by text: logits are W mean(x + r) + b, so that a gradient by d is written down.
+
+    `heads` are links and what the heads weigh, by name.
+    """
     drawn = torch.randn(4, 4, tiny.WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)).numpy()
-    total = 0.0
-    for row, words in enumerate(texts):
+    linear, total = {name: linear_of(vat.network, name) for name in heads}, 0.0
+    for row, words in enumerate(words_of(vat.network)):
         length = np.sqrt((words**2).sum())
         direction = drawn[row, : len(words)]
         direction = direction / np.sqrt((direction**2).sum())
-        clean = weight @ words.mean(0) + bias
+        clean = {name: weight @ words.mean(0) + bias for name, (weight, bias) in linear.items()}
         for _ in range(vat.steps):
-            moved = weight @ (words + vat.xi * length * direction).mean(0) + bias
-            scale = 2 if link == "sigmoid2" else 1
-            slope = np.array(tiny.chances(moved.tolist(), link)) - np.array(tiny.chances(clean.tolist(), link))
-            gradient = np.tile(scale * slope @ weight, (len(words), 1))
+            gradient = np.zeros_like(words)
+            for name, (link, share) in heads.items():
+                weight, bias = linear[name]
+                moved = weight @ (words + vat.xi * length * direction).mean(0) + bias
+                scale = share * (2 if link == "sigmoid2" else 1)
+                here, there = (np.array(tiny.chances(one.tolist(), link)) for one in (clean[name], moved))
+                gradient += scale * (there - here) @ weight
             direction = gradient / np.sqrt((gradient**2).sum())
-        moved = weight @ (words + vat.epsilon * length * direction).mean(0) + bias
-        total += batch.weight[row].item() * tiny.kl(clean.tolist(), moved.tolist(), link)
+        for name, (link, share) in heads.items():
+            weight, bias = linear[name]
+            moved = weight @ (words + vat.epsilon * length * direction).mean(0) + bias
+            total += WEIGHT[row].item() * share * tiny.kl(clean[name].tolist(), moved.tolist(), link)
     return vat.weight * total
 
 
@@ -73,19 +84,35 @@ def expected_value(vat, batch, link, seed):
 def test_value_is_that_of_the_equations(link, settings):
     vat, plain, batch = made(link, **settings)
     found = vat(batch, torch.Generator().manual_seed(9)).value - plain(batch, torch.Generator()).value
-    assert found.item() == pytest.approx(expected_value(vat, batch, link, 9), rel=1e-8)  # of a difference of two sums
-    apart = VAT(
-        lambda *given: plain(*given)._replace(value=torch.zeros(())), vat.network, vat.apart.objective, link, None
-    )
+    expected = expected_value(vat, {"main": (link, 1)}, 9)
+    assert found.item() == pytest.approx(expected, rel=1e-8)  # of a difference of two sums
+    apart = VAT(lambda *given: plain(*given)._replace(value=torch.zeros(())), vat.network, vat.apart.objectives)
     alone = apart(batch, torch.Generator().manual_seed(9)).value
-    assert alone.item() == pytest.approx(expected_value(apart, batch, link, 9), rel=1e-10)
+    expected = expected_value(apart, {"main": (link, 1)}, 9)
+    assert alone.item() == pytest.approx(expected, rel=1e-10)
+
+
+def test_several_heads_are_moved_by_one_direction_that_goes_by_their_weights():
+    """Texts on which a head has no answer included: none is needed."""
+    heads = {"one": ("softmax", 2.5), "many": ("sigmoid2", 0.4)}
+    network = tiny.network_of({"one": (5,), "many": (5,)})
+    objectives = {
+        name: tiny.objective_of(CASES[link][0](reduction="sum"), link, weight=weight)
+        for name, (link, weight) in heads.items()
+    }
+    answered = {"one": torch.tensor([1.0, 0.0, 0.0, 1.0]), "many": torch.tensor([0.0, 1.0, 1.0, 1.0])}
+    learnt = {name: HeadBatch(ONE.double(), weight=WEIGHT * answered[name]) for name in heads}
+    batch, plain = Batch((tiny.IDS, tiny.LENGTHS), learnt, WEIGHT), Learner(network, objectives)
+    vat = VAT(plain, network, objectives, epsilon=0.3, steps=2)
+    found = vat(batch, torch.Generator().manual_seed(9)).value - plain(batch, torch.Generator()).value
+    assert found.item() == pytest.approx(expected_value(vat, heads, 9), rel=1e-8)  # of a difference of two sums
 
 
 @pytest.mark.parametrize("link", CASES)
 def test_after_many_steps_the_direction_is_the_first_eigenvector_of_the_hessian(link):
     vat, _, batch = made(link)
     network = vat.network
-    texts, weight, bias = linear_facts(network)
+    texts, (weight, bias) = words_of(network), linear_of(network, "main")
     with still(network):
         words = Words(network, batch.inputs)
         clean = {"main": network(*batch.inputs)["main"].detach()}
@@ -199,9 +226,8 @@ def test_rows_that_only_fill_up_change_nothing():
         ids = batch.inputs[0].clone()
         ids[2, 0] = filler
         weight = torch.tensor([1.0, 0.5, 0.0, 2.0], dtype=torch.float64)
-        value = vat(
-            batch._replace(inputs=(ids, batch.inputs[1]), weight=weight), torch.Generator().manual_seed(1)
-        ).value
+        given = tiny.weighed(batch._replace(inputs=(ids, batch.inputs[1])), weight)
+        value = vat(given, torch.Generator().manual_seed(1)).value
         value.backward()
         found.append([value.detach(), *(parameter.grad for parameter in vat.network.parameters())])
     torch.testing.assert_close(found[0], found[1], rtol=0, atol=0)
@@ -220,20 +246,20 @@ def test_what_stands_behind_a_text_changes_nothing():
 def test_parts_of_a_batch_add_up_once_the_direction_is_found():
     vat, _, batch = made(steps=200, xi=1e-3)
     whole = vat(batch, torch.Generator().manual_seed(1)).value.item()
-    pieces = []
-    for rows in (slice(0, 1), slice(1, 4)):
-        inputs = tuple(one[rows] for one in batch.inputs)
-        piece = batch._replace(inputs=inputs, target=batch.target[rows], weight=WEIGHT[rows])
-        pieces.append(vat(piece, torch.Generator().manual_seed(2)).value.item())
+    pieces = [
+        vat(tiny.rows_of(batch, rows), torch.Generator().manual_seed(2)).value.item()
+        for rows in (slice(0, 1), slice(1, 4))
+    ]
     assert sum(pieces) == pytest.approx(whole, rel=1e-4)  # the sign of a direction is the draw's: terms of third order
 
 
 def test_tokens_and_labels_are_moved_by_one_direction():
     network = tiny.network_of({"main": (5,), "tags": (3, True)})
-    objective = tiny.objective_of(ZLPRLoss(reduction="sum"), CrossEntropyLoss(reduction="sum"), weight=0.3)
+    tags = tiny.objective_of(CrossEntropyLoss(reduction="sum"), "softmax", tagged=True, weight=0.3)
+    objectives = {"main": tiny.objective_of(ZLPRLoss(reduction="sum"), "sigmoid2"), "tags": tags}
     batch = tiny.batch_of(tags=tiny.TAGS)
-    plain = Learner(network, objective)
-    vat = VAT(plain, network, objective, "sigmoid2", "softmax", epsilon=0.1)
+    plain = Learner(network, objectives)
+    vat = VAT(plain, network, objectives, epsilon=0.1)
     found = vat(batch, torch.Generator().manual_seed(4)).value - plain(batch, torch.Generator()).value
     words = Words(network, batch.inputs)
     length = words.lengths(words.vectors)

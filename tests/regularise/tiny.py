@@ -5,13 +5,14 @@ import math
 import torch
 from torch import nn
 
-from tagwright.batches.rows import Batch
+from tagwright.batches.rows import Batch, HeadBatch
 from tagwright.embed._lookup import Lookup
 from tagwright.encoders import Encoder
 from tagwright.encoders.hidden import Hidden
+from tagwright.fit.head_objective import HeadObjective
 from tagwright.heads import Head
 from tagwright.network import Network
-from tagwright.objective import Objective, Tagging
+from tagwright.objective import Objective
 
 VOCABULARY, WIDTH = 13, 3
 LENGTHS = torch.tensor([4, 1, 3, 0])
@@ -63,19 +64,47 @@ def network_of(heads, noise=None, seed=0):
     return made.train()
 
 
-def objective_of(loss, tag_loss=None, weight=0.3):
-    """Sums of a loss over examples, beside it that of tags."""
-    made = Objective(loss)
-    if tag_loss is not None:
-        made.tagging = Tagging(Objective(tag_loss), weight=weight)
-    return made
+def objective_of(loss, link, *, tagged=False, weight=1.0):
+    """What a head learns by: sums of a loss over examples."""
+    return HeadObjective(Objective(loss), link=link, tags_tokens=tagged, weight=weight)
 
 
 def batch_of(labels=5, tags=None, weight=None, target=None, **more):
-    """Four texts, the last without words; every label stands in some of them."""
-    if target is None:
-        target = (torch.arange(4)[:, None] + torch.arange(labels)) % 3 == 0
-    return Batch((IDS, LENGTHS), target.double(), None, weight, tags=tags, **more)
+    """Four texts, the last without words; every label stands in some of them. Without labels, tags are of `main`."""
+    heads = {}
+    if labels:
+        if target is None:
+            target = (torch.arange(4)[:, None] + torch.arange(labels)) % 3 == 0
+        heads["main"] = HeadBatch(target.double(), **more)
+    if tags is not None:
+        heads["tags" if labels else "main"] = HeadBatch(torch.zeros(4, 0).double(), tags=tags)
+    return weighed(Batch((IDS, LENGTHS), heads, None), weight)
+
+
+def weighed(batch, weight):
+    """The batch with what each text counts, for every head."""
+    heads = {name: head._replace(weight=weight) for name, head in batch.heads.items()}
+    return batch._replace(heads=heads, weight=weight)
+
+
+def learning(batch, name, **facts):
+    """The batch with other facts of what one head learns."""
+    return batch._replace(heads={**batch.heads, name: batch.heads[name]._replace(**facts)})
+
+
+def each(batch, change):
+    """The batch with every tensor changed."""
+    inputs, weight = tuple(map(change, batch.inputs)), None if batch.weight is None else change(batch.weight)
+    heads = {
+        name: HeadBatch(*(None if fact is None else change(fact) for fact in head))
+        for name, head in batch.heads.items()
+    }
+    return Batch(inputs, heads, weight)
+
+
+def rows_of(batch, rows):
+    """The batch of some of its texts alone."""
+    return each(batch, lambda tensor: tensor[rows])
 
 
 def chances(scores, link):

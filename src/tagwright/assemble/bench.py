@@ -16,7 +16,7 @@ from tagwright.assemble.ledger import packed, packed_bits, packed_values
 from tagwright.assemble.planned import Planned, Source
 from tagwright.assemble.prepare import Prepared, learns_unlabelled, prepare
 from tagwright.assemble.score import known_rows, labelled_rows
-from tagwright.assemble.sheets import Sheet, sheet_of, truth_of_tags
+from tagwright.assemble.sheets import Sheet, sheet_of, tags_of, truth_of_tags
 from tagwright.assemble.spans import given_tokens
 from tagwright.batches.tokens import Tokens
 from tagwright.labels.tags import scheme_of
@@ -69,21 +69,23 @@ class Bench:
 
 def _ready(source: Source, settings: Settings) -> Ready:
     prepared, on = prepare(source.data, settings), source.on
-    space = prepared.space
+    space, data = prepared.space, source.data.alone(prepared.first)
+    one = prepared.answered(prepared.first)
     if on == "dev" and prepared.tagged:
-        truth = truth_of_tags(prepared.sheets[on].tags, len(space))
-        return Ready(prepared, on, prepared.tables[on], None, truth, 0)
+        truth = truth_of_tags(one.sheets[on].tags, len(space))
+        return Ready(prepared, on, one.tables[on], None, truth, 0)
     if on == "dev":
-        return Ready(prepared, on, prepared.tables[on], None, hard(prepared.tables[on], space), 0)
+        return Ready(prepared, on, one.tables[on], None, hard(one.tables[on], space), 0)
     if prepared.tagged:
-        table = labelled_rows(source.data, on, "tags")[1]
-        sheet, unseen = sheet_of(table, prepared.tokeniser, space)
+        table = labelled_rows(data, on, "tags")[1]
+        tags, unseen = tags_of(table, space)
+        sheet = sheet_of(table, prepared.tokeniser, tags)
         return Ready(prepared, on, table, sheet, truth_of_tags(sheet.tags, len(space)), sum(unseen.values()))
-    table = labelled_rows(source.data, on)[1]
-    known = known_rows(space, table, source.data.source)
+    table = labelled_rows(data, on)[1]
+    known = known_rows(space, table, data.source)
     strange = table.num_rows - len(known)
     table = table.take(known)
-    tokens = None if prepared.tag_space is not None else prepared.tokeniser.encode(table["text"])
+    tokens = None if prepared.sheets else prepared.tokeniser.encode(table["text"])
     return Ready(prepared, on, table, tokens, hard(table, space), strange)
 
 

@@ -3,7 +3,7 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, pairwise, product
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from tagwright.assemble.attempts import Attempts
 from tagwright.assemble.bench import Bench, Ready, device_name
 from tagwright.assemble.compared import compared
+from tagwright.assemble.dev import Watched
 from tagwright.assemble.fit import can_report, read_for
 from tagwright.assemble.ledger import Ledger
 from tagwright.assemble.planned import Planned, Source, plan, source_of
@@ -19,7 +20,7 @@ from tagwright.assemble.recipes import Recipe, Variant
 from tagwright.assemble.runs import Making, make, require_jobs
 from tagwright.assemble.sheets import tag_space
 from tagwright.assemble.sweeps import swept_variants
-from tagwright.assemble.train import check, watched
+from tagwright.assemble.train import check
 from tagwright.assemble.watch import Lines, Watch
 from tagwright.bundle import versions
 from tagwright.errors import ModelError, SettingsError
@@ -31,6 +32,7 @@ from tagwright.presets import PLAIN, row_of
 from tagwright.read import Data
 from tagwright.read.split import split as split_data
 from tagwright.report import CompareFacts, compare_report
+from tagwright.sections import HEADS
 from tagwright.settings import Settings, check_settings
 
 LEDGER, SUMMARY, REPORT, PAGES = "runs.jsonl", "results.json", "report.html", "runs"
@@ -217,7 +219,9 @@ def _checked(runs: Sequence[Planned], bench: Bench, say: Callable[[str], None]) 
     chosen = [settings for settings in here if settings is not None]
     ready = bench.of(runs[0], chosen[0])
     known = dict.fromkeys(sentence for settings in chosen for sentence in check(ready.prepared, settings))
-    for sentence in (*known, f"score: {watched(chosen[0], ready.prepared.space)} on dev"):
+    first, *others = ready.prepared.heads
+    compares = (f"every run learns {', '.join([first, *others])}; compared are the figures of {first}",)
+    for sentence in (*known, *(compares if others else ()), f"score: {Watched(ready.prepared, chosen[0])} on dev"):
         say(sentence)
     return ready
 
@@ -229,6 +233,8 @@ def differing(chosen: Mapping[str, Settings | None]) -> dict[str, dict[str, Any]
     among those that have it.
     """
     plain_of = {objective: settings.as_dict() for objective, settings in chosen.items() if settings is not None}
+    for values in plain_of.values():
+        values |= {f"{HEADS}.{head}": own for head, own in _by_head(values.pop(HEADS, {}))}
     sections = dict.fromkeys(section for values in plain_of.values() for section in values)
     result = _replaced({name: settings for name, settings in chosen.items() if settings is not None})
     for section in (name for name in sections if name not in ("objective", *PLAIN, "loss")):
@@ -238,6 +244,16 @@ def differing(chosen: Mapping[str, Settings | None]) -> dict[str, dict[str, Any]
             result[section] = {objective: "on" if objective in tables else "none" for objective in own}
         result |= {f"{section}.{key}": found for key, found in _differing_keys(tables).items()}
     return result
+
+
+def _by_head(heads: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What each head has of its own, a part's settings with the part's name before them; nothing of its objective."""
+    for head, own in heads.items():
+        parts_of = {name: values for name, values in own.items() if isinstance(values, Mapping)}
+        plain = {key: value for key, value in own.items() if key not in ("objective", *parts_of)}
+        kept = {name: values for name, values in parts_of.items() if name not in ("loss", *PLAIN)}
+        dotted = {f"{name}.{key}": value for name, values in kept.items() for key, value in values.items()}
+        yield head, plain | dotted
 
 
 def _replaced(chosen: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:

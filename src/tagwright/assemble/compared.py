@@ -47,7 +47,7 @@ def compared(
     rows = [ledger.rows[run.key] for run in runs]
     finished = [row for row in rows if "failed" not in row]
     facts = CompareFacts(
-        title=recipe.title,
+        title=recipe.title if len(ready.prepared.heads) == 1 else f"{recipe.title}, {ready.prepared.first}",
         baseline=baseline,
         metric=primary,
         objectives=objectives,

@@ -1,41 +1,36 @@
 """From a trained network to a model with its decision: first by a plain rule, then by one that is fitted on dev."""
 
 import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from tagwright import parts
-from tagwright.assemble.decision import decide_on, measured
+from tagwright.assemble.dev import Answers, HeadDev, HeadFit, Watched, score_of
 from tagwright.assemble.network import described
 from tagwright.assemble.prepare import Prepared
-from tagwright.assemble.tag_head import TagHead, tag_head
 from tagwright.inference import Record, inference_of
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures
-from tagwright.model import Head, Model, Scores, of_texts
+from tagwright.model import Head, Model, Scores
 from tagwright.network import Network
 from tagwright.settings import Settings
-from tagwright.shortlist import Shortlist, ShortScores
-
-MAIN, TAGS = "main", "tags"  # names of the heads of a run
+from tagwright.shortlist import ShortScores
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """A trained network and what it says of dev: all that a decision is made from."""
+    """A trained network and what it says of dev: all that decisions are made from."""
 
     prepared: Prepared
     settings: Settings
     network: Network
     history: list[dict[str, Any]]
-    metric: str
-    answers: np.ndarray | Shortlist
-    of_tags: np.ndarray | None  # what the head for tokens beside that for texts says
-    truth: np.ndarray | csr_array
-    offsets: np.ndarray | None  # of texts, where tokens are tagged
+    watch: Watched
+    devs: Mapping[str, HeadDev]
+    answers: Mapping[str, Answers]
     started: float
 
 
@@ -46,45 +41,70 @@ class Fitted:
     model: Model
     settings: Settings
     history: list[dict[str, Any]]
-    metric: str
-    measures: Measures  # of dev, every text decided by thresholds fitted without it
-    dev: Scores | ShortScores
+    watch: Watched
+    heads: Mapping[str, HeadFit]  # on dev, every text decided by thresholds fitted without it
     seconds: float
-    tags: TagHead | None = None  # of the head for tokens, beside that for texts
+
+    @property
+    def metric(self) -> str:
+        """The name of the history's score."""
+        return self.watch.metric
+
+    @property
+    def measures(self) -> Measures:
+        """Those of the first head."""
+        return self.heads[self.model.first].measures
+
+    @property
+    def dev(self) -> Scores | ShortScores:
+        """The first head's scores."""
+        return self.heads[self.model.first].scores
+
+    def alone(self, name: str) -> "Fitted":
+        """The same for one head; its course is that of all."""
+        if len(self.heads) == 1:
+            return self
+        watch = self.watch.alone(name)
+        history = [_course_of(row, self.heads, name) for row in self.history if score_of(name) in row]
+        heads, settings = {name: self.heads[name]}, self.settings.of(name)
+        return replace(self, model=self.model.alone(name), settings=settings, history=history, watch=watch, heads=heads)
+
+
+def _course_of(row: Mapping[str, Any], heads: Collection[str], name: str) -> dict[str, Any]:
+    """A row of the history with the score of one head in place of the mean."""
+    scores = [score_of(head) for head in heads]
+    return {**{key: value for key, value in row.items() if key not in scores}, "score": row[score_of(name)]}
 
 
 def undecided(trained: Trained) -> Model:
     """The model by a rule that needs no fitting, so that it can be saved before anything else is done."""
     prepared, settings = trained.prepared, trained.settings
-    heads = {MAIN: _plain_head(settings, prepared.space, tagged=prepared.tagged)}
-    if prepared.tag_space is not None:
-        heads[TAGS] = _plain_head(settings.of_tags(), prepared.tag_space, tagged=True)
+    heads = {
+        name: _plain_head(settings.of(name), head.space, tagged=head.tags_tokens)
+        for name, head in prepared.heads.items()
+    }
     return _model(trained, heads)
 
 
 def decided(trained: Trained) -> Fitted:
-    """The model with its decision fitted on dev, and what it comes to there."""
-    prepared, settings, space = trained.prepared, trained.settings, trained.prepared.space
-    texts = of_texts(trained.offsets)
-    head, chosen = decide_on(trained.answers, trained.truth, settings, space, **texts)
-    scores = head.scores(trained.answers, **texts)._replace(chosen=chosen)
-    measures = measured(scores, trained.truth, rows=np.arange(len(chosen)), tags=space.names, **texts)
-    found = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=space.counts)}
-    heads = {MAIN: replace(head, metrics=found, **described(settings)._asdict())}
-    tags = None
-    if prepared.tag_space is not None and trained.of_tags is not None:
-        tags = tag_head(prepared, prepared.tag_space, trained.of_tags, settings)
-        heads[TAGS] = replace(tags.head, **described(settings.of_tags())._asdict())
+    """The model with its decisions fitted on dev, and what they come to there."""
+    found = {name: head_fit(dev, trained.answers[name]) for name, dev in trained.devs.items()}
     return Fitted(
-        model=_model(trained, heads),
-        settings=settings,
+        model=_model(trained, {name: one.head for name, one in found.items()}),
+        settings=trained.settings,
         history=trained.history,
-        metric=trained.metric,
-        measures=measures,
-        dev=scores,
+        watch=trained.watch,
+        heads=found,
         seconds=time.monotonic() - trained.started,
-        tags=tags,
     )
+
+
+def head_fit(dev: HeadDev, answers: Answers) -> HeadFit:
+    """One head with its decision, measured on dev."""
+    head, scores = dev.decided(answers)
+    measures = dev.measured(scores, rows=np.arange(len(scores.chosen)))
+    results = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=dev.space.counts)}
+    return HeadFit(replace(head, metrics=results, **described(dev.settings)._asdict()), measures, scores)
 
 
 def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> Head:

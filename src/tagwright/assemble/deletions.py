@@ -127,7 +127,7 @@ class Deletions:
         order, parts = [np.empty(0, np.int64)], []
         for index in _batches(inputs, device, network.heads[self.head]):
             tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
-            parts.append(network.of_labels(*tensors)[self.head].float())
+            parts.append(network.of_labels(*tensors, heads=[self.head])[self.head].float())
             order.append(index)
         if not parts:
             return torch.zeros(0, len(self.model.heads[self.head].space), device=device)

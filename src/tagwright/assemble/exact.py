@@ -28,7 +28,7 @@ def is_exact(settings: Settings) -> bool:
 def check_exact(prepared: Prepared, settings: Settings) -> None:
     """Refuse what is no logistic regression of features that stay as they are; all faults at once."""
     if not is_exact(settings):
-        if settings.head.name == "chain":
+        if any(settings.of(name).head.name == "chain" for name in prepared.heads):
             raise SettingsError(
                 "a chain is solved, not trained by steps; take --objective classifier-chain, or set fit.optimiser=exact"
             )
@@ -46,7 +46,8 @@ def check_exact(prepared: Prepared, settings: Settings) -> None:
         f"weights {settings.weights.name} are for training by steps: take none": settings.weights.name != "none",
         f"{names} stand around training by steps: leave them out": bool(names),
         f"head {head} is trained by steps: take document or chain": head not in ("document", "chain"),
-        "whole texts are labelled, and these data have tags of tokens": prepared.tag_space is not None,
+        "whole texts are labelled, and these data have tags of tokens": bool(prepared.sheets) and not prepared.tagged,
+        f"it solves one head, and there are {len(prepared.heads)}": len(prepared.heads) > 1 and not prepared.sheets,
         "each text has exactly one label, and a chain is for any number: take binary-relevance": head == "chain"
         and prepared.space.exclusive,
     }
@@ -66,10 +67,12 @@ def solve_network(network: Network, rows: Rows, settings: Settings, run: Run, *,
         if folder is not None:
             training.save(label, folder, fingerprint)
 
-    head = network.heads["main"]
-    stream = label_steps(head, rows, cost=settings.fit.cost, start=training.step, workers=workers_for(rows))
+    (name, own), *_ = rows.heads.items()  # a run with several heads was refused
+    stream = label_steps(
+        network.heads[name], rows, cost=settings.fit.cost, start=training.step, workers=workers_for(rows)
+    )
     stream = interruptible(saved(stream, save, seconds=settings.fit.save_seconds), run.asked, save)
-    for _ in run.progress(stream, phase, training.step, rows.target.shape[1]):
+    for _ in run.progress(stream, phase, training.step, own.target.shape[1]):
         pass
 
 

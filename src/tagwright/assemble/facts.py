@@ -1,7 +1,6 @@
 """What a report and a model card are told of a run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,22 @@ from tagwright.assemble.decided import Fitted
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.score import Scored
 from tagwright.assemble.tag_facts import confused_tokens, examples, examples_of, tag_facts
-from tagwright.assemble.tag_head import TagHead
 from tagwright.bundle import versions
 from tagwright.links import probabilities
-from tagwright.metrics import Measures, metric
-from tagwright.metrics._tokens import usual_of_tags
+from tagwright.metrics import Measures
 from tagwright.metrics.bands import band_masks
 from tagwright.model import Head, Model
-from tagwright.report.facts import Band, Calibration, CardFacts, Confused, FitFacts, PerLabel, TagFacts, ThresholdCurve
+from tagwright.report.facts import (
+    Band,
+    Calibration,
+    CardFacts,
+    Confused,
+    FitFacts,
+    HeadFacts,
+    PerLabel,
+    TagFacts,
+    ThresholdCurve,
+)
 from tagwright.shortlist import ShortScores, left_out
 
 
@@ -29,11 +36,10 @@ def decision_of(head: Head) -> str:
 
 
 def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
-    """Everything the report of a run shows, the example texts among it."""
+    """Everything the report of a run with one head shows, the example texts among it."""
     head, dev = fitted.model.primary, prepared.tables["dev"]
     space, tagged = head.space, prepared.tagged
-    sign = 1 if metric(fitted.metric)[1] else -1
-    best = max(reversed(fitted.history), key=lambda row: sign * row["score"], default=None)
+    best = max(reversed(fitted.history), key=lambda row: fitted.watch.sign * row["score"], default=None)
     return FitFacts(
         title=f"{fitted.settings.encoder.name} with {fitted.settings.objective} on {prepared.source}",
         label_names=space.names,
@@ -84,26 +90,24 @@ def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
     )
 
 
+def other_facts(name: str, head: Head) -> HeadFacts:
+    """One of several heads, in short."""
+    return HeadFacts(
+        name=name,
+        label_count=len(head.space),
+        exclusive=head.space.exclusive,
+        tags_tokens=head.tags_tokens,
+        decision=decision_of(head),
+        metrics=head.metrics.get("metrics", {}),
+        split=head.metrics.get("split"),
+    )
+
+
 def _tags(prepared: Prepared, fitted: Fitted) -> TagFacts | None:
     if not prepared.tagged:
         return None
     tokens = {name: len(sheet.tags) for name, sheet in prepared.sheets.items()}
     return tag_facts(fitted.measures, prepared.space, tokens, fitted.settings.data.cut)
-
-
-def tags_alone(prepared: Prepared, fitted: Fitted, tags: TagHead) -> tuple[Prepared, Fitted]:
-    """The `tags` of a run that learnt labels and tags, as if learnt alone; its course was that of both."""
-    alone = replace(
-        fitted,
-        model=fitted.model.of_tags(),
-        settings=fitted.settings.of_tags(),
-        measures=tags.measures,
-        dev=tags.scores,
-        metric=usual_of_tags(tags.head.space.names),
-        history=[],
-        tags=None,
-    )
-    return replace(prepared, space=tags.head.space, tag_space=None), alone
 
 
 def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,25 +12,39 @@ from typing import Any
 from tagwright import bundle
 from tagwright.assemble.attempts import Attempts
 from tagwright.assemble.decided import Fitted, decided, undecided
+from tagwright.assemble.dev import Watched
 from tagwright.assemble.exact import is_exact
-from tagwright.assemble.facts import card_facts, fit_facts, refitted_on, tags_alone
+from tagwright.assemble.facts import card_facts, fit_facts, other_facts, refitted_on
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
 from tagwright.assemble.sheets import with_cut
-from tagwright.assemble.train import check, train, watched
+from tagwright.assemble.train import OF_HEAD, check, train
 from tagwright.assemble.training import Progress, Run, nothing, silent
-from tagwright.errors import ModelError
+from tagwright.errors import ModelError, SettingsError
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.folder import named, require_model, require_ours
+from tagwright.named_heads import HeadChoice, sources
 from tagwright.read import Data, read_data
+from tagwright.read.data import HeadColumns, of_head
 from tagwright.report import fit_report, model_card
+from tagwright.report.facts import CardFacts
 from tagwright.settings import Settings, check_settings, resolve
 
 PHASES = ("fit", "refit", "teacher")
-TAGS_REPORT = "report-tags.html"  # where labels of texts are learnt, too
+REPORT = "report.html"  # of the first head; of another its name is in it
 UNDESCRIBED = "# A text tagger made with Tagwright\n"
 UNDECIDED = f"{UNDESCRIBED}\n## Decision rule\n\nNot fitted yet: `tagwright decide` does that.\n"
-RUN_MARKS = (*PHASES, "outcome.json", "report.html")  # what tells a run folder for ours
+RUN_MARKS = (*PHASES, "outcome.json", REPORT)  # what tells a run folder for ours
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadOutcome:
+    """What one of several heads came to on dev: metrics of its labels, on so many rows or tokens."""
+
+    metrics: Mapping[str, float]
+    label_names: tuple[str, ...]
+    rows: int
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +59,13 @@ class Outcome:
     refitted_on: int | None = None  # texts of train and dev
     tokens: int | None = None  # of the rows, where these are tagged
     label_names: tuple[str, ...] = ()
-    tag_names: tuple[str, ...] = ()
-    tags: Mapping[str, float] | None = None  # metrics of the head for tokens, beside that for texts
+    heads: Mapping[str, HeadOutcome] = field(default_factory=dict)  # every head, where there are several
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         facts = {"split": "dev", "convention": "sklearn", "rows": self.rows, "refitted_on": self.refitted_on}
         facts |= {} if self.tokens is None else {"tokens": self.tokens}
-        facts |= {} if self.tags is None else {"tags": dict(self.tags)}
+        facts |= {"heads": {name: dict(head.metrics) for name, head in self.heads.items()}} if self.heads else {}
         report = None if self.report is None else str(self.report)
         files = {"model": str(self.model), "report": report}
         return {"metrics": self.metrics, **facts, "seconds": round(self.seconds, 3), **files}
@@ -85,10 +98,10 @@ def fit_folder(
         finished = resume and out.exists() and (folder / "outcome.json").exists()
         if finished:
             done = _finished(out, folder, prepared.fingerprint(settings))
-            return replace(done, label_names=prepared.space.names, tag_names=_tag_names(prepared))
+            return replace(done, label_names=prepared.space.names, heads=_head_outcomes(prepared, done.heads))
     with ranks.together():
         if overwrite and not resume and ranks.first:
-            _clear(folder, ("elements.csv", TAGS_REPORT, *RUN_MARKS))  # the marks last: a kill leaves a run folder
+            _clear(folder, ("elements.csv", *_of_heads(folder), *RUN_MARKS))  # marks last: a kill leaves a run folder
     with _kept_if_filled(folder) if ranks.first else nullcontext():
         trained = train(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
     with ranks.together():
@@ -126,7 +139,7 @@ def _prepared(
     for sentence in check(prepared, settings):
         say(sentence)
     if not is_exact(settings):  # there is one solution, and none to be chosen
-        say(f"score: {watched(settings, prepared.space)} on dev")
+        say(f"score: {Watched(prepared, settings)} on dev")
     return prepared, settings
 
 
@@ -137,7 +150,7 @@ def _outcome(
     folder, report = run_folder(out), None
     if writes:
         attempts = Attempts(say)
-        card = attempts.of("the model card", lambda: model_card(card_facts(prepared, fitted)), UNDESCRIBED)
+        card = attempts.of("the model card", lambda: model_card(card_of(prepared, fitted)), UNDESCRIBED)
         bundle.rewrite(fitted.model, out, card=card)
         report = attempts.of("the report", lambda: write_report(prepared, fitted, folder), None)
     outcome = Outcome(
@@ -145,9 +158,8 @@ def _outcome(
         report=report,
         rows=prepared.tables["dev"].num_rows,
         tokens=len(prepared.sheets["dev"].tags) if prepared.tagged else None,
-        tags=fitted.tags.head.metrics["metrics"] if fitted.tags else None,
         label_names=prepared.space.names,
-        tag_names=_tag_names(prepared),
+        heads=_head_outcomes(prepared, {name: head.metrics["metrics"] for name, head in fitted.model.heads.items()}),
         seconds=fitted.seconds,
         metrics=_metrics(fitted),
         refitted_on=refitted_on(prepared, fitted),
@@ -155,7 +167,7 @@ def _outcome(
     if writes:
         done = {**outcome.as_dict(), "fingerprint": fingerprint}
         (folder / "outcome.json").write_text(json.dumps(done), encoding="utf-8")
-        _clear(folder, PHASES)  # the model stands; its checkpoints have served
+        _clear(folder, (*PHASES, *_of_heads(folder, "")))  # the model stands; its checkpoints have served
     return outcome
 
 
@@ -167,24 +179,41 @@ def run_folder(out: Path) -> Path:
 
 def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
     """The data and the resolved settings, whose defaults depend on the task."""
-    data = read_data(source, **{key: value for key, value in given.get("data", {}).items() if key != "cut"})
-    settings = resolve(given, data.task, data.size)
+    heads = sources(given)
+    options = {key: value for key, value in given.get("data", {}).items() if key != "cut"}
+    if heads and "labels" in options:
+        raise SettingsError("data.labels (--labels) is for a model with one head; of several each has its own labels")
+    data = read_data(source, **options, heads=heads or None)
+    settings = resolve(given, data.task, data.size, {name: one.task for name, one in data.heads.items()} or None)
     # what was found is kept with the model, so that `tag` and `score` look into the same columns
     columns = ",".join(data.text_columns) or settings.data.text
     kept = replace(settings.data, text=columns, separator=data.separator)
-    return data, with_cut(replace(settings, data=kept), data)
+    found = {name: found_head(settings.heads[name], data.heads[name]) for name in heads}
+    return data, with_cut(replace(settings, data=kept, heads={**settings.heads, **found}), data)
+
+
+def found_head(choice: HeadChoice, found: HeadColumns) -> HeadChoice:
+    """The head with what reading has found of its labels."""
+    columns, separator = ",".join(found.columns), found.separator
+    return replace(choice, own=replace(choice.own, labels=columns, task=found.task, separator=separator))
 
 
 def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
-    """The HTML report of a run, and one of the tags beside labels; None where the plotting libraries are missing."""
+    """The HTML report of a run, one for each head; None where the plotting libraries are missing."""
     if not can_report():
         return None
-    path = folder / "report.html"
-    path.write_text(fit_report(fit_facts(prepared, fitted)), encoding="utf-8")
-    if fitted.tags is not None:
-        tags = fit_report(fit_facts(*tags_alone(prepared, fitted, fitted.tags)))
-        (folder / TAGS_REPORT).write_text(tags, encoding="utf-8")
-    return path
+    for name in fitted.heads:
+        page = fit_report(fit_facts(prepared.answered(name), fitted.alone(name)))
+        path = REPORT if name == prepared.first else f"report-{name}.html"
+        (folder / path).write_text(page, encoding="utf-8")
+    return folder / REPORT
+
+
+def card_of(prepared: Prepared, fitted: Fitted) -> CardFacts:
+    """The card of a model: that of its first head, with the others in short."""
+    first, *others = fitted.heads
+    facts = card_facts(prepared.answered(first), fitted.alone(first))
+    return replace(facts, name=first, others=[other_facts(name, fitted.heads[name].head) for name in others])
 
 
 def can_report() -> bool:
@@ -236,7 +265,9 @@ def _finished(out: Path, folder: Path, fingerprint: str) -> Outcome:
         seconds=content["seconds"],
         refitted_on=content.get("refitted_on"),
         tokens=content.get("tokens"),
-        tags=content.get("tags"),
+        heads={
+            name: HeadOutcome(metrics=found, label_names=(), rows=0) for name, found in content.get("heads", {}).items()
+        },
     )
 
 
@@ -245,8 +276,25 @@ def _dropped(prepared: Prepared) -> list[str]:
     return [f"left out: {count} {'row' if count == 1 else 'rows'} with {reason}" for reason, count in dropped]
 
 
-def _tag_names(prepared: Prepared) -> tuple[str, ...]:
-    return () if prepared.tag_space is None else prepared.tag_space.names
+def _head_outcomes(prepared: Prepared, metrics: Mapping[str, Any]) -> dict[str, HeadOutcome]:
+    """What several heads came to; nothing of one alone."""
+    if len(prepared.heads) < 2:
+        return {}
+    return {name: _head_outcome(prepared, name, metrics[name]) for name in prepared.heads}
+
+
+def _head_outcome(prepared: Prepared, name: str, metrics: Any) -> HeadOutcome:
+    found = metrics.metrics if isinstance(metrics, HeadOutcome) else metrics
+    head, table = prepared.heads[name], of_head(prepared.tables["dev"], name)
+    rows = table.num_rows - table["tags" if head.tags_tokens else "labels"].null_count
+    tokens = int((head.tags["dev"] >= 0).sum()) if head.tags is not None else None
+    return HeadOutcome(metrics=found, label_names=head.space.names, rows=rows, tokens=tokens)
+
+
+def _of_heads(folder: Path, reports: str = "report-*.html") -> list[str]:
+    """What heads have of their own in a run folder: the state of their teachers, and `reports`."""
+    patterns = [pattern for pattern in (f"{OF_HEAD}*", reports) if pattern]
+    return [path.name for pattern in patterns for path in folder.glob(pattern)]
 
 
 def _metrics(fitted: Fitted) -> dict[str, float]:

@@ -1,26 +1,43 @@
 """The rows that a run learns from, with all that a teacher adds to them: soft labels, and labels that are excused."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 from tagwright.assemble.excuse import check_elements, excused_rows
 from tagwright.assemble.memory import require_soft_memory
 from tagwright.assemble.prepare import UNLABELLED, Prepared, learns_unlabelled
 from tagwright.assemble.teacher import Teaching, check_teachers
-from tagwright.batches.rows import Rows
+from tagwright.batches.rows import HeadRows, Rows
+from tagwright.fit.head_objective import HeadObjective
 from tagwright.masks.elements import ElementMask
 from tagwright.network import Network
 from tagwright.objective import Objective
 from tagwright.settings import Settings
 
 
-def lessons(teaching: Teaching, names: Sequence[str], network: Network, objective: Objective) -> Rows:
+def lessons(
+    prepared: Prepared,
+    teachings: Mapping[str, Teaching],
+    names: Sequence[str],
+    network: Network,
+    objectives: Mapping[str, HeadObjective],
+    settings: Settings,
+) -> Rows:
     """The rows of some tables, and of texts without labels where these are learnt from; a teacher is asked only where
     the targets or the mask want one."""
-    names = [*names, *_unlabelled(teaching.prepared, teaching.settings)]
+    names = [*names, *_unlabelled(prepared, settings)]
+    rows = reduce(add, (prepared.rows(name, network, settings) for name in names))
+    heads = {name: _taught(teachings[name], names, own, objectives[name].objective) for name, own in rows.heads.items()}
+    return replace(rows, heads=heads)
+
+
+def _taught(teaching: Teaching, names: Sequence[str], rows: HeadRows, objective: Objective) -> HeadRows:
+    """The rows of one head with its soft labels, and with those that its words excuse."""
     scores, mask = partial(teaching.scores, names), objective.mask_of
-    rows = teaching.prepared.training_rows(names, network, teaching.settings, teacher=scores)
+    soft = teaching.prepared.soft_labels(names, teaching.settings, teacher=scores)
+    rows = replace(rows, soft=soft)
     if not isinstance(mask, ElementMask):
         return rows
     return replace(rows, excused=excused_rows(teaching, names, mask, rows.target))

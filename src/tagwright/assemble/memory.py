@@ -30,8 +30,10 @@ def crowded(parts: int, rows: int, settings: Settings, say: Callable[[str], None
     what = f"the GPU's memory does not hold {at_once} {'texts' if at_once > 1 else 'text'} at once"
     if parts >= rows:
         raise SettingsError(f"{what}; take a smaller fit.limit or a smaller encoder")
-    if find("losses", settings.loss.name).factory.batchwise:
-        raise SettingsError(f"{what}, and {settings.loss.name} looks at a whole batch; take a smaller fit.batch")
+    losses = [settings.of(head).loss.name for head in settings.heads] or [settings.loss.name]
+    batchwise = [loss for loss in losses if find("losses", loss).factory.batchwise]
+    if batchwise:
+        raise SettingsError(f"{what}, and {batchwise[0]} looks at a whole batch; take a smaller fit.batch")
     torch.cuda.empty_cache()
     say(f"{what}: batches are computed in {2 * parts} parts from here on (fit.accumulate), which add up to the same")
     return 2 * parts

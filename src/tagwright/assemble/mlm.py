@@ -11,7 +11,7 @@ from tagwright.assemble.prepare import Prepared, source_of
 from tagwright.embed._pieces import OwnPieces
 from tagwright.embed._source import find_source, transformers
 from tagwright.errors import SettingsError
-from tagwright.heads._mlm import MaskedPieces
+from tagwright.heads._mlm import MASKED, MaskedPieces
 from tagwright.heads._mlm_weights import activation_in, epsilon_in, form_in, weights_in
 from tagwright.regularise.mlm import require_sound
 from tagwright.sections import REGULARISE
@@ -33,7 +33,7 @@ def check_mlm(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
         )
     if prepared.tokeniser.mask is None:
         raise SettingsError(f"mlm hides pieces behind a mask token, and the tokenizer of {source} has none")
-    if settings.head.options.get("chunk"):
+    if any(settings.of(name).head.options.get("chunk") for name in prepared.heads):
         raise SettingsError("mlm does not go with labels in chunks; leave --head-chunk or mlm out")
     if form_in(find_source(source), _config(prepared)) is None:
         return (f"mlm: {source} brings no head for masked pieces, so one starts from its word vectors",)
@@ -59,7 +59,7 @@ def mlm_heads(prepared: Prepared, settings: Settings, encoder: Any) -> dict[str,
     )
     if form is not None:
         head.load_state_dict(weights_in(folder, form, head.state_dict()))
-    return {NAME: head}
+    return {MASKED: head}
 
 
 def _choice(settings: Settings) -> Choice | None:

@@ -68,26 +68,45 @@ def require_memory(prepared: Prepared, settings: Settings) -> None:
 
 
 def needed(prepared: Prepared, settings: Settings) -> Needed:
-    """The larger of two peaks: while weights are trained, and when the decision is fitted on dev."""
-    device, label_count = device_of(settings), len(prepared.space)
-    weights, kept, gradients = _weights(prepared, settings)
+    """The larger of two peaks: while weights are trained, and when the decisions are fitted on dev."""
+    first = prepared.first
+    heads = [_of_head(prepared.alone(name), settings.of(name), encoder=name == first) for name in prepared.heads]
+    training = [part for head in heads for part in (head.weights, head.gradients)]
+    kept, soft = ([getattr(head, kind) for head in heads] for kind in ("kept", "soft"))
+    scores, deciding = ([getattr(head, kind) for head in heads] for kind in ("scores", "deciding"))
+    if device_of(settings).type == "cuda":
+        return Needed(device=training, host=[*kept, *soft, *map(max, scores, deciding)])
+    once = [head.kept if head.kept.size else head.weights for head in heads]  # when the decision is fitted
+    phases = [[*training, *kept, *soft, *scores], [*once, *soft, *deciding]]
+    return Needed(device=[], host=max(phases, key=lambda phase: sum(part.size for part in phase)))
+
+
+class _OfHead(NamedTuple):
+    """What one head takes, the weights of the encoder among those of one of them."""
+
+    weights: Part
+    kept: Part
+    gradients: Part
+    soft: Part
+    scores: Part
+    deciding: Part
+
+
+def _of_head(prepared: Prepared, settings: Settings, *, encoder: bool) -> _OfHead:
+    label_count = len(prepared.space)
     rows, cells = _cells(prepared, settings)
-    training = [weights, gradients]
     scores = Part(WATCHED * cells, "scores", f"scores of {rows} × {label_count:,} labels")
     fitted = settings.decide.name in ("auto", "threshold") and not prepared.space.exclusive and not prepared.tagged
     deciding = Part((FITTED if fitted or settings.link == "none" else PLAIN) * cells, "scores", scores.told)
     soft = Part(0.0, "scores", "soft labels of train")
     if settings.targets.name != "hard":
         soft = soft._replace(size=float(FLOAT * prepared.tables["train"].num_rows * label_count))
-    if device.type == "cuda":
-        return Needed(device=training, host=[kept, soft, max(scores, deciding)])
-    once = kept if kept.size else weights  # the trained network alone, when the decision is fitted
-    phases = [[*training, kept, soft, scores], [once, soft, deciding]]
-    return Needed(device=[], host=max(phases, key=lambda phase: sum(part.size for part in phase)))
+    return _OfHead(*_weights(prepared, settings, encoder=encoder), soft, scores, deciding)
 
 
-def _weights(prepared: Prepared, settings: Settings) -> tuple[Part, Part, Part]:
-    """Weights with the state of their optimiser, the best weights so far, the gradients of a batch."""
+def _weights(prepared: Prepared, settings: Settings, *, encoder: bool) -> tuple[Part, Part, Part]:
+    """Weights with the state of their optimiser, the best weights so far, the gradients of a batch; those of the
+    `encoder` included, or not."""
     factory: Any = parts.find("encoders", settings.encoder.name).factory
     extra = parts.find("losses", settings.loss.name).factory.extra_logits
     columns, batch = len(prepared.space) + extra, settings.fit.batch
@@ -100,6 +119,7 @@ def _weights(prepared: Prepared, settings: Settings) -> tuple[Part, Part, Part]:
         best = Part(0.0 if is_exact(settings) else own, "weights", "a second copy of them (the best so far)")
         return Part(own, "weights", told), best, Part(logits + moved, "gradients", f"batches of {batch} texts")
     width, beside = _dense_width(prepared, settings)
+    beside = beside if encoder else 0
     size, copies = _matrix(settings, columns)
     own, told = (
         float(size * (width + 1) * columns),
@@ -156,9 +176,9 @@ def _cells(prepared: Prepared, settings: Settings) -> tuple[str, int]:
         tokens = len(prepared.sheets["dev"].tags)
         return f"{tokens:,} tokens of dev", tokens * len(prepared.space)
     texts = prepared.tables["dev"].num_rows
-    tags = 0 if prepared.tag_space is None else len(prepared.sheets["dev"].tags) * len(prepared.tag_space)
-    labels = 0 if shortlisted(settings.head, len(prepared.space)) else texts * len(prepared.space)
-    return f"{texts:,} texts of dev", labels + tags
+    return f"{texts:,} texts of dev", 0 if shortlisted(settings.head, len(prepared.space)) else texts * len(
+        prepared.space
+    )
 
 
 def _advice(kind: str, prepared: Prepared, settings: Settings) -> str:

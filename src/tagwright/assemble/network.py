@@ -13,6 +13,7 @@ from tagwright.assemble.slots import NO_SLOTS, slot_facts
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.errors import SettingsError
+from tagwright.fit.learner import soft_head
 from tagwright.inference import InferenceSettings, inference_of
 from tagwright.labels.space import LabelSpace
 from tagwright.model import Head
@@ -30,28 +31,29 @@ def learn(settings: Settings, tokens: Tokens, tokeniser: Tokeniser | None = None
 
 def build_network(
     settings: Settings,
-    spaces: Mapping[str, LabelSpace],
+    labels: Mapping[str, tuple[LabelSpace, int]],
     *,
     sizes: tuple[int, ...],
     learned: Mapping[str, np.ndarray],
     vectors: np.ndarray | None = None,
-    row_count: int = 0,
-    token_count: int = 0,
     fresh: bool = False,
     tokeniser: Tokeniser | None = None,
 ) -> Network:
     """A network, its weights a function of the seed; a `fresh` one starts from pretrained weights where it has some.
 
-    A head called "tags" is for tokens, beside one for texts.
+    Of each head it takes the labels, and how many examples of train they are counted among. Soft labels that have a
+    head of their own find it beside.
     """
     with forked_random():
         torch.manual_seed(seed_of(settings.fit.seed, "init"))
         encoder = _encoder(inference_of(settings), sizes=sizes, learned=learned, vectors=vectors, fresh=fresh)
         heads = {}
-        for name, space in spaces.items():
-            own = settings.of_tags() if name == "tags" else settings
-            bias = starting_bias(space, token_count if name == "tags" else row_count, own.link)
-            heads[name] = _head(encoder, described(own), space, own.link, bias, tokeniser)
+        for name, (space, examples) in labels.items():
+            own = settings.of(name)
+            bias = starting_bias(space, examples, own.link)
+            two = own.soft.heads == 2 and own.targets.name != "hard"
+            for one in (name, soft_head(name)) if two else (name,):
+                heads[one] = _head(encoder, described(own), space, own.link, bias, tokeniser)
         return Network(encoder, heads)
 
 

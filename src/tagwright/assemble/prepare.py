@@ -4,19 +4,21 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from operator import add
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.sparse import csr_array
 
 from tagwright import parts
 from tagwright.assemble.named_files import file_digests
 from tagwright.assemble.network import learn
-from tagwright.assemble.sheets import Sheet, flat, sheet_of, tag_rows, tag_space
-from tagwright.batches.rows import Rows
+from tagwright.assemble.sheets import Sheet, flat, sheet_of, tag_space, tags_at, tags_of, windows_of
+from tagwright.batches.inputs import Inputs
+from tagwright.batches.places import TagInputs
+from tagwright.batches.rows import HeadRows, Rows
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.embed.vectors import read_vectors
@@ -25,16 +27,35 @@ from tagwright.labels.space import LabelSpace
 from tagwright.model import inputs_of
 from tagwright.network import Network
 from tagwright.read import Data
+from tagwright.read.data import HeadColumns, of_head
 from tagwright.read.keep import keep
 from tagwright.read.split import split
 from tagwright.settings import Settings
 from tagwright.targets.distil import Teacher, nobody
 from tagwright.targets.hard import hard
 
+MAIN = "main"  # the head of a run with one
 FEW = 50  # texts
 NO_LABEL = "no label known"  # why a text is left out
 UNLABELLED = "unlabelled"  # the table of train's texts without labels
 LEARNT_FROM = {"text", "labels", "values", "unknown", "weight", "tokens", "tags"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadData:
+    """What is known of one head before training: its labels, and how many examples of train they are counted among.
+
+    A head that tags tokens has the ids of all tags of each table, where the others have texts.
+    """
+
+    space: LabelSpace
+    examples: int
+    tags: Mapping[str, np.ndarray] | None = None
+
+    @property
+    def tags_tokens(self) -> bool:
+        """Whether its labels are tags of tokens."""
+        return self.tags is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +65,7 @@ class Prepared:
     tables: dict[
         str, pa.Table
     ]  # train and dev, without empty texts and unlabelled rows; these where they are learnt from
-    space: LabelSpace
+    heads: Mapping[str, HeadData]
     tokeniser: Tokeniser
     tokens: dict[str, Tokens]
     learned: dict[str, np.ndarray]
@@ -53,13 +74,22 @@ class Prepared:
     dropped: dict[str, int]
     warnings: tuple[str, ...]
     source: str
-    sheets: Mapping[str, Sheet] = field(default_factory=dict)  # of the same tables, where tokens are tagged
-    tag_space: LabelSpace | None = None  # of the sheets' tags, where `space` are labels of whole texts
+    sheets: Mapping[str, Sheet] = field(default_factory=dict)  # of the same tables, where texts come as tokens
+
+    @property
+    def first(self) -> str:
+        """The name of the first head."""
+        return next(iter(self.heads))
+
+    @property
+    def space(self) -> LabelSpace:
+        """The labels of the first head."""
+        return self.heads[self.first].space
 
     @property
     def tagged(self) -> bool:
-        """Whether tokens are tagged and nothing else: `space` are the tags."""
-        return bool(self.sheets) and self.tag_space is None
+        """Whether the first head tags tokens."""
+        return self.heads[self.first].tags_tokens
 
     @property
     def token_count(self) -> int:
@@ -67,44 +97,95 @@ class Prepared:
         return len(self.sheets["train"].tags) if self.sheets else 0
 
     @property
-    def example_count(self) -> int:
-        """What labels are counted among in train: its texts, or its tokens where only these are tagged."""
-        return self.token_count if self.tagged else self.tables["train"].num_rows
+    def counted(self) -> int:
+        """What the rows of train count in a mean: texts, or the tokens that have a tag where every head tags tokens."""
+        if not self.only_tokens:
+            return self.tables["train"].num_rows
+        tags = [head.tags["train"] >= 0 for head in self.heads.values() if head.tags is not None]
+        return int(np.any(tags, axis=0).sum())
+
+    @property
+    def only_tokens(self) -> bool:
+        """Whether every head tags tokens, so that texts are read in windows from end to end."""
+        return all(head.tags_tokens for head in self.heads.values())
+
+    def alone(self, name: str) -> "Prepared":
+        """The same for one head, as if no other were learnt; texts on which it has no label stay."""
+        head = self.heads[name]
+        if len(self.heads) == 1:
+            return self
+        tables = {one: of_head(table, name) for one, table in self.tables.items()}
+        sheets = self.sheets
+        if head.tags is not None:
+            sheets = {one: sheet._replace(tags=head.tags[one]) for one, sheet in sheets.items()}
+        return replace(self, tables=tables, heads={name: head}, sheets=sheets)
+
+    def answered(self, name: str) -> "Prepared":
+        """The same for one head, of dev the texts alone that have an answer for it."""
+        made = self.alone(name)
+        dev, kind = made.tables["dev"], "tags" if made.tagged else "labels"
+        if not dev[kind].null_count:
+            return made
+        known = pc.is_valid(dev[kind])
+        dev, sheets = dev.filter(known), made.sheets
+        if made.sheets:
+            whole = made.sheets["dev"]
+            kept = np.repeat(known.to_numpy(zero_copy_only=False), np.diff(whole.offsets))
+            sheets = {**sheets, "dev": sheet_of(dev, self.tokeniser, whole.tags[kept])}
+        tokens = sheets["dev"].tokens if sheets else self.tokeniser.encode(dev["text"])
+        return replace(made, tables={**made.tables, "dev": dev}, sheets=sheets, tokens={**made.tokens, "dev": tokens})
 
     def rows(self, name: str, network: Network, settings: Settings) -> Rows:
         """The rows of a table, with the labels as given."""
-        table = self.tables[name]
-        unknown, weight = None, None
+        table, weight = self.tables[name], None
         if "weight" in table.column_names:
             weight = pc.fill_null(table["weight"], 1.0).to_numpy().astype(np.float32)
             weight = weight / weight.mean()
-        if self.tagged:
-            return tag_rows(self.sheets[name], self.tokeniser, settings, weight=weight)
-        target = hard(table, self.space)
-        if "unknown" in table.column_names:
-            unknown = self.space.encode(table["unknown"]).matrix(len(self.space))
-        if self.sheets:
-            made = tag_rows(self.sheets[name], self.tokeniser, settings, weight=weight, target=target)
-            return replace(made, unknown=unknown)
-        inputs = inputs_of(network, self.tokens[name], limit=settings.fit.limit)
-        sparse = bool(settings.head.options.get("chunk", 0))
-        return Rows(inputs=inputs, target=target, unknown=unknown, weight=weight, sparse=sparse)
+        inputs = self._inputs(name, network, settings)
+        if weight is not None and isinstance(inputs, TagInputs):
+            weight = weight[inputs.places.text]
+        heads = {head: self._answers(name, head, settings.of(head), inputs) for head in self.heads}
+        return Rows(inputs=inputs, heads=heads, weight=weight)
 
-    def training_rows(
-        self, names: Sequence[str], network: Network, settings: Settings, *, teacher: Teacher = nobody
-    ) -> Rows:
-        """The rows of some tables to learn from, with the soft labels that the settings name, made of them alone.
+    def _inputs(self, name: str, network: Network, settings: Settings) -> Inputs:
+        limit = settings.fit.limit
+        if not self.sheets:
+            return inputs_of(network, self.tokens[name], limit=limit)
+        part = settings.of(self.first).head
+        return windows_of(self.sheets[name], self.tokeniser, part, limit=limit, whole=self.only_tokens)
+
+    def _answers(self, name: str, head: str, own: Settings, inputs: Inputs) -> HeadRows:
+        """What one head learns of the rows of a table."""
+        data, table = self.heads[head], of_head(self.tables[name], head)
+        if data.tags is not None and isinstance(inputs, TagInputs):
+            nothing = csr_array((len(inputs.lengths), 0), dtype=np.float32)
+            return HeadRows(target=nothing, tags=tags_at(data.tags[name], inputs))
+        space, unknown = data.space, None
+        if "unknown" in table.column_names:
+            unknown = space.encode(table["unknown"]).matrix(len(space))
+        labelled = pc.is_valid(table["labels"]).to_numpy(zero_copy_only=False)
+        if not labelled.all() and parts.find("heads", own.head.name).factory.has_slots:
+            everything = csr_array(np.repeat(~labelled[:, None], len(space), 1).astype(np.float32))
+            unknown = everything if unknown is None else csr_array(unknown + everything)
+        sparse = bool(own.head.options.get("chunk", 0))
+        told = None if labelled.all() or name == UNLABELLED else labelled
+        return HeadRows(target=hard(table, space), unknown=unknown, sparse=sparse, labelled=told)
+
+    def soft_labels(
+        self, names: Sequence[str], settings: Settings, *, teacher: Teacher = nobody
+    ) -> np.ndarray | csr_array | None:
+        """The soft labels of a single head that its settings name, made of these tables alone; None for hard ones.
 
         `teacher` scores these rows, and is asked only by targets that want it.
         """
-        whole = reduce(add, (self.rows(name, network, settings) for name in names))
         if settings.targets.name == "hard":
-            return whole
+            return None
         columns = [name for name in ("labels", "values") if all(name in self.tables[one].column_names for one in names)]
         table = pa.concat_tables([self.tables[name].select(columns) for name in names])
         tokens = reduce(Tokens.joined, map(self.words, names))
         facts = {"table": table, "space": self.space, "tokens": tokens, "teacher": teacher}
-        return replace(whole, soft=parts.build("targets", settings.targets.name, settings.targets.options, **facts))
+        made: np.ndarray | csr_array = parts.build("targets", settings.targets.name, settings.targets.options, **facts)
+        return made
 
     def fingerprint(self, settings: Settings) -> str:
         """A digest of the data and of every setting that moves the result."""
@@ -126,7 +207,7 @@ class Prepared:
 def table_digest(table: pa.Table) -> str:
     """A digest of what is learnt from or scored by, in hexadecimal."""
     digest = hashlib.sha256()
-    for column in sorted(set(table.column_names) & LEARNT_FROM):
+    for column in sorted(name for name in table.column_names if name.partition("/")[0] in LEARNT_FROM):
         sink = pa.BufferOutputStream()
         part = table.select([column]).combine_chunks()
         with pa.ipc.new_stream(sink, part.schema) as writer:
@@ -138,19 +219,39 @@ def table_digest(table: pa.Table) -> str:
 def prepare(data: Data, settings: Settings) -> Prepared:
     """Split, clean, cut what is to be rare, learn labels and vocabulary from train, tokenise every text once."""
     choice = settings.split
+    if data.task == "both" and not data.heads:
+        raise DataError(f"{data.source} has labels of texts and tags of tokens, but names no heads for them")
+    if settings.heads.keys() != data.heads.keys():
+        raise SettingsError(
+            f"the settings name the heads {', '.join(settings.heads) or 'none'}, and {data.source} was read for "
+            f"{', '.join(data.heads) or 'none'}; `tagwright fit` reads data by its settings"
+        )
     whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     dropped: dict[str, int] = {}
-    tagged = data.task == "tokens"  # and nothing else
-    tables = {name: _clean(whole.tables[name], dropped, tagged=tagged) for name in ("train", "dev")}
+    tables = {name: _clean(whole.tables[name], dropped, _asked(data)) for name in ("train", "dev")}
     _require_rows(tables, data.source)
-    if data.task in ("one", "many") and learns_unlabelled(settings):
+    if data.task in ("one", "many") and not data.heads and learns_unlabelled(settings):
         tables |= _unlabelled(whole.tables["train"], dropped)
-    tables["train"], cut = keep(tables["train"], choice.keep, seed=choice.seed)
+    cut: tuple[str, ...] = ()
+    if choice.keep:
+        tables["train"], cut = keep(tables["train"], choice.keep, seed=choice.seed)
+    columns = data.heads or {MAIN: HeadColumns(task=data.task, columns=data.label_columns, separator=data.separator)}
+    heads: dict[str, HeadData] = {}
+    sheets: dict[str, Sheet] = {}
     if data.task in ("tokens", "both"):
-        known = _tags(tables, settings, labelled=not tagged)
+        tokeniser, sheets = _laid_out(tables, settings)
+        tokens = {name: sheet.tokens for name, sheet in sheets.items()}
     else:
-        known = _labels(tables, settings, exclusive=data.task == "one")
-    space, tokeniser, tokens, sheets, warnings, beside = known
+        tokeniser = _embed(settings).train(tables["train"]["text"], seed=choice.seed)
+    warnings: tuple[str, ...] = ()
+    for name, one in columns.items():
+        heads[name], said = _head_data(tables, name, one, data.source, several=len(columns) > 1)
+        warnings += said
+    if not sheets:  # after heads: a text of dev whose only label is left out has gone
+        tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
+    else:
+        tags = next(head.tags for head in heads.values() if head.tags is not None)
+        sheets = {name: sheet._replace(tags=tags[name]) for name, sheet in sheets.items()}
     warnings += _few("dev", tables["dev"].num_rows)
     _require_rows(tables, data.source)
     vectors, found = None, whole.found + cut + _taught(tables)
@@ -164,7 +265,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     learned = learn(settings, tokens["train"], tokeniser)
     return Prepared(
         tables=tables,
-        space=space,
+        heads=heads,
         tokeniser=tokeniser,
         tokens=tokens,
         learned=learned,
@@ -174,47 +275,56 @@ def prepare(data: Data, settings: Settings) -> Prepared:
         warnings=warnings,
         source=data.source,
         sheets=sheets,
-        tag_space=beside,
     )
 
 
-class _Known(NamedTuple):
-    """What is learnt of the tables before anything is trained."""
+def _head_data(
+    tables: dict[str, pa.Table], name: str, columns: HeadColumns, source: str, *, several: bool
+) -> tuple[HeadData, tuple[str, ...]]:
+    """What is known of a head, and sentences on labels of dev that train does not have.
 
-    space: LabelSpace
-    tokeniser: Tokeniser
-    tokens: dict[str, Tokens]
-    sheets: dict[str, Sheet]
-    warnings: tuple[str, ...]  # of labels and tags of dev that train does not have
-    beside: LabelSpace | None = None  # the tags, where the space are labels
-
-
-def _labels(tables: dict[str, pa.Table], settings: Settings, *, exclusive: bool) -> _Known:
-    """Of texts with labels. A text of dev whose only label is left out goes, for it has none to be right about."""
-    space = LabelSpace.of(tables["train"]["labels"], exclusive=exclusive)
-    tokeniser = _embed(settings).train(tables["train"]["text"], seed=settings.split.seed)
-    seen = space.encode(tables["dev"]["labels"])
-    if exclusive:
+    A text of dev whose only label is left out goes where there is one head: it has none to be right about.
+    """
+    own = {one: of_head(table, name) for one, table in tables.items()}
+    of_whom = f" of {name}" if several else ""
+    kind = "tags" if columns.task == "tokens" else "labels"
+    for one in ("train", "dev"):
+        if several and own[one][kind].null_count == own[one].num_rows:
+            raise DataError(
+                f"{source} has no text of {one} with {kind} of {name}; it has nothing to learn or choose by"
+            )
+    if columns.task == "tokens":
+        space = tag_space(own["train"])
+        made = {one: tags_of(table, space) for one, table in own.items()}
+        outside = "they count as O" if "O" in space.index else "no answer is right there"
+        tags = {one: ids for one, (ids, _) in made.items()}
+        head = HeadData(space=space, examples=int((tags["train"] >= 0).sum()), tags=tags)
+        return head, _unseen("dev", f"tags{of_whom}", made["dev"][1], outside)
+    exclusive = columns.task == "one"
+    labels = own["train"]["labels"]
+    space = LabelSpace.of(labels, exclusive=exclusive)
+    seen = space.encode(own["dev"]["labels"])
+    if exclusive and several:
+        _forget(tables, "dev", name, np.diff(seen.offsets) == 0)
+    elif exclusive:
         tables["dev"] = tables["dev"].filter(pa.array(np.diff(seen.offsets) > 0))
-    tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
-    return _Known(space, tokeniser, tokens, {}, _unseen("dev", "labels", seen.unseen, "they are left out"))
+    head = HeadData(space=space, examples=len(labels) - labels.null_count)
+    return head, _unseen("dev", f"labels{of_whom}", seen.unseen, "they are left out")
 
 
-def _tags(tables: dict[str, pa.Table], settings: Settings, *, labelled: bool) -> _Known:
-    """Of tokens with tags, and of texts with labels where they are `labelled`, too."""
-    space, embed = tag_space(tables["train"]), _embed(settings)
-    tokeniser: Tokeniser = embed.train_tokens(flat(tables["train"]["tokens"]), seed=settings.split.seed)
-    made = {name: sheet_of(table, tokeniser, space) for name, table in tables.items()}
-    sheets = {name: sheet for name, (sheet, _) in made.items()}
-    tokens = {name: sheet.tokens for name, sheet in sheets.items()}
-    outside = "they count as O" if "O" in space.index else "no answer is right there"
-    warnings = _unseen("dev", "tags", made["dev"][1], outside)
-    if not labelled:
-        return _Known(space, tokeniser, tokens, sheets, warnings)
-    labels = LabelSpace.of(tables["train"]["labels"])
-    strange = labels.encode(tables["dev"]["labels"]).unseen
-    warnings += _unseen("dev", "labels", strange, "they are left out")
-    return _Known(labels, tokeniser, tokens, sheets, warnings, space)
+def _forget(tables: dict[str, pa.Table], one: str, head: str, rows: np.ndarray) -> None:
+    """Make `rows` (n,) of a table unlabelled for a head: none of their labels is known."""
+    table = tables[one]
+    own = f"labels/{head}"  # "labels" are those of all heads where each has its own
+    name = own if own in table.column_names else "labels"
+    place = table.column_names.index(name)
+    tables[one] = table.set_column(place, name, pc.if_else(pa.array(rows), None, table[name]))
+
+
+def _laid_out(tables: Mapping[str, pa.Table], settings: Settings) -> tuple[Tokeniser, dict[str, Sheet]]:
+    """Texts that come as tokens: a tokeniser learnt from those of train, and the pieces of all."""
+    tokeniser: Tokeniser = _embed(settings).train_tokens(flat(tables["train"]["tokens"]), seed=settings.split.seed)
+    return tokeniser, {name: sheet_of(table, tokeniser) for name, table in tables.items()}
 
 
 def _embed(settings: Settings) -> Any:
@@ -250,9 +360,19 @@ def learns_unlabelled(settings: Settings) -> bool:
     return alone and not parts.find("heads", settings.head.name).factory.has_slots and not by_gold
 
 
-def _clean(table: pa.Table, dropped: dict[str, int], *, tagged: bool) -> pa.Table:
-    empty, unlabelled = _empty(table), pc.is_null(table["tags" if tagged else "labels"])
-    unknown = "no tags" if tagged else NO_LABEL
+def _asked(data: Data) -> list[str]:
+    """The columns that hold what is to be learnt: a row without any is left out."""
+    if not data.heads:
+        return ["tags" if data.task == "tokens" else "labels"]
+    plain = {name: "tags" if one.task == "tokens" else "labels" for name, one in data.heads.items()}
+    there = data.first.column_names
+    return [f"{column}/{name}" if f"{column}/{name}" in there else column for name, column in plain.items()]
+
+
+def _clean(table: pa.Table, dropped: dict[str, int], asked: Sequence[str]) -> pa.Table:
+    empty = _empty(table)
+    unlabelled = reduce(pc.and_, (pc.is_null(table[column]) for column in asked))
+    unknown = "no tags" if list(asked) == ["tags"] else NO_LABEL
     for reason, hit in {"empty text": empty, unknown: unlabelled}.items():
         count = pc.sum(hit).as_py() or 0
         if count:

@@ -15,9 +15,11 @@ def check_ranks(settings: Settings, ranks: Ranks) -> None:
     """Refuse settings that only one process can train with."""
     if ranks.world == 1:
         return
-    if parts.find("losses", settings.loss.name).factory.batchwise:
+    losses = [head.settings.loss.name for head in settings.heads.values()] or [settings.loss.name]
+    batchwise = [name for name in losses if parts.find("losses", name).factory.batchwise]
+    if batchwise:
         raise SettingsError(
-            f"{settings.loss.name} looks at a whole batch, and each of {ranks.world} processes sees a share of it; "
+            f"{batchwise[0]} looks at a whole batch, and each of {ranks.world} processes sees a share of it; "
             "train in one process, or take a loss of single texts such as bce, zlpr or dice"
         )
     if parts.find("encoders", settings.encoder.name).factory.sparse:

@@ -1,7 +1,7 @@
 """Another decision for a trained model: fitted on new data, or set by hand. The weights stay."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +11,35 @@ from scipy.sparse import csr_array
 
 from tagwright import bundle, parts
 from tagwright.assemble.decision import decided_by, decision_named, measured, rule_of, truth_of
-from tagwright.assemble.facts import decision_of
+from tagwright.assemble.facts import decision_of, other_facts
 from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
 from tagwright.assemble.sheets import flat, tags_of, truth_of_tags
 from tagwright.assemble.spans import given_tokens, token_scores
-from tagwright.errors import SettingsError, unknown
+from tagwright.errors import SettingsError
 from tagwright.lists import offsets_of
 from tagwright.merge import assigned
 from tagwright.model import Head, Model, Scores
 from tagwright.read._find import whole
-from tagwright.report.card import recarded
+from tagwright.report.card import recarded, with_others
 from tagwright.settings import Choice
 from tagwright.shortlist import ShortScores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redecided:
+    """The new rule of a head, and its figures where it was fitted on data; `tags` where it tags tokens."""
+
+    rule: str
+    head: str
+    tags: tuple[str, ...] | None = None
+    split: str | None = None
+    convention: str | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        found = {"split": self.split, "convention": self.convention, "metrics": dict(self.metrics)}
+        return {"rule": self.rule, "head": self.head, **(found if self.metrics else {})}
 
 
 def redecide(
@@ -36,13 +53,13 @@ def redecide(
     device: str = "auto",
     plugins: bool = False,
     **columns: Any,
-) -> dict[str, Any]:
+) -> Redecided:
     """Write the model folder anew with this rule for one head; its figures on the source come back, if there is one.
 
     "auto" is spans where the head tags tokens, argmax where labels exclude each other, else threshold.
     """
     model = bundle.load(folder, device=device, plugins=plugins)
-    name = _named(model, head)
+    name = model.of(head).first
     options = assigned(f"decide.{assignment}" for assignment in assignments).get("decide", {})
     old = model.heads[name]
     choice = rule_of(Choice(name=rule, options=options), exclusive=old.space.exclusive, tagged=old.tags_tokens)
@@ -51,14 +68,11 @@ def redecide(
     card = bundle.load_card(folder)
     if name == model.first:
         card = recarded(card, decision_of(fresh), found.get("metrics", {}), found.get("split"))
+    else:
+        others = [other_facts(one, model.heads[one]) for one in model.heads if one != model.first]
+        card = with_others(card, model.first, others)
     bundle.rewrite(model, folder, card=card)
-    return {"rule": choice.name, "head": name, **found}
-
-
-def _named(model: Model, head: str | None) -> str:
-    if head is not None and head not in model.heads:
-        raise SettingsError(unknown("head", head, model.heads))
-    return model.first if head is None else head
+    return Redecided(rule=choice.name, head=name, tags=fresh.space.names if fresh.tags_tokens else None, **found)
 
 
 def _decided(
@@ -71,7 +85,7 @@ def _decided(
             raise SettingsError(f"{said}: give it after the model, or choose another --rule")
         decision = parts.build("decide", choice.name, choice.options, label_names=head.space.names)
         return replace(head, rule=choice.name, decision=decision, metrics=_without_figures(head)), {}
-    data = read_for_model(model, source, columns)
+    data = read_for_model(model.alone(name), source, columns).alone(name)
     wanted = split or ("dev" if "dev" in data.tables else None)
     on, table = labelled_rows(data, wanted, "tags" if head.tags_tokens else "labels")
     truth, scores, texts = (_of_tokens if head.tags_tokens else _of_texts)(model, name, table, data.source)
@@ -93,7 +107,7 @@ def _of_texts(model: Model, name: str, table: pa.Table, source: str) -> Known:
     """What is true of texts, and what the model says of them."""
     head = model.heads[name]
     table = table.take(known_rows(head.space, table, source))
-    tokens = given_tokens(table["tokens"])[1] if model.tags_both and "tokens" in table.column_names else None
+    tokens = given_tokens(table["tokens"])[1] if model.cuts_texts and "tokens" in table.column_names else None
     truth = truth_of(head.space.encode(table["labels"]).matrix(len(head.space)), head.part)
     return truth, model.scores(table["text"], head=name, tokens=tokens), {}
 

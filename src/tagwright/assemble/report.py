@@ -17,15 +17,17 @@ def report_folder(
     *,
     split: str | None,
     overwrite: bool,
+    head: str | None = None,
     device: str = "auto",
     plugins: bool = False,
     **columns: Any,
 ) -> None:
-    """Load a model, score it on the source, write the page."""
+    """Load a model, score one of its heads on the source, the first where none is named, and write the page."""
     if out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
-    model = bundle.load(folder, device=device, plugins=plugins)
-    data = read_for_model(model, source, columns)
+    whole = bundle.load(folder, device=device, plugins=plugins)
+    model = whole.alone(whole.of(head).first)
+    data = read_for_model(model, source, columns).alone(model.first)
     scored = score(model, data, split=split)
     table = labelled_rows(data, split, "tags" if model.tags_tokens else "labels")[1]
     out.parent.mkdir(parents=True, exist_ok=True)

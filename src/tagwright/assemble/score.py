@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ class Scored:
     label_names: tuple[str, ...]
     label_counts: tuple[int, ...]
     tokens: int | None = None
-    tags: "Scored | None" = None  # what the head for tokens came to, beside that for texts
+    heads: Mapping[str, "Scored"] = field(default_factory=dict)  # every head by its name, where there are several
 
     def as_dict(self, *, convention: str = "sklearn") -> dict[str, Any]:
         """Ready for JSON."""
@@ -54,7 +54,8 @@ class Scored:
             convention=convention,  # type: ignore[arg-type]
             label_counts=self.label_counts,
         )
-        beside = {} if self.tags is None else {"tags": self.tags.as_dict(convention=convention)["metrics"]}
+        each = {name: head.as_dict(convention=convention)["metrics"] for name, head in self.heads.items()}
+        beside = {"heads": each} if each else {}
         facts = {"split": self.split, "convention": convention, "rows": self.rows, "unlabelled": self.unlabelled}
         facts |= {} if self.tokens is None else {"tokens": self.tokens}
         return {"metrics": results, **beside, **facts, "unknown": self.unknown, "unseen": self.unseen}
@@ -66,9 +67,12 @@ def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: 
     `unseen_labels="miss"` counts labels that the model does not know as misses instead of leaving them out. Left out, a
     text of a one-label model loses its only one, and goes with it.
     """
-    if model.tags_both and data.task == "both":
-        tags = score(model.of_tags(), replace(data, task="tokens"), split=split, unseen_labels=unseen_labels)
-        return replace(score(model, replace(data, task="many"), split=split, unseen_labels=unseen_labels), tags=tags)
+    names = [name for name in model.heads if name in data.heads]
+    if len(names) > 1:
+        found = {name: score(model.alone(name), data, split=split, unseen_labels=unseen_labels) for name in names}
+        return replace(found[names[0]], heads=found)
+    data = data.alone(names[0]) if names else data
+    model = model.alone(names[0] if names else model.first)
     tagged = model.tags_tokens
     name, labelled = labelled_rows(data, split, "tags" if tagged else "labels")
     space = model.primary.space
@@ -120,23 +124,37 @@ def score_folder(
     split: str | None,
     unseen: str,
     convention: str,
+    head: str | None = None,
     device: str = "auto",
     plugins: bool = False,
     **columns: Any,
 ) -> Scored:
-    """Load a model, read the data, score."""
+    """Load a model, read the data, score; every head whose labels are there, or the one that is named."""
     for value, choices in ((unseen, ("drop", "miss")), (convention, ("sklearn", "paper"))):
         if value not in choices:
             raise SettingsError(unknown("choice", value, choices))
-    model = bundle.load(folder, device=device, plugins=plugins)
+    model = bundle.load(folder, device=device, plugins=plugins).of(head)
     return score(model, read_for_model(model, source, columns), split=split, unseen_labels=unseen)
 
 
 def read_for_model(model: Model, source: str, given: Mapping[str, Any]) -> Data:
-    """Read data as the model's own were read, but for what is given; the embedded set knows its columns itself."""
+    """Read data as the model's own were read, but for what is given; the embedded set knows its columns itself.
+
+    Of several heads those are read whose labels are there.
+    """
     own = model.inference.data
     chosen = {k: v for k, v in given.items() if v is not None and (k, v) != ("separator", "auto")}
+    heads = {name: dict(found) for name, found in model.inference.heads.items() if name in model.heads}
     columns = {} if source == EMBEDDED else {"text": own.text, "labels": own.labels}
+    if heads:
+        columns.pop("labels", None)
+        if "labels" in chosen:
+            if len(heads) > 1:
+                raise SettingsError(
+                    f"--labels is for one head, and this model has {', '.join(heads)}; name it by --head"
+                )
+            heads = {name: {**found, "labels": chosen.pop("labels")} for name, found in heads.items()}
+        columns |= {"heads": heads, "optional": True}  # type: ignore[dict-item]
     with own_columns(model, source, given):
         return read_data(source, **{**columns, "separator": own.separator, "task": own.task, **chosen})
 
@@ -150,9 +168,17 @@ def own_columns(model: Model, source: str | Path, given: Mapping[str, Any]) -> I
         option = "labels" if error.what == "label" else "text"
         if given.get(option) is not None:
             raise
-        wanted, there = getattr(model.inference.data, option).replace(",", ", "), ", ".join(error.columns)
+        wanted, there = ", ".join(_read_by(model, option)), ", ".join(error.columns)
         name = Path(source).name
         raise DataError(f"the model reads columns {wanted}; {name} has {there}; name them with --{option}") from None
+
+
+def _read_by(model: Model, option: str) -> list[str]:
+    """The columns that a model reads its texts or its labels from."""
+    heads = [found["labels"] for name, found in model.inference.heads.items() if name in model.heads]
+    if option == "labels" and heads:
+        return heads
+    return str(getattr(model.inference.data, option)).split(",")
 
 
 def _of_scheme(space: LabelSpace, tags: Iterable[str]) -> list[str]:
@@ -186,7 +212,7 @@ def _measured(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str,
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
         part = table.take(chunk)
-        tokens = given_tokens(part["tokens"])[1] if model.tags_both and "tokens" in part.column_names else None
+        tokens = given_tokens(part["tokens"])[1] if model.cuts_texts and "tokens" in part.column_names else None
         scores = model.scores(part["text"], tokens=tokens)
         truth = whole.encode(part["labels"]).matrix(len(whole)) > 0
         if isinstance(scores, Scores):

@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import csr_array
 
-from tagwright.batches.rows import Rows
+from tagwright.batches.places import TagInputs
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.embed._cut import cut, way_of
@@ -17,7 +16,7 @@ from tagwright.lists import offsets_of
 from tagwright.model import tag_inputs
 from tagwright.read import Data
 from tagwright.read._find import whole
-from tagwright.settings import Settings
+from tagwright.settings import Choice, Settings
 
 
 class Sheet(NamedTuple):
@@ -33,52 +32,54 @@ class Sheet(NamedTuple):
         return Tokens(self.pieces.ids, self.pieces.offsets[self.offsets])
 
 
-def sheet_of(table: pa.Table, tokeniser: Tokeniser, space: LabelSpace) -> tuple[Sheet, dict[str, int]]:
-    """The sheet of a table with `tokens` and `tags`, and the tags outside the space with their counts.
-
-    Such a tag counts as "outside" where the space has one: nothing is known of it.
-    """
-    known, unseen = tags_of(table, space)
-    pieces = tokeniser.encode_tokens(flat(table["tokens"]))
-    return Sheet(pieces, offsets_of(whole(table["tokens"])), known), unseen
+def sheet_of(table: pa.Table, tokeniser: Tokeniser, tags: np.ndarray | None = None) -> Sheet:
+    """The sheet of a table with `tokens`; without `tags` (tokens,) nothing is known of them."""
+    words = flat(table["tokens"])
+    tags = np.full(len(words), -1) if tags is None else tags
+    return Sheet(tokeniser.encode_tokens(words), offsets_of(whole(table["tokens"])), tags)
 
 
 def tags_of(table: pa.Table, space: LabelSpace) -> tuple[np.ndarray, dict[str, int]]:
-    """The ids of all tags, (tokens,), and the tags outside the space with their counts."""
-    tags = flat(table["tags"])
+    """The ids of all tags, (tokens,), and the tags outside the space with their counts.
+
+    Such a tag counts as "outside" where the space has one: nothing is known of it.
+    """
+    tags = _all_tags(table)
     ids = pc.index_in(tags, value_set=pa.array(space.names, tags.type))
-    strange = pc.value_counts(tags.filter(pc.is_null(ids)))
+    strange = pc.value_counts(tags.filter(pc.and_(pc.is_null(ids), pc.is_valid(tags))))
     unseen = dict(zip(strange.field("values").to_pylist(), strange.field("counts").to_pylist()))
     outside = space.index.get("O", -1)
-    return pc.fill_null(ids, outside).to_numpy(zero_copy_only=False).astype(np.int64), unseen
+    found = pc.fill_null(ids, outside).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.where(pc.is_valid(tags).to_numpy(zero_copy_only=False), found, -1), unseen
+
+
+def _all_tags(table: pa.Table) -> pa.Array:
+    """A tag for every token, null in texts that have no tags."""
+    tags = flat(table["tags"])
+    if not table["tags"].null_count:
+        return tags
+    tagged = pc.is_valid(whole(table["tags"])).to_numpy(zero_copy_only=False)
+    known = np.repeat(tagged, np.diff(offsets_of(whole(table["tokens"]))))
+    places = np.where(known, np.cumsum(known) - 1, -1)
+    return tags.take(pa.array(places, mask=places < 0))
 
 
 def tag_space(table: pa.Table) -> LabelSpace:
     """The tags of a table, each token with exactly one."""
-    tags = flat(table["tags"])
+    tags = flat(table["tags"]).drop_null()
     singles = pa.ListArray.from_arrays(pa.array(np.arange(len(tags) + 1, dtype=np.int32)), tags)
     return LabelSpace.of(singles, exclusive=True)
 
 
-def tag_rows(
-    sheet: Sheet,
-    tokeniser: Tokeniser,
-    settings: Settings,
-    *,
-    weight: np.ndarray | None,
-    target: csr_array | None = None,
-) -> Rows:
-    """Windows to learn from, with a tag where a position speaks for a token.
+def windows_of(sheet: Sheet, tokeniser: Tokeniser, part: Choice, *, limit: int, whole: bool) -> TagInputs:
+    """Texts as a tagger reads them, with the head `part`; not `whole`, each text is one row: its first window."""
+    return tag_inputs(sheet.pieces, sheet.offsets, tokeniser, part, limit=limit, whole=whole)
 
-    With a `target` (n, L) of labels for whole texts, each text is one row: its first window.
-    """
-    inputs = tag_inputs(
-        sheet.pieces, sheet.offsets, tokeniser, settings.head, limit=settings.fit.limit, whole=target is None
-    )
-    owner, text = inputs.places.owner, inputs.places.text
-    tags = np.where(owner < 0, -1, sheet.tags[owner]) if len(sheet.tags) else np.full(len(owner), -1)
-    target = csr_array((len(text), 0), dtype=np.float32) if target is None else target
-    return Rows(inputs=inputs, target=target, weight=None if weight is None else weight[text], tags=tags)
+
+def tags_at(tags: np.ndarray, inputs: TagInputs) -> np.ndarray:
+    """The tag of the token that each position speaks for, -1 for none; `tags` (tokens,) are ids."""
+    owner = inputs.places.owner
+    return np.where(owner < 0, -1, tags[owner]) if len(tags) else np.full(len(owner), -1)
 
 
 def truth_of_tags(tags: np.ndarray, count: int) -> np.ndarray:

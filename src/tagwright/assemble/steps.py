@@ -1,6 +1,6 @@
 """Which loop trains: whole steps captured as graphs where a GPU can, else the plain one; both find room by cutting."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -8,19 +8,17 @@ import torch
 from torch import Tensor
 
 from tagwright import parts
-from tagwright.assemble.chunked import chunked_loss
 from tagwright.assemble.device import device_of
 from tagwright.assemble.memory import crowded, free_bytes
 from tagwright.assemble.training import Run, Training
 from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
 from tagwright.batches.rows import Batch, Rows
 from tagwright.fit.captured import CapturedStep, NotCaptured, captured_steps
+from tagwright.fit.head_objective import HeadObjective
 from tagwright.fit.learner import Learn, learner_of, slots_drawn
 from tagwright.fit.loop import Course, Dial, Step, steps
-from tagwright.losses import SparseTarget
 from tagwright.masks import Mask
 from tagwright.network import Network
-from tagwright.objective import Objective
 from tagwright.seeds import uniform_of
 from tagwright.settings import Settings
 
@@ -30,7 +28,7 @@ SHARE = 0.25  # of a GPU's free memory, that the rows may take
 def steps_of(
     training: Training,
     course: Course,
-    objective: Objective,
+    objectives: Mapping[str, HeadObjective],
     rows: Rows,
     settings: Settings,
     run: Run,
@@ -40,10 +38,8 @@ def steps_of(
     choice, device = settings.fit, device_of(settings)
     facts = {"step_count": course.total, "width": training.network.encoder.width_out}
     factor = parts.build("schedules", settings.schedule.name, settings.schedule.options, **facts)
-    done, dials = training.step, _dials(objective, rows, settings)
-    tag_link = None if objective.tagging is None else settings.of_tags().link
-    learn = learner_of(training.network, objective, settings, {"link": settings.link, "tag_link": tag_link})
-    loss_of = partial(batch_loss, training.network, objective, learn)
+    done, dials = training.step, _dials(objectives, rows, settings)
+    loss_of = partial(batch_loss, training.network, learner_of(training.network, objectives, settings))
 
     def loss_of_rows(index: np.ndarray, generator: torch.Generator) -> Tensor:
         return loss_of(rows.batch(index, device), generator)
@@ -52,7 +48,7 @@ def steps_of(
         training.parts = crowded(count, of_rows, settings, run.say)
         return training.parts
 
-    reason = against_capture(training, objective, rows, settings, run)
+    reason = against_capture(training, objectives, rows, settings, run)
     if reason is None:
         try:
             captured = CapturedStep(
@@ -90,27 +86,31 @@ def steps_of(
     )
 
 
-def _dials(objective: Objective, rows: Rows, settings: Settings) -> list[Dial]:
-    """What of the objective changes from step to step."""
+def _dials(objectives: Mapping[str, HeadObjective], rows: Rows, settings: Settings) -> list[Dial]:
+    """What of the objectives changes from step to step."""
     found = []
-    if rows.soft is not None and settings.soft.from_step:
-        found.append(Dial(objective.begun, lambda step: float(step >= settings.soft.from_step)))
-    if isinstance(objective.mask_of, Mask) and objective.mask_of.draw == "step":
-        objective.of_step = torch.zeros((), device=device_of(settings))
-        found.append(Dial(objective.of_step, lambda step: uniform_of(settings.fit.seed, "mask", step)))
+    for name, head in objectives.items():
+        objective, begins = head.objective, settings.of(name).soft.from_step
+        if rows.heads[name].soft is not None and begins:
+            found.append(Dial(objective.begun, partial(_begun, begins)))
+        if isinstance(objective.mask_of, Mask) and objective.mask_of.draw == "step":
+            objective.of_step = torch.zeros((), device=device_of(settings))
+            found.append(Dial(objective.of_step, partial(uniform_of, settings.fit.seed, "mask")))
     return found
 
 
-def batch_loss(
-    network: Network, objective: Objective, learn: Learn, batch: Batch, generator: torch.Generator
-) -> Tensor:
-    """The objective of a batch, summed over its examples."""
-    if isinstance(batch.target, SparseTarget):
-        return chunked_loss(network, objective, batch)
+def _begun(begins: int, step: int) -> float:
+    return float(step >= begins)
+
+
+def batch_loss(network: Network, learn: Learn, batch: Batch, generator: torch.Generator) -> Tensor:
+    """The objectives of a batch, summed over its examples."""
     return learn(slots_drawn(network, batch, generator), generator).value
 
 
-def against_capture(training: Training, objective: Objective, rows: Rows, settings: Settings, run: Run) -> str | None:
+def against_capture(
+    training: Training, objectives: Mapping[str, HeadObjective], rows: Rows, settings: Settings, run: Run
+) -> str | None:
     """Why steps are not captured: None where they are, nothing to say where nobody would expect it."""
     device = device_of(settings)
     asked = settings.fit.capture and device.type == "cuda"
@@ -118,8 +118,9 @@ def against_capture(training: Training, objective: Objective, rows: Rows, settin
         return ""
     if run.ranks.world > 1:
         return "several processes add up their gradients"
-    if objective.loss.batchwise:
-        return f"{settings.loss.name} looks at a whole batch, which may not be filled up"
+    batchwise = [settings.of(name).loss.name for name, head in objectives.items() if head.batchwise]
+    if batchwise:
+        return f"{batchwise[0]} looks at a whole batch, which may not be filled up"
     if rows.sparse:
         return "the labels come in chunks"
     if not one_row_a_text(rows):

@@ -20,7 +20,7 @@ from tagwright.assemble.spans import FACETS, KEYWORD, facets, find_spans, given_
 from tagwright.embed._cut import Cut, cut
 from tagwright.errors import DataError, SettingsError
 from tagwright.folder import MANIFEST, sha256
-from tagwright.model import Model, Scores
+from tagwright.model import Head, Model, Scores
 from tagwright.read._find import TOKENS, plain
 from tagwright.read.stream import columns_of, stream, texts_of
 from tagwright.shortlist import ShortScores
@@ -53,14 +53,15 @@ def tag(
 ) -> Tagged:
     """Write every row of `source` with all its columns, its tags and their scores to `out`, in constant memory.
 
-    The new `column` is called tags, or keywords where the model tags tokens.
+    The new `column` is called tags, or keywords where the model tags tokens; of several heads of a kind each has its
+    own, with the head's name behind.
     """
-    column = ("keywords" if model.tags_tokens else "tags") if column is None else column
+    columns = columns_of_heads(model, column)
     if out.is_dir():
         raise SettingsError(f"{out} is a folder; name a file in --out")
     writer = write.writer(out)
     _check(model, column, separator if writer.flat else None)
-    options = {"text": text, "column": column, "separator": separator if writer.flat else None, "inert": inert}
+    options = {"text": text, "columns": columns, "separator": separator if writer.flat else None, "inert": inert}
     # a mistake shows before anything is written; a header without rows gives the same
     first = next(stream(source, batch_rows=1), pa.RecordBatch.from_pylist([], schema=columns_of(source)))
     _tagged(model, first, source, options)
@@ -90,10 +91,17 @@ def tag(
 
 
 def tag_file(
-    folder: Path, source: Path, out: Path, *, device: str = "auto", plugins: bool = False, **options: Any
+    folder: Path,
+    source: Path,
+    out: Path,
+    *,
+    head: str | None = None,
+    device: str = "auto",
+    plugins: bool = False,
+    **options: Any,
 ) -> Tagged:
-    """Load a model and tag a file with it."""
-    model = bundle.load(folder, device=device, plugins=plugins)
+    """Load a model and tag a file with it: by all its heads, or by the one that is named."""
+    model = bundle.load(folder, device=device, plugins=plugins).of(head)
     if not source.is_file():
         raise DataError(f"no file {source}")
     given, options["text"] = options.get("text"), options.get("text") or model.inference.data.text
@@ -101,18 +109,33 @@ def tag_file(
         return tag(model, source, out, identity=sha256(folder / MANIFEST), **options)
 
 
-def _check(model: Model, column: str, separator: str | None) -> None:
+def columns_of_heads(model: Model, column: str | None = None) -> dict[str, str]:
+    """The column of each head's answers. A `column` that is given is for labels, or else for keywords."""
+    tagging = [name for name, head in model.heads.items() if head.tags_tokens]
+    labelling = [name for name in model.heads if name not in tagging]
+    words = "tags" if column is None else column
+    keywords = "keywords" if column is None or labelling else column
+    found = {name: words if len(labelling) == 1 else f"{words}_{name}" for name in labelling}
+    found |= {name: keywords if len(tagging) == 1 else f"{keywords}_{name}" for name in tagging}
+    return {name: found[name] for name in model.heads}
+
+
+def _check(model: Model, column: str | None, separator: str | None) -> None:
     """Refuse what could not be read back."""
     for option, value in (("column", column), ("separator", separator)):
         if value == "":
             raise SettingsError(f"--{option} is empty")
-    if model.tags_tokens and separator is not None and set(separator) & set("0123456789.-"):
-        raise SettingsError(f"the separator {separator!r} stands in numbers, which go with keywords; choose another")
-    space = model.primary.space
-    names = () if model.tags_tokens else space.names
-    holding = next((name for name in names if separator is not None and separator in name), None)
-    if holding is not None and not space.exclusive:
-        raise SettingsError(f"the label {holding!r} contains the separator {separator!r}; choose another --separator")
+    for head in model.heads.values():
+        if head.tags_tokens and separator is not None and set(separator) & set("0123456789.-"):
+            raise SettingsError(
+                f"the separator {separator!r} stands in numbers, which go with keywords; choose another"
+            )
+        names = () if head.tags_tokens or head.space.exclusive else head.space.names
+        holding = next((name for name in names if separator is not None and separator in name), None)
+        if holding is not None:
+            raise SettingsError(
+                f"the label {holding!r} contains the separator {separator!r}; choose another --separator"
+            )
 
 
 def _open_shards(out: Path, about: dict[str, Any], *, resume: bool, overwrite: bool) -> Path:
@@ -146,7 +169,8 @@ def _finished(shards: Path) -> list[Tagged]:
 
 def _identity(model: Model) -> str:
     """A digest of the weights and the decision of a model that came from no folder."""
-    digest = hashlib.sha256(repr(vars(model.primary.decision)).encode())
+    decisions = {name: vars(head.decision) for name, head in model.heads.items()}
+    digest = hashlib.sha256(repr(decisions).encode())
     for name, tensor in model.network.state_dict().items():
         digest.update(name.encode() + tensor.cpu().flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
@@ -173,9 +197,10 @@ class _Texts(NamedTuple):
 def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[str, Any]) -> tuple[pa.Table, Tagged]:
     table, separator = pa.Table.from_batches([batch]), options["separator"]
     texts = _texts(model, table, source, options["text"])
-    columns, tally = (_keywords if model.tags_tokens else _labels)(model, texts, options)
-    if model.tags_both:
-        columns |= _keywords(model.of_tags(), texts, {**options, "column": "keywords"})[0]
+    made = _of_heads(model, texts, options)
+    columns = {name: values for head in model.heads for name, values in made[head].columns.items()}
+    empty, tagged = texts.empty, np.any([head.tagged for head in made.values()], axis=0)
+    tally = Tagged(len(empty), int((empty | ~tagged).sum()), int(empty.sum()))
     taken = set(columns) & set(table.column_names)
     if taken:
         raise SettingsError(f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column")
@@ -187,7 +212,7 @@ def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[
 
 def _texts(model: Model, table: pa.Table, source: Path, text: str | None) -> _Texts:
     """The texts; a tagger's come with their tokens, from a column of these or cut as it has learnt."""
-    if not (model.tags_tokens or model.tags_both):
+    if not model.cuts_texts:
         return _Texts(texts_of(table, source, text), None)
     wanted = TOKENS if text is None else (text,)
     tokens = next((n for n in wanted if n in table.column_names and pa.types.is_list(plain(table[n]).type)), None)
@@ -197,29 +222,44 @@ def _texts(model: Model, table: pa.Table, source: Path, text: str | None) -> _Te
     return _Texts(texts, cut(texts, model.inference.data.cut))
 
 
-def _labels(model: Model, given: _Texts, options: Mapping[str, Any]) -> tuple[dict[str, pa.Array], Tagged]:
+class _Made(NamedTuple):
+    """What one head says of the texts: its new columns, and which texts got anything, bool (n,)."""
+
+    columns: dict[str, pa.Array]
+    tagged: np.ndarray
+
+
+def _of_heads(model: Model, given: _Texts, options: Mapping[str, Any]) -> dict[str, _Made]:
+    """Every head's; those of whole texts in one pass."""
+    tagging = [name for name, head in model.heads.items() if head.tags_tokens]
+    labelling = [name for name in model.heads if name not in tagging]
+    scores = model.all_scores(given.texts, labelling, tokens=given.tokens) if labelling else {}
+    made = {name: _labels(model.heads[name], one, given, name, options) for name, one in scores.items()}
+    return made | {name: _keywords(model.alone(name), given, name, options) for name in tagging}
+
+
+def _labels(head: Head, scores: Scores | ShortScores, given: _Texts, name: str, options: Mapping[str, Any]) -> _Made:
     """The labels of every text and their scores, as lists, or joined for a file without lists."""
-    column, separator = options["column"], options["separator"]
-    scores, empty = model.scores(given.texts, tokens=given.tokens), given.empty
-    names, values = _lists(model.primary.space.names, scores, ~empty)
+    column, separator = options["columns"][name], options["separator"]
+    names, values = _lists(head.space.names, scores, ~given.empty)
     if separator is not None:
         names = pc.binary_join(names, separator)
         values = pc.binary_join(values.cast(pa.list_(pa.string())), separator)
-    tally = Tagged(len(empty), int((empty | ~scores.chosen.any(1)).sum()), int(empty.sum()))
-    return {column: names, f"{column}_scores": values}, tally
+    return _Made({column: names, f"{column}_scores": values}, np.asarray(scores.chosen.any(1)))
 
 
-def _keywords(model: Model, given: _Texts, options: Mapping[str, Any]) -> tuple[dict[str, pa.Array], Tagged]:
+def _keywords(model: Model, given: _Texts, name: str, options: Mapping[str, Any]) -> _Made:
     """The keywords of every text: as structures, or in a file without lists a column for each of their facets."""
-    column, separator = options["column"], options["separator"]
+    column, separator = options["columns"][name], options["separator"]
     tokens = given.tokens if given.tokens is not None else cut(given.texts, model.inference.data.cut)
     found = keywords_of(find_spans(model, tokens), [text or "" for text in given.texts.to_pylist()])
-    tally = Tagged(len(found), sum(not row for row in found), int(given.empty.sum()))
+    tagged = np.array([bool(row) for row in found])
     if separator is None:
-        return {column: pa.array(found, pa.list_(KEYWORD))}, tally
+        return _Made({column: pa.array(found, pa.list_(KEYWORD))}, tagged)
     cells = [facets(row, separator) for row in found]
-    names = {"text": column, **{name: f"{column}_{name}" for name in FACETS}}
-    return {made: pa.array([one[name] for one in cells], pa.string()) for name, made in names.items()}, tally
+    names = {"text": column, **{facet: f"{column}_{facet}" for facet in FACETS}}
+    columns = {made: pa.array([one[facet] for one in cells], pa.string()) for facet, made in names.items()}
+    return _Made(columns, tagged)
 
 
 def _lists(names: Sequence[str], scores: Scores | ShortScores, kept: np.ndarray) -> tuple[pa.Array, pa.Array]:

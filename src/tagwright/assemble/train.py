@@ -1,17 +1,18 @@
 """Training: from prepared data to a model with its decision, resumable at every step."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
-from tagwright import metrics, parts
+from tagwright import parts
 from tagwright.assemble.chunked import optimiser_of
-from tagwright.assemble.decided import MAIN, TAGS, Fitted, Trained, decided
-from tagwright.assemble.decision import decide_on, measured, rule_of, truth_of
+from tagwright.assemble.decided import Fitted, Trained, decided
+from tagwright.assemble.decision import rule_of
+from tagwright.assemble.dev import Asked, Watched, devs_of, scorer
 from tagwright.assemble.device import deterministic, device_of, forked_random
 from tagwright.assemble.exact import check_exact, is_exact, solve_network
 from tagwright.assemble.lessons import check_lessons, lessons
@@ -21,58 +22,87 @@ from tagwright.assemble.needed_memory import require_memory
 from tagwright.assemble.network import build_network, check_head
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
-from tagwright.assemble.sheets import truth_of_tags
 from tagwright.assemble.steps import steps_of
-from tagwright.assemble.tag_head import tag_answers, tagging_of
 from tagwright.assemble.teacher import Teaching
 from tagwright.assemble.training import Run, Training
 from tagwright.batches.bucket import plan
 from tagwright.batches.rows import Rows
-from tagwright.decide.zero import Zero
 from tagwright.errors import SettingsError
+from tagwright.fit.head_objective import HeadObjective
 from tagwright.fit.history import History
 from tagwright.fit.learner import check_regularisers
 from tagwright.fit.loop import Course
 from tagwright.fit.pipes import Evaluation, due, evaluated, interruptible, recorded, saved, stopped
 from tagwright.fit.precision import settle
-from tagwright.fit.ranks import Ranks
-from tagwright.labels.space import LabelSpace
 from tagwright.masks import Mask
-from tagwright.metrics._shortlist import TOP, WATCHED, require_given
-from tagwright.metrics._tokens import usual_of_tags
-from tagwright.model import Head, answers_of
 from tagwright.network import Network
-from tagwright.objective import Objective, build_objective
+from tagwright.objective import build_objective
 from tagwright.sections import FitSettings
 from tagwright.settings import Choice, Settings
-from tagwright.shortlist import left_out, shortlisted
+from tagwright.shortlist import left_out
 
-BESIDE = ("macro_f1", "macro_f2", "entity_f1")  # shown beside the score where tokens are tagged
+OF_HEAD = "head-"  # begins the folder of what one of several heads keeps in a run
 
 
 def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     """Refuse what cannot be trained, before anything is written; what a person should know of the rest comes back."""
-    if prepared.tagged != (settings.head.name == "tokens"):
-        wanted = (
-            "tokens, for these are tagged"
-            if prepared.tagged
-            else "document, cloze or chain, for whole texts are labelled"
-        )
-        raise SettingsError(f"head.name is {settings.head.name}; take {wanted}")
+    several = len(prepared.heads) > 1
+    said: list[str] = []
+    for name in prepared.heads:
+        with _about_head(name, several=several):
+            _check_kind(settings.of(name), tagged=prepared.heads[name].tags_tokens)
     check_exact(prepared, settings)
     _check_clip(settings)
-    objective = build_objective(settings, prepared.space, row_count=prepared.example_count)
-    check_head(settings, prepared.space)
+    for name in prepared.heads:
+        with _about_head(name, several=several):
+            said += _check_head(prepared.alone(name), settings.of(name))
     _with_vector_width(settings, prepared.vectors)
-    watched(settings, prepared.space)
-    rule_of(settings.decide, exclusive=prepared.space.exclusive, tagged=prepared.tagged)
-    tagging_of(prepared, settings)
-    check_regularisers(settings, *(() if prepared.tag_space is None else (settings.of_tags(),)))
-    check_lessons(prepared, settings, objective)
+    _check_together(prepared, settings)
+    Watched(prepared, settings)
+    check_regularisers(settings, [settings.of(name) for name in prepared.heads])
     require_memory(prepared, settings)
-    mask = objective.mask_of.said if isinstance(objective.mask_of, Mask) else ()
-    said = (*mask, *left_out(settings.head, len(prepared.space)))
     return (*said, *check_mlm(prepared, settings))
+
+
+def _check_kind(own: Settings, *, tagged: bool) -> None:
+    """Refuse a head for tokens where texts are labelled, and one for texts where tokens are tagged."""
+    if tagged != (own.head.name == "tokens"):
+        wanted = "tokens, for these are tagged" if tagged else "document, cloze or chain, for whole texts are labelled"
+        raise SettingsError(f"head.name is {own.head.name}; take {wanted}")
+
+
+def _check_head(prepared: Prepared, own: Settings) -> tuple[str, ...]:
+    """Refuse what one head by itself cannot learn."""
+    objective = build_objective(own, prepared.space, row_count=prepared.heads[prepared.first].examples)
+    check_head(own, prepared.space)
+    rule_of(own.decide, exclusive=prepared.space.exclusive, tagged=prepared.tagged)
+    check_lessons(prepared, own, objective)
+    mask = objective.mask_of.said if isinstance(objective.mask_of, Mask) else ()
+    return (*mask, *left_out(own.head, len(prepared.space)))
+
+
+@contextmanager
+def _about_head(name: str, *, several: bool) -> Iterator[None]:
+    """Errors inside say which of several heads they are about."""
+    try:
+        yield
+    except SettingsError as error:
+        raise SettingsError(f"[heads.{name}] {error}" if several else str(error)) from None
+
+
+def _check_together(prepared: Prepared, settings: Settings) -> None:
+    """Refuse heads that cannot stand beside each other."""
+    slotted = [name for name in prepared.heads if parts.find("heads", settings.of(name).head.name).factory.has_slots]
+    if len(slotted) > 1:
+        raise SettingsError(f"heads {' and '.join(slotted)} put slots before a text, and only one can; take document")
+    tagging = [name for name, head in prepared.heads.items() if head.tags_tokens]
+    if len({settings.of(name).head.options.get("overlap") for name in tagging}) > 1:
+        raise SettingsError(f"heads {' and '.join(tagging)} read the same windows; give them one head.overlap")
+    if slotted and prepared.sheets:
+        raise SettingsError(
+            "head cloze puts slots before a text, and tags of its tokens are read without them; for both take "
+            "head document"
+        )
 
 
 def _check_clip(settings: Settings) -> None:
@@ -93,44 +123,66 @@ def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> Tra
     import_module("torch._dynamo")  # the first optimiser would: a second that is not the first run's
     started, run = time.monotonic(), run or Run()
     settings = _with_vector_width(settings, prepared.vectors)
-    space, fingerprint = prepared.space, prepared.fingerprint(settings)
+    fingerprint = prepared.fingerprint(settings)
     network = _network(prepared, settings)
-    objective = build_objective(settings, space, row_count=prepared.example_count)
-    objective.tagging = tagging_of(prepared, settings)
-    objective = objective.to(device_of(settings))
-    teaching = Teaching(prepared=prepared, settings=settings, run=run, train=fit)
-    rows, dev = lessons(teaching, ["train"], network, objective), prepared.rows("dev", network, settings)
-    sheet = prepared.sheets["dev"] if prepared.tagged else None
-    truth = truth_of(dev.target, settings.head) if sheet is None else truth_of_tags(sheet.tags, len(space))
-    metric = watched(settings, space)
-    history = History(sign=1 if metrics.metric(metric)[1] else -1)
-    score = _scorer(network, dev, truth, metric, settings, prepared, run.ranks)
-    train_network(network, objective, rows, settings, run, history, score, fingerprint=fingerprint, phase="fit")
-    answers = answers_of(network, dev.inputs, settings.head, space, settings.link, head=MAIN, ranks=run.ranks)
-    of_tags = None if prepared.tag_space is None else tag_answers(prepared, network, settings, run.ranks)
+    objectives = objectives_of(prepared, settings)
+    teachings = {name: _teaching(prepared, name, settings, run) for name in prepared.heads}
+    rows = lessons(prepared, teachings, ["train"], network, objectives, settings)
+    dev = prepared.rows("dev", network, settings)
+    asked = Asked(prepared, settings, dev.inputs, devs_of(prepared, settings, dev))
+    watch = Watched(prepared, settings)
+    history, score = History(sign=watch.sign), scorer(network, asked, watch, run.ranks)
+    train_network(network, objectives, rows, settings, run, history, score, fingerprint=fingerprint, phase="fit")
+    answers = asked.answers(network, run.ranks)
     if settings.fit.refit:
         epochs = settings.fit.epochs if history.best is None else history.best["epoch"]
         again = replace(settings, fit=replace(settings.fit, epochs=epochs))
         network = _network(prepared, settings)
-        both = lessons(teaching, ["train", "dev"], network, objective)
-        train_network(network, objective, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
+        both = lessons(prepared, teachings, ["train", "dev"], network, objectives, settings)
+        train_network(network, objectives, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
     return Trained(
         prepared=prepared,
         settings=settings,
         network=network.cpu(),
         history=history.rows,
-        metric=metric,
+        watch=watch,
+        devs=asked.devs,
         answers=answers,
-        of_tags=of_tags,
-        truth=truth,
-        offsets=None if sheet is None else sheet.offsets,
         started=started,
     )
 
 
+def _teaching(prepared: Prepared, name: str, settings: Settings, run: Run) -> Teaching:
+    """The teachers of one head, which learn it alone."""
+    if len(prepared.heads) > 1 and run.folder is not None:
+        run = replace(run, folder=run.folder / f"{OF_HEAD}{name}")
+    return Teaching(prepared=prepared.alone(name), settings=settings.of(name), run=run, train=fit)
+
+
+def objectives_of(prepared: Prepared, settings: Settings) -> dict[str, HeadObjective]:
+    """What each head learns by, on the run's device.
+
+    A step divides by what its rows count: texts, or tokens where every head tags these. Every head weighs as its
+    setting says, so one that has answers for a tenth of them weighs each of its answers ten times. A loss of a whole
+    batch of texts is a mean as it is.
+    """
+    found, counted = {}, prepared.counted
+    for name, head in prepared.heads.items():
+        own, weight = settings.of(name), settings.weight_of(name)
+        objective = build_objective(own, head.space, row_count=head.examples)
+        a_mean = objective.loss.batchwise and not head.tags_tokens
+        balanced = weight if a_mean or head.examples == counted else weight * counted / head.examples
+        of_any = balanced if head.tags_tokens else weight
+        made = HeadObjective(
+            objective, link=own.link, tags_tokens=head.tags_tokens, weight=balanced, of_any_text=of_any
+        )
+        found[name] = made.to(device_of(settings))
+    return found
+
+
 def train_network(
     network: Network,
-    objective: Objective,
+    objectives: Mapping[str, HeadObjective],
     rows: Rows,
     settings: Settings,
     run: Run,
@@ -145,7 +197,7 @@ def train_network(
         solve_network(network, rows, settings, run, fingerprint=fingerprint, phase=phase)
         return
     choice, course, ranks = settings.fit, _course(rows, settings.fit), run.ranks
-    optimiser = optimiser_of(network, settings)
+    optimiser = optimiser_of(network, settings, objectives)
     training = Training(network=network, optimiser=optimiser, history=history, parts=choice.accumulate)
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
@@ -164,7 +216,7 @@ def train_network(
     def evaluation_due(number: int) -> bool:
         return score is not None and due(number, every=course.per_epoch / choice.evaluations, total=course.total)
 
-    stream = steps_of(training, course, objective, rows, settings, run, evaluation_due)
+    stream = steps_of(training, course, objectives, rows, settings, run, evaluation_due)
     if score is not None:
         stream = evaluated(stream, score, evaluation_due)
     stream = stopped(recorded(stream, history, training.keep), history, patience=choice.patience if score else 0)
@@ -176,21 +228,17 @@ def train_network(
     if training.best:
         network.load_state_dict(training.best)
     network.encoder.finish()
-    for name in {"soft", "mlm"} & network.heads.keys():  # they have served
+    for name in network.heads.keys() - rows.heads.keys():  # those that have served
         del network.heads[name]
 
 
 def _network(prepared: Prepared, settings: Settings) -> Network:
-    two = settings.soft.heads == 2 and settings.targets.name != "hard"
-    beside = {} if prepared.tag_space is None else {TAGS: prepared.tag_space}
     network = build_network(
         settings,
-        {MAIN: prepared.space} | ({"soft": prepared.space} if two else {}) | beside,
+        {name: (head.space, head.examples) for name, head in prepared.heads.items()},
         sizes=prepared.tokeniser.sizes,
         learned=prepared.learned,
         vectors=prepared.vectors,
-        row_count=prepared.example_count,
-        token_count=prepared.token_count,
         fresh=True,
         tokeniser=prepared.tokeniser,
     )
@@ -212,40 +260,6 @@ def _course(rows: Rows, choice: FitSettings) -> Course:
     sizes = rows.sizes
     size = len if sizes is None else lambda index: max(int(sizes[index].sum()), 1)
     return Course(plan=batches, per_epoch=per_epoch, total=max(1, round(choice.epochs * per_epoch)), size=size)
-
-
-def watched(settings: Settings, space: LabelSpace) -> str:
-    """The metric that chooses the best model. By default it is free of thresholds, for F1 at a fixed one stays 0 for
-    long where labels are sparse. One that the scores do not give is refused."""
-    short, tagged = shortlisted(settings.head, len(space)), settings.head.name == "tokens"
-    usual = usual_of_tags(space.names) if tagged else "accuracy" if space.exclusive else WATCHED if short else "lrap"
-    name = usual if settings.fit.metric == "auto" else settings.fit.metric
-    metrics.metric(name)
-    return require_given(name) if short else name
-
-
-def _scorer(
-    network: Network, dev: Rows, truth: Any, metric: str, settings: Settings, prepared: Prepared, ranks: Ranks
-) -> Callable[[], Evaluation]:
-    space, link = prepared.space, settings.link
-    texts = {"offsets": prepared.sheets["dev"].offsets} if prepared.tagged else {}
-    beside = BESIDE if prepared.tagged else ()
-
-    def score() -> Evaluation:
-        answers = answers_of(network, dev.inputs, settings.head, space, link, head=MAIN, ranks=ranks)
-        # ranking needs no decision, and fitting thresholds at every evaluation would cost
-        if metric in ("lrap", *TOP):
-            scores = Head(space=space, link=link, rule="zero", decision=Zero()).scores(answers)
-        else:
-            head, chosen = decide_on(answers, truth, settings, space, **texts)
-            scores = head.scores(answers, **texts)._replace(chosen=chosen)
-        found = measured(scores, truth, names=[metric, *beside], tags=space.names, **texts)
-        results = found.results(label_counts=space.counts)
-        if metric not in results:
-            raise SettingsError(f"{metric} has no value for these labels and this decision; choose another fit.metric")
-        return Evaluation(ranks.of_first(results[metric]), {name: results[name] for name in beside})
-
-    return score
 
 
 def _with_vector_width(settings: Settings, vectors: np.ndarray | None) -> Settings:

@@ -4,14 +4,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tagwright.batches.rows import Batch, Rows
+from tagwright.batches.rows import Batch, HeadBatch, HeadRows, Rows
 
 WIDTHS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)  # tokens of a batch; beyond, the next multiple of 128
 _AT_ONCE = 4096  # rows that are laid out together
 
 
 class Resident:
-    """Rows of tokens on a device: ids one row after the other, and targets (n, L), as bytes where they are 0 or 1."""
+    """Rows of tokens on a device, ids one row after the other, and what each head learns of them."""
 
     def __init__(self, rows: Rows, device: torch.device) -> None:
         ids, self.row_lengths = _laid_out(rows)
@@ -21,14 +21,8 @@ class Resident:
         )
         longest = -(-int(self.row_lengths.max(initial=1)) // 8) * 8
         self.limit = min(rows.inputs.limit, longest)  # type: ignore[attr-defined]
-        dense = rows.target.toarray()
-        self.target = torch.from_numpy(dense.astype(np.uint8) if _hard(rows) else dense).to(device)
-        self.known = None if rows.unknown is None else torch.from_numpy(rows.unknown.toarray() == 0).to(device)
+        self.heads = {name: _OnDevice(head, device) for name, head in rows.heads.items()}
         self.weight = None if rows.weight is None else torch.from_numpy(rows.weight).to(device)
-        soft = None if rows.soft is None else rows.soft if isinstance(rows.soft, np.ndarray) else rows.soft.toarray()
-        self.soft = None if soft is None else torch.from_numpy(soft).to(device)
-        self.excused = None if rows.excused is None else torch.from_numpy(rows.excused.toarray()).to(device)
-        self.tags = None if rows.tags is None else torch.from_numpy(rows.tags.astype(np.int16)).to(device)
         self.sizes = None if rows.sizes is None else torch.from_numpy(rows.sizes.astype(np.float32)).to(device)
 
     def size_of(self, rows: Tensor, real: Tensor) -> Tensor:
@@ -58,25 +52,49 @@ class Resident:
         places = (self.starts[rows][:, None] + positions).clamp_max(len(self.ids) - 1)
         ids = self.ids[places].long() * (inside if self.ids.ndim == 1 else inside[..., None])
         weight = real if self.weight is None else real * self.weight[rows]
+        heads = {name: head.batch(rows, weight, places, inside) for name, head in self.heads.items()}
+        return Batch((ids, lengths), heads, weight)
+
+
+class _OnDevice:
+    """What a head learns of all rows, on a device: targets (n, L), as bytes where they are 0 or 1."""
+
+    def __init__(self, head: HeadRows, device: torch.device) -> None:
+        dense = head.target.toarray()
+        self.target = torch.from_numpy(dense.astype(np.uint8) if _hard(head) else dense).to(device)
+        self.known = None if head.unknown is None else torch.from_numpy(head.unknown.toarray() == 0).to(device)
+        soft = None if head.soft is None else head.soft if isinstance(head.soft, np.ndarray) else head.soft.toarray()
+        self.soft = None if soft is None else torch.from_numpy(soft).to(device)
+        self.excused = None if head.excused is None else torch.from_numpy(head.excused.toarray()).to(device)
+        self.tags = None if head.tags is None else torch.from_numpy(head.tags.astype(np.int16)).to(device)
+        labelled = None if head.labelled is None else torch.from_numpy(head.labelled.astype(np.float32))
+        self.labelled = None if labelled is None else labelled.to(device)
+
+    def batch(self, rows: Tensor, weight: Tensor, places: Tensor, inside: Tensor) -> HeadBatch:
+        """Rows (B,) of this weight (B,); `places` (B, T) are their positions among all, which are theirs `inside`."""
+        weight = weight if self.labelled is None else weight * self.labelled[rows]
         known = None if self.known is None else self.known[rows]
         soft = None if self.soft is None else self.soft[rows]
         excused = None if self.excused is None else self.excused[rows]
         tags = None if self.tags is None else self.tags[places].long().masked_fill(~inside, -1)
-        return Batch((ids, lengths), self.target[rows].float(), known, weight, soft, excused, tags)
+        return HeadBatch(self.target[rows].float(), known, weight, soft, excused, tags)
 
 
 def resident_bytes(rows: Rows) -> int:
     """What the rows would take of a device."""
-    cells = rows.target.shape[0] * rows.target.shape[1]
-    each = (1 if _hard(rows) else 4) + 4 * (rows.soft is not None)
-    each += (rows.unknown is not None) + (rows.excused is not None)
-    positions = (4 if rows.tags is None else 6) * int(rows.inputs.lengths.sum())
-    return positions + cells * each
+    positions = 4 + 2 * sum(head.tags is not None for head in rows.heads.values())
+    return positions * int(rows.inputs.lengths.sum()) + sum(map(_bytes, rows.heads.values()))
 
 
-def _hard(rows: Rows) -> bool:
+def _bytes(head: HeadRows) -> int:
+    each = (1 if _hard(head) else 4) + 4 * (head.soft is not None)
+    each += (head.unknown is not None) + (head.excused is not None)
+    return int(head.target.shape[0] * head.target.shape[1] * each)
+
+
+def _hard(head: HeadRows) -> bool:
     """Whether every cell of the targets is 0 or 1."""
-    return bool(np.isin(rows.target.data, (0, 1)).all())
+    return bool(np.isin(head.target.data, (0, 1)).all())
 
 
 def one_row_a_text(rows: Rows) -> bool:

@@ -70,6 +70,20 @@ Head = Annotated[
 ]
 
 
+Heads = Annotated[
+    str | None,
+    typer.Option(
+        help="Several label columns, each a head of one model: topic,urgency, or NAME=COLUMN.", show_default=False
+    ),
+]
+NamedHead = Annotated[
+    str | None, typer.Option("--head", help="Which head, of a model with several.", show_default="all of them")
+]
+FirstHead = Annotated[
+    str | None, typer.Option("--head", help="Which head, of a model with several.", show_default="the first")
+]
+
+
 def given(settings: Path | None, assignments: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:
     """Nested settings: the command's own level over the file; what it discards of the file is said."""
     from tagwright.merge import merge
@@ -96,6 +110,16 @@ def of_command(assignments: list[str] | None, options: dict[str, Any]) -> dict[s
     from tagwright.merge import assigned, dotted, side_by_side
 
     return side_by_side(dotted(options), assigned(assignments or ()))
+
+
+def heads_of(names: str | None) -> dict[str, dict[str, Any]] | None:
+    """Heads as they are named with commas, each as its section of the settings; None where none are.
+
+    >>> heads_of("topic, urgency=How urgent")
+    {'topic': {'labels': 'topic'}, 'urgency': {'labels': 'How urgent'}}
+    """
+    pairs = [name.partition("=") for name in listed(names)]
+    return {name.strip(): {"labels": (column or name).strip()} for name, _, column in pairs} or None
 
 
 def listed(names: str | None) -> list[str]:

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -13,6 +13,9 @@ from rich.text import Text
 
 from tagwright.cli._files import told
 from tagwright.errors import TagwrightError
+
+if TYPE_CHECKING:
+    from tagwright.assemble.fit import Outcome
 
 console = Console(stderr=True, highlight=False)
 results_console = Console(highlight=False)
@@ -118,6 +121,17 @@ def tag_table(title: str, results: Mapping[str, float], tags: Sequence[str]) -> 
     for counted, values in figures_of_tags(results, tags):
         table.add_row(counted, *(f"{value:.4f}" for value in values))
     return table
+
+
+def fit_tables(outcome: "Outcome") -> None:
+    """What a run came to on dev: a table for each head."""
+    for name, head in outcome.heads.items() or [(None, outcome)]:
+        title = measured_on("dev", head.rows, head.tokens)
+        title = title if name is None else f"{name}: {title}"
+        if head.tokens is None:
+            show(metric_table(title, head.metrics))
+        else:
+            show(tag_table(title, head.metrics, head.label_names))
 
 
 def type_table(names: Sequence[str], scores: Mapping[str, Any], *, most: int = 12) -> Table:

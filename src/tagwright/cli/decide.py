@@ -21,9 +21,7 @@ def decide(
         list[str] | None,
         typer.Option("--set", help="A setting of the rule, as key=value: probability=0.3, k=2.", show_default=False),
     ] = None,
-    head: Annotated[
-        str | None, typer.Option(help="Which head, of a model with several.", show_default="the first")
-    ] = None,
+    head: o.FirstHead = None,
     text: o.Text = None,
     labels: o.Labels = None,
     separator: o.Separator = "auto",
@@ -57,8 +55,11 @@ def decide(
         separator=separator,
     )
     if json:
-        _show.emit(done)
+        _show.emit(done.as_dict())
         return
-    _show.say(f"{model} now decides by {done['rule']}")
-    if done.get("metrics"):
-        _show.show(_show.metric_table(f"{done['split']}, no text decided by itself", done["metrics"]))
+    _show.say(f"{model} now decides by {done.rule}")
+    title = f"{done.split}, no text decided by itself"
+    if done.metrics and done.tags is None:
+        _show.show(_show.metric_table(title, done.metrics))
+    elif done.metrics:
+        _show.show(_show.tag_table(title, done.metrics, done.tags or ()))

@@ -23,6 +23,8 @@ Examples:
 
     tagwright fit pages.jsonl --text title,body --labels tags --epochs 5 --set encoder.filters=256 --out model
 
+    tagwright fit mails.csv --heads topic,urgency --set heads.urgency.objective=bce --out model
+
 A killed or interrupted run goes on with the same command and --resume. The report, the log and the checkpoints
 stand in OUT.run; the report quotes texts of the data, the model folder does not.
 
@@ -37,6 +39,7 @@ def fit(
     out: Annotated[Path, typer.Option(help="The model folder to write.")],
     text: o.Text = None,
     labels: o.Labels = None,
+    heads: o.Heads = None,
     task: o.Task = None,
     separator: o.Separator = "auto",
     strict: o.Strict = None,
@@ -125,6 +128,7 @@ def fit(
     options = {
         "data.text": text,
         "data.labels": labels,
+        "heads": o.heads_of(heads),
         "data.task": task,
         "data.separator": None if separator == "auto" else separator,
         "data.strict": strict,
@@ -169,13 +173,7 @@ def fit(
     if json:
         _show.emit(outcome.as_dict())
     else:
-        title = _show.measured_on("dev", outcome.rows, outcome.tokens)
-        if outcome.tokens is None:
-            _show.show(_show.metric_table(title, outcome.metrics))
-            if outcome.tags is not None:
-                _show.show(_show.tag_table(f"{title}, tags of their tokens", outcome.tags, outcome.tag_names))
-        else:
-            _show.show(_show.tag_table(title, outcome.metrics, outcome.label_names))
+        _show.fit_tables(outcome)
     if outcome.refitted_on is not None:
         _show.say(refitted(outcome.refitted_on))
     _show.say(f"model:  {outcome.model}\nreport: {outcome.report or 'none: altair and vl-convert are not installed'}")

@@ -15,6 +15,7 @@ def report(
     split: Annotated[
         str | None, typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows")
     ] = None,
+    head: o.FirstHead = None,
     text: o.Text = None,
     labels: o.Labels = None,
     separator: o.Separator = "auto",
@@ -35,6 +36,14 @@ def report(
 
     columns = {"text": text, "labels": labels, "separator": separator}
     report_folder(
-        model, data, out, split=split, overwrite=overwrite, device=device or "auto", plugins=allow_plugins, **columns
+        model,
+        data,
+        out,
+        split=split,
+        overwrite=overwrite,
+        head=head,
+        device=device or "auto",
+        plugins=allow_plugins,
+        **columns,
     )
     _show.say(f"report: {out}")

@@ -27,6 +27,7 @@ def score(
     text: o.Text = None,
     labels: o.Labels = None,
     separator: o.Separator = "auto",
+    head: o.NamedHead = None,
     device: o.Device = None,
     allow_plugins: o.Plugins = False,
     json: o.Json = False,
@@ -37,8 +38,6 @@ def score(
 
         tagwright score model held_out.csv --json
     """
-    from tagwright.assemble.facts import bands
-    from tagwright.assemble.prepare import listed
     from tagwright.assemble.score import score_folder
     from tagwright.cli import _show
 
@@ -48,6 +47,7 @@ def score(
         split=split,
         unseen=unseen,
         convention=convention,
+        head=head,
         device=device or "auto",
         plugins=allow_plugins,
         text=text,
@@ -57,15 +57,22 @@ def score(
     if json:
         _show.emit(scored.as_dict(convention=convention))
         return
+    for name, one in scored.heads.items() or [(None, scored)]:
+        _show_head(one, name, convention=convention, pairs=pairs, unseen=unseen)
+
+
+def _show_head(scored: "Scored", name: str | None, *, convention: str, pairs: int, unseen: str) -> None:
+    """The figures of a head, its confused pairs, and what was left out."""
+    from tagwright.assemble.facts import bands
+    from tagwright.assemble.prepare import listed
+    from tagwright.cli import _show
+
     results = scored.as_dict(convention=convention)["metrics"]
     title = f"{_show.measured_on(scored.split, scored.rows, scored.tokens)}, convention {convention}"
+    title = title if name is None else f"{name}: {title}"
     if scored.tokens is None:
         _show.show(_show.metric_table(title, results))
         _show.show(_show.band_table(bands(scored.label_counts, results)))
-        if scored.tags is not None:
-            tags = scored.tags
-            named = f"{_show.measured_on(tags.split, tags.rows, tags.tokens)}, convention {convention}"
-            _show_tags(tags, named, tags.as_dict(convention=convention)["metrics"])
     else:
         _show_tags(scored, title, results)
     what = "labels" if scored.tokens is None else "tags"

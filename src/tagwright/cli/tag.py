@@ -27,6 +27,7 @@ def tag(
             help="Put a ' before CSV cells that start with = + - @ (a spreadsheet runs them). Default: as they are.",
         ),
     ] = False,
+    head: o.NamedHead = None,
     device: o.Device = None,
     allow_plugins: o.Plugins = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
@@ -36,7 +37,8 @@ def tag(
     """Tag a file: all its rows and columns come back, with tags and their scores, in constant memory.
 
     Rows without text stay in place, without tags. A model that tags tokens gives keywords, each with its type, its
-    score and the characters it stands at: as structures in JSONL and Parquet, as columns beside each other in CSV.
+    score and the characters it stands at: as structures in JSONL and Parquet, as columns beside each other in CSV. A
+    model with several heads adds columns for each head, such as tags_topic and tags_urgency.
 
     Example:
 
@@ -50,6 +52,7 @@ def tag(
             model,
             data,
             out,
+            head=head,
             device=device or "auto",
             plugins=allow_plugins,
             text=text,

@@ -1,6 +1,6 @@
 """Logits, or shortlists, of many rows: in batches of like length, back in the rows' own order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,43 +19,62 @@ from tagwright.shortlist import Shortlist
 SHORT = 16  # tokens of a text: as many of such as there is room for are a batch
 
 
-@torch.inference_mode()
 def logits_of(
     network: Network, inputs: Inputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
 ) -> np.ndarray:
-    """Logits (n, L), float32, on the host. Leaves the network in evaluation mode.
+    """Logits (n, L) of one head, float32, on the host; see `logits_of_heads`."""
+    name = named_head(network, head)
+    return logits_of_heads(network, inputs, [name], batch=batch, ranks=ranks)[name]
+
+
+@torch.inference_mode()
+def logits_of_heads(
+    network: Network, inputs: Inputs, heads: Sequence[str], *, batch: int = 256, ranks: Ranks = ALONE
+) -> dict[str, np.ndarray]:
+    """Logits (n, L) of some heads, float32, on the host, in one pass. Leaves the network in evaluation mode.
 
     Of several processes each takes whole batches, so that all get the bits that one alone would.
     """
     network.eval()
-    name, device = named_head(network, head), next(network.parameters()).device
-    result: np.ndarray | None = None
-    main: Any = network.heads[name]
-    for index in _batches(inputs, batch, device, main)[ranks.rank :: ranks.world]:
+    device, count = next(network.parameters()).device, len(inputs.lengths)
+    parts: dict[str, Any] = {name: network.heads[name] for name in heads}
+    reads: Any = network.heads[network.slotted or heads[0]]
+    found = {name: np.zeros((count, part.label_count), np.float32) for name, part in parts.items()}
+    for index in _batches(inputs, batch, device, reads)[ranks.rank :: ranks.world]:
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
-        logits = network.of_labels(*tensors)[name].float().cpu().numpy()
-        if result is None:
-            result = np.zeros((len(inputs.lengths), logits.shape[1]), np.float32)
-        result[index] = logits
-    width = int(ranks.of_first(0 if result is None else result.shape[1]))  # a process may be without a batch
-    return ranks.merged(np.zeros((len(inputs.lengths), width), np.float32) if result is None else result)
+        logits = network.of_labels(*tensors, heads=heads)
+        for name in heads:
+            found[name][index] = logits[name].float().cpu().numpy()
+    return {name: ranks.merged(values) for name, values in found.items()}
 
 
-@torch.inference_mode()
 def token_logits_of(
     network: Network, inputs: TagInputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
 ) -> np.ndarray:
-    """Logits (tokens, L) of every token of all texts, float32, on the host. Leaves the network in evaluation mode."""
+    """Logits (tokens, L) of one head, of every token of all texts; see `token_logits_of_heads`."""
+    name = named_head(network, head)
+    return token_logits_of_heads(network, inputs, [name], batch=batch, ranks=ranks)[name]
+
+
+@torch.inference_mode()
+def token_logits_of_heads(
+    network: Network, inputs: TagInputs, heads: Sequence[str], *, batch: int = 256, ranks: Ranks = ALONE
+) -> dict[str, np.ndarray]:
+    """Logits (tokens, L) of some heads, of every token of all texts, float32, on the host, in one pass.
+
+    Leaves the network in evaluation mode.
+    """
     network.eval()
-    name, device = named_head(network, head), next(network.parameters()).device
-    made: Any = network.heads[name]
-    result = np.zeros((inputs.places.token_count, made.label_count), np.float32)
+    device = next(network.parameters()).device
+    parts: dict[str, Any] = {name: network.heads[name] for name in heads}
+    found = {name: np.zeros((inputs.places.token_count, part.label_count), np.float32) for name, part in parts.items()}
     for index in _batches(inputs, batch, device)[ranks.rank :: ranks.world]:
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
-        logits = network.of_labels(*tensors)[name].float().cpu().numpy()
-        owners = inputs.owners(index)
-        result[owners[owners >= 0]] = logits[owners >= 0]
-    return ranks.merged(result)
+        logits, owners = network.of_labels(*tensors, heads=heads), inputs.owners(index)
+        for name in heads:
+            own = logits[name].float().cpu().numpy()
+            found[name][owners[owners >= 0]] = own[owners >= 0]
+    return {name: ranks.merged(values) for name, values in found.items()}
 
 
 @torch.no_grad()
@@ -73,12 +92,13 @@ def shortlist_of(
     `log_terms` of the logits are what probabilities that sum to 1 need the sum of.
     """
     network.eval()
-    part: Any = network.heads[named_head(network, head)]
-    device = next(network.parameters()).device
+    name, device = named_head(network, head), next(network.parameters()).device
+    part: Any = network.heads[name]
+    reads: Any = network.heads[network.slotted or name]
     rows, width = len(inputs.lengths), min(part.shortlist, part.label_count)
     ids, logits = np.zeros((rows, width), np.int32), np.zeros((rows, width), np.float32)
     log_sum = None if log_terms is None else np.zeros(rows, np.float32)
-    for index in _batches(inputs, batch, device)[ranks.rank :: ranks.world]:
+    for index in _batches(inputs, batch, device, reads)[ranks.rank :: ranks.world]:
         hidden = network.hidden(*(tensor.to(device, non_blocking=True) for tensor in inputs.batch(index)))
         weight, bias = part.linear.weight, part.linear.bias - part.zero
         best = best_labels(hidden, weight, bias, width, chunk=part.chunk, log_terms=log_terms)

@@ -49,13 +49,14 @@ def logistic(features: csr_array, target: np.ndarray, weight: np.ndarray, *, cos
 
 
 def label_steps(head: Any, rows: Rows, *, cost: float = 1.0, start: int = 0, workers: int = 1) -> Iterator[Step]:
-    """Solves the labels from `start` on and yields after each one, its weights in the head.
+    """Solves the labels of the only head from `start` on and yields after each one, its weights in the head.
 
     Where nobody judged a label, the text has no say in it; for the labels after it in a chain it counts as not there.
     """
     features = rows.inputs.matrix.astype(np.float64)  # type: ignore[attr-defined]
-    truth = csc_array(rows.target > 0).astype(np.float64)
-    unknown = None if rows.unknown is None else csc_array(rows.unknown)
+    own = next(iter(rows.heads.values()))
+    truth = csc_array(own.target > 0).astype(np.float64)
+    unknown = None if own.unknown is None else csc_array(own.unknown)
     weight = np.ones(truth.shape[0]) if rows.weight is None else rows.weight.astype(np.float64)
 
     def solved(label: int) -> tuple[np.ndarray, Solved]:

@@ -1,6 +1,6 @@
-"""What a step learns from: a pass over a batch, and the objective of what came out. Regularisers stand around it."""
+"""What a step learns from: a pass over a batch, and the objectives of what came out. Regularisers stand around it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -9,9 +9,9 @@ from torch import Tensor
 from tagwright import parts
 from tagwright.batches.rows import Batch
 from tagwright.encoders.hidden import Hidden
-from tagwright.heads._cloze import MASK
+from tagwright.fit.head_objective import HeadObjective
+from tagwright.losses import SparseTarget
 from tagwright.network import Network
-from tagwright.objective import Objective
 from tagwright.sections import REGULARISE
 from tagwright.settings import Settings
 
@@ -28,60 +28,54 @@ Learn = Callable[[Batch, torch.Generator], Outcome]
 
 
 class Learner:
-    """One pass, and its objective."""
+    """One pass, and the objectives of its heads."""
 
-    def __init__(self, network: Network, objective: Objective) -> None:
-        self.network, self.objective = network, objective
+    def __init__(self, network: Network, objectives: Mapping[str, HeadObjective]) -> None:
+        self.network, self.objectives = network, objectives
 
     def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
-        """Slots of labels that the batch shows take no part in the objective: their answer stands there."""
-        hidden, logits = self.network.run(*batch.inputs, shown=batch.shown)
-        return Outcome(self._value(logits, batch, generator), logits, hidden)
-
-    def _value(self, logits: Mapping[str, Tensor], batch: Batch, generator: torch.Generator) -> Tensor:
-        objective, weight = self.objective, batch.weight
-        if batch.tags is not None and objective.tagging is None:
-            return objective.of_tokens(logits["main"], batch.tags, weight=weight, generator=generator)
-        facts: dict[str, Any] = {"excused": batch.excused, "soft": batch.soft, "soft_logits": logits.get("soft")}
-        facts |= {"known": batch.known, "example_weight": weight, "generator": generator}
-        if batch.shown is not None:
-            averaged = objective.loss.labels == "mean"
-            facts |= _of_masked(batch, logits["main"].dtype, averaged=averaged)
-        value: Tensor = objective(logits["main"], batch.target, **facts)
-        if objective.tagging is None:
-            return value
-        return value + objective.tagging(logits["tags"], batch.tags, weight=weight, generator=generator)
+        """The sum over heads; one that takes its labels in chunks never makes its logits."""
+        chunked = [name for name, head in batch.heads.items() if isinstance(head.target, SparseTarget)]
+        hidden, logits = self.network.run(*batch.inputs, shown=batch.shown, without=chunked)
+        value: Any = 0.0
+        for number, (name, objective) in enumerate(self.objectives.items()):
+            own = batch.heads[name]
+            if name in chunked:
+                found = objective.in_chunks(hidden.pooled, self.network.heads[name], own)
+            else:
+                soft = logits.get(soft_head(name))
+                found = objective(logits[name], own, soft_logits=soft, generator=generator)
+            value = found if number == 0 else value + found
+        return Outcome(value, logits, hidden)
 
 
-def _of_masked(batch: Batch, dtype: torch.dtype, *, averaged: bool) -> dict[str, Any]:
-    """Slots that show their answer take no part, nor do they in the mean over a text's labels."""
-    shown: Any = batch.shown
-    masked, weight = shown == MASK, batch.weight
-    known = masked if batch.known is None else masked & batch.known
-    if averaged:
-        share = masked.shape[1] / masked.sum(1).clamp(min=1).to(torch.promote_types(dtype, torch.float32))
-        weight = share if weight is None else share * weight
-    return {"known": known, "example_weight": weight}
+def soft_head(name: str) -> str:
+    """The name of the second head that soft labels have beside a head; no head of a model is called so."""
+    return f"{name} soft"
 
 
 def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> Batch:
-    """The batch with what its slots show in this step, where the head has slots."""
-    main: Any = network.heads["main"]
-    return batch._replace(shown=main.draw(batch.target, batch.known, generator)) if main.has_slots else batch
+    """The batch with what its slots show in this step, where a head has slots."""
+    name = network.slotted
+    if name is None:
+        return batch
+    head, own = network.heads[name], batch.heads[name]
+    shown = head.draw(own.target, own.known, generator)  # type: ignore[operator]
+    return batch._replace(heads={**batch.heads, name: own._replace(shown=shown)})
 
 
-def check_regularisers(settings: Settings, *beside: Settings) -> None:
-    """Refuse those that have nothing to hold to here; `beside` are the settings of further heads."""
+def check_regularisers(settings: Settings, heads: Sequence[Settings]) -> None:
+    """Refuse those that have nothing to hold to here; `heads` are the settings of each head."""
     for choice in settings.regularise:
         factory = parts.find(REGULARISE, choice.name).factory
-        factory.check(settings, *beside, **{**parts.options(factory), **choice.options})
+        factory.check(*heads, **{**parts.options(factory), **choice.options})
 
 
-def learner_of(network: Network, objective: Objective, settings: Settings, facts: Mapping[str, Any]) -> Learn:
+def learner_of(network: Network, objectives: Mapping[str, HeadObjective], settings: Settings) -> Learn:
     """The learner with the regularisers of the settings around it; those that change what is read stand outermost."""
-    learn: Learn = Learner(network, objective)
+    learn: Learn = Learner(network, objectives)
     made = [(parts.find(REGULARISE, choice.name).factory.depth, choice) for choice in settings.regularise]
     for _, choice in sorted(made, key=lambda pair: pair[0]):
-        known = {"learn": learn, "network": network, "objective": objective, **facts}
+        known = {"learn": learn, "network": network, "objectives": objectives}
         learn = parts.build(REGULARISE, choice.name, choice.options, **known)
     return learn

@@ -21,8 +21,7 @@ def build_optimiser(
     weight_decay: float,
     batch: int,
     sparse: bool = False,
-    labels: nn.Module | None = None,
-    label_rate: float = 0.3,
+    labels: Sequence[tuple[nn.Module, float]] = (),
     seed: int = 0,
     layer_decay: float = 1.0,
     depths: Mapping[Tensor, int] | None = None,
@@ -31,12 +30,12 @@ def build_optimiser(
 ) -> Optimiser:
     """The optimiser of a network's parameters; `sparse` where its head has row-sparse gradients, means over `batch`.
 
-    `labels` is a label matrix to be moved by Adagrad with one number of state a label, at its own rate. A parameter
+    `labels` are label matrices to be moved by Adagrad with one number of state a label, each at its rate. A parameter
     that lies below `depths` layers is trained at the rate times `layer_decay` to that power.
     """
     if layer_decay != 1 and depths is None:
         raise SettingsError("fit.layer_decay is for pretrained encoders; this one has no layers to tell apart")
-    apart = set() if labels is None else set(labels.parameters())
+    apart = {parameter for matrix, _ in labels for parameter in matrix.parameters()}
     trained = [p for p in network.parameters() if p.requires_grad and p not in apart]
     if name == "sgd":
         return RowSGD(trained, lr=learning_rate, weight_decay=weight_decay)
@@ -44,9 +43,10 @@ def build_optimiser(
         return RowAdagrad(trained, lr=learning_rate, floor=1 / batch)
     averages = {"betas": (0.9, beta2), "eps": epsilon}
     encoder = _adamw(trained, learning_rate, weight_decay, layer_decay, depths or {}, averages)
-    if labels is None:
+    if not labels:
         return encoder
-    return Together([encoder, LabelAdagrad(labels.parameters(), lr=label_rate, floor=1 / batch, seed=seed)])
+    moved = [LabelAdagrad(matrix.parameters(), lr=rate, floor=1 / batch, seed=seed) for matrix, rate in labels]
+    return Together([encoder, *moved])
 
 
 def _adamw(

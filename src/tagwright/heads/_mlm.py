@@ -17,6 +17,9 @@ CELLS = 2**25  # logits that are made at once
 LINEAR = 3.0  # so far above 0 an activation is as good as none
 
 
+MASKED = "masked pieces"  # its name in a network; no head of a model is called so
+
+
 class MaskedPieces(Head):
     """Dense, activation, norm, and the product with word vectors (V, E), which the encoder keeps, plus a bias (V,).
 

@@ -34,14 +34,20 @@ class MissingColumn(DataError):
 
 def named(table: pa.Table, origin: Origin, names: Names, what: str) -> list[str]:
     """The columns a user named, one or several with commas between; a column that is not there is an error."""
-    if names is None:
-        return []
-    if isinstance(names, str):
-        names = [names] if names in table.column_names else [name.strip() for name in names.split(",")]
-    for name in names:
+    wanted = listed(table, names)
+    for name in wanted:
         if name not in table.column_names:
             message = f"{origin}: {unknown(f'{what} column', name, table.column_names)}"
             raise MissingColumn(message, what=what, columns=table.column_names)
+    return wanted
+
+
+def listed(table: pa.Table, names: Names) -> list[str]:
+    """The columns that a user named, whether they are there or not; a column whose own name has a comma is one."""
+    if names is None:
+        return []
+    if isinstance(names, str):
+        return [names] if names in table.column_names else [name.strip() for name in names.split(",")]
     return list(names)
 
 

@@ -26,6 +26,11 @@ class Labels(NamedTuple):
     form: str = ""  # how they were written, for a person
     separator: str = "auto"  # how to read more of them the same way
 
+    def columns(self) -> dict[str, pa.ListArray]:
+        """Those of the columns `labels`, `values` and `unknown` that there are."""
+        found = {"labels": self.lists, "values": self.values, "unknown": self.unknown}
+        return {name: column for name, column in found.items() if column is not None}
+
 
 def from_column(column: pa.Array, separator: str) -> Labels:
     """Labels of one column: lists, strings or numbers. Blanks around a label in a string are dropped.

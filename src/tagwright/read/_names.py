@@ -6,8 +6,10 @@ MISSING = {"na", "n/a", "nan", "null", "none", "nil", "<na>"}
 SHOWN = 10
 
 
-def name_warnings(names: Sequence[str]) -> Iterator[str]:
+def name_warnings(names: Sequence[str], *, heads: bool = False) -> Iterator[str]:
     """A sentence for each set of names that differ only in case or spaces, and one for those that say "missing".
+
+    With `heads` a name is "HEAD=label".
 
     >>> list(name_warnings(["Account", "account ", "NA"]))[0]
     "Labels 'Account' and 'account ' differ only in case or spaces: are they one label?"
@@ -20,7 +22,8 @@ def name_warnings(names: Sequence[str]) -> Iterator[str]:
         yield f"Labels {group} differ only in case or spaces: are they one label?"
     if len(twins) > SHOWN:
         yield f"{len(twins) - SHOWN} more sets of labels differ only in case or spaces."
-    empty = [repr(name) for name in names if name.strip().casefold() in MISSING]
+    bare = {name: name.partition("=")[2] if heads else name for name in names}
+    empty = [repr(name) for name, label in bare.items() if label.strip().casefold() in MISSING]
     if empty:
         one = len(empty) == 1
         looks = "looks like a missing value; is it one" if one else "look like missing values; are they"

@@ -33,8 +33,8 @@ def join(tokens: pa.ListArray) -> tuple[pa.StringArray, pa.ListArray]:
     return text, lists
 
 
-def token_columns(tokens: pa.Array, tags: pa.Array, origin: Origin) -> dict[str, pa.Array]:
-    """`tokens`, `tags`, `text` and `starts` from two columns of lists, or of strings that blanks separate.
+def paired(tokens: pa.Array, tags: pa.Array, origin: Origin) -> tuple[pa.ListArray, pa.ListArray]:
+    """Tokens and their tags from two columns of lists, or of strings that blanks separate.
 
     Tokens without any tags stay, for nobody judged them.
     """
@@ -46,8 +46,7 @@ def token_columns(tokens: pa.Array, tags: pa.Array, origin: Origin) -> dict[str,
         raise DataError(f"{origin.at(row)}: {counts[0][row]} tokens but {counts[1][row]} tags; expected a tag for each")
     for column, what in ((tokens, "token"), (tags, "tag")):
         _refuse_missing(column, what, origin)
-    text, starts = join(tokens)
-    return {"tokens": tokens, "tags": tags, "text": text, "starts": starts}
+    return tokens, tags
 
 
 def _refuse_missing(lists: pa.ListArray, what: str, origin: Origin) -> None:

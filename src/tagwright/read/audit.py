@@ -13,7 +13,7 @@ from tagwright.labels.space import LabelSpace
 from tagwright.read._alike import alike
 from tagwright.read._copies import Conflicts, Copies, Leak, Places, conflicts, copies, leaks
 from tagwright.read._names import name_warnings
-from tagwright.read.data import Data, Task
+from tagwright.read.data import Data, Task, names_heads
 from tagwright.read.split import plain_texts
 
 RARE = 10  # a label with fewer examples belongs to the tail
@@ -105,13 +105,14 @@ class Audit:
 def audit(data: Data) -> Audit:
     """Look at every split of the data; nothing is changed, and nothing is wrong enough to raise.
 
-    Token tasks are audited by the tags of their rows, the one for "outside" left out, and their words are the tokens.
+    Token tasks are audited by the tags of their rows, the one for "outside" left out, and their words are the tokens;
+    Labels, or tags, of several heads are audited together, as "NAME=label".
     Pairs and groups of tags are not sought: I follows B, and the letters before the types are no groups. Row numbers
     count from 0.
     """
     tagged = data.task == "tokens"
-    lists = {name: _label_lists(table, data.task) for name, table in data.tables.items()}
-    outside = {"O"} if tagged else set()
+    lists = {name: _label_lists(data.marks(table)) for name, table in data.tables.items()}
+    outside = {"O", *(f"{head}=O" for head in data.heads)} if tagged else set()
     names = sorted({name for part in lists.values() for name in pc.unique(pc.list_flatten(part)).to_pylist()} - outside)
     marks = {name: _marks(part, names) for name, part in lists.items()}
     learned = "train" if "train" in marks else next(iter(marks))
@@ -137,11 +138,10 @@ def audit(data: Data) -> Audit:
         separator=groups.separator,
         groups={} if tagged else groups.members(names),
     )
-    return replace(result, warnings=tuple(_warnings(result, learned)))
+    return replace(result, warnings=tuple(_warnings(result, learned, heads=names_heads(data.first))))
 
 
-def _label_lists(table: pa.Table, task: Task) -> pa.ListArray:
-    column = table["tags" if task == "tokens" else "labels"]
+def _label_lists(column: pa.ListArray | pa.ChunkedArray) -> pa.ListArray:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
@@ -250,14 +250,14 @@ def _look_alikes(names: Sequence[str], texts: pa.ChunkedArray, marks: csr_array)
     )
 
 
-def _warnings(found: Audit, learned: str) -> Iterator[str]:
+def _warnings(found: Audit, learned: str, *, heads: bool) -> Iterator[str]:
     """Sentences that a person should read before training."""
     label = "tag" if found.task == "tokens" else "label"
     if found.task == "tokens" and not found.labels:
         yield "No token has another tag than O: there is nothing to learn."
     elif found.task != "tokens" and len(found.labels) < 2:
         yield f"The data has {_many(len(found.labels), 'label')}; a tagger needs at least two."
-    yield from name_warnings([one.name for one in found.labels])
+    yield from name_warnings([one.name for one in found.labels], heads=heads)
     for part in found.parts:
         if part.empty_texts:
             yield f"{_many(part.empty_texts, 'text')} of {part.name} {_be(part.empty_texts)} empty."

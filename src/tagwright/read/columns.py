@@ -1,5 +1,7 @@
 """From raw columns to canonical ones: which hold text, which labels, in which form, and what task that makes."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +26,8 @@ from tagwright.read._find import (
     whole,
 )
 from tagwright.read._labels import Labels, from_column, from_flags
-from tagwright.read._tokens import token_columns
-from tagwright.read.data import Task
+from tagwright.read._tokens import join, paired
+from tagwright.read.data import HeadColumns, Task
 
 TASKS: dict[Task, str] = {
     "one": "one label a text",
@@ -46,6 +48,24 @@ class Canonical(NamedTuple):
     text_columns: tuple[str, ...] = ()
     label_columns: tuple[str, ...] = ()
     separator: str = "auto"
+    heads: Mapping[str, HeadColumns] = MappingProxyType({})
+
+
+class Labelled(NamedTuple):
+    """Labels of whole texts; `found` says where they came from and what task they make."""
+
+    made: Labels
+    task: Task
+    found: tuple[str, ...]
+
+
+class Tagged(NamedTuple):
+    """Tokens and their sound tags; `found` says where the tags came from and how many were mended."""
+
+    tokens: pa.ListArray
+    tags: pa.ListArray
+    found: str
+    mended: tuple[str, ...]
 
 
 def canonical(
@@ -62,13 +82,8 @@ def canonical(
 
     What is set is taken; the rest is found by name, then by content. An empty or missing text stays in place, as "".
     """
-    if task is not None and task not in TASKS:
-        raise DataError(unknown("task", task, TASKS))
-    if not separator:
-        raise DataError('the separator is empty; expected "auto", "none" or the characters between two labels')
-    both = [name for name in named(table, origin, text, "text") if name in named(table, origin, labels, "label")]
-    if both:
-        raise DataError(f"{origin}: {_column(both)} cannot be text and label at once; name another one")
+    check_choices(task, separator)
+    refuse_shared(origin, named(table, origin, text, "text"), named(table, origin, labels, "label"))
     pair = _token_pair(table, origin, text, labels, task)
     if pair is not None:
         return _tagged(table, origin, *pair, separator, task=task or "tokens", strict=strict)
@@ -76,18 +91,61 @@ def canonical(
     label_names = named(table, origin, labels, "label") or find_by_name(table, LABELS, text_names)[:1]
     text_names = text_names or find_text(table, origin, label_names)
     label_names = label_names or find_labels(table, origin, text_names)
-    made, task = settle_task(_labels(table, origin, label_names, separator), origin, task)
-    columns = {
-        "text": joined_text(table, text_names),
-        "labels": made.lists,
-        "values": made.values,
-        "unknown": made.unknown,
-    }
-    columns = {name: column for name, column in columns.items() if column is not None} | _kept(table, origin)
-    form = f"labels: {_column(label_names)}, {made.form + ', ' if made.form else ''}"
-    count = count_labels(made.lists, origin, label_names)
-    found = (f"text: {_column(text_names)}", f"{form}{count} labels", f"task: {TASKS[task]}")
+    made, task, said = labelled(table, origin, label_names, task=task, separator=separator)
+    columns = {"text": joined_text(table, text_names)} | made.columns() | kept(table, origin)
+    found = (f"text: {column_names(text_names)}", *said)
     return Canonical(pa.table(columns), task, found, tuple(text_names), tuple(label_names), made.separator)
+
+
+def check_choices(task: Task | None, separator: str) -> None:
+    """Refuse a task that is none, and a separator of no character."""
+    if task is not None and task not in TASKS:
+        raise DataError(unknown("task", task, TASKS))
+    if not separator:
+        raise DataError('the separator is empty; expected "auto", "none" or the characters between two labels')
+
+
+def refuse_shared(origin: Origin, text: list[str], labels: list[str]) -> None:
+    """Refuse columns that are named as text and as labels."""
+    both = [name for name in text if name in labels]
+    if both:
+        raise DataError(f"{origin}: {column_names(both)} cannot be text and label at once; name another one")
+
+
+def labelled(table: pa.Table, origin: Origin, names: list[str], *, task: Task | None, separator: str) -> Labelled:
+    """The labels of these columns, in whichever form they are."""
+    made, task = settle_task(_labels(table, origin, names, separator), origin, task)
+    form = f"labels: {column_names(names)}, {made.form + ', ' if made.form else ''}"
+    count = count_labels(made.lists, origin, names)
+    return Labelled(made, task, (f"{form}{count} labels", f"task: {TASKS[task]}"))
+
+
+def tagged(table: pa.Table, origin: Origin, tokens: str, tags: str, *, strict: bool) -> Tagged:
+    """The tags of one column for the tokens of another, mended where they follow no scheme."""
+    both = paired(whole(table[tokens]), whole(table[tags]), origin)
+    made, mended = _sound(both[1], table, origin, strict=strict)
+    count = count_labels(made, origin, [tags])
+    return Tagged(both[0], made, f"tags: {column_names([tags])}, {count} tags", mended)
+
+
+def text_of_tokens(table: pa.Table, tokens: pa.ListArray) -> dict[str, pa.Array]:
+    """The `text` of tokens and their `starts` in it: from the table where it has both, else the tokens joined."""
+    if {"text", "starts"} <= set(table.column_names):
+        return {"text": plain(table["text"]), "starts": starts_in(table)}
+    return dict(zip(("text", "starts"), join(tokens)))
+
+
+def starts_in(table: pa.Table) -> pa.ListArray:
+    """The column `starts`."""
+    return whole(table["starts"]).cast(pa.list_(pa.int32()))
+
+
+def labels_beside(table: pa.Table, taken: list[str], separator: str) -> tuple[list[str], Labels]:
+    """The column of labels beside tokens and tags, and what it holds; null where nobody judged the text as a whole."""
+    names = find_by_name(table, LABELS, taken)[:1]
+    if not names:
+        return names, Labels(pa.nulls(table.num_rows, pa.list_(pa.string())))
+    return names, from_column(whole(table[names[0]]), separator)
 
 
 def settle_task(made: Labels, origin: Origin, task: Task | None) -> tuple[Labels, Task]:
@@ -123,7 +181,7 @@ def count_labels(lists: pa.ListArray, origin: Origin, names: list[str]) -> int:
     if len(distinct) < 2:
         came = f"only {distinct[0].as_py()!r}" if len(distinct) else "none"
         raise DataError(
-            f"{origin}, {_column(names)}: a tagger needs two labels or more, found {came}; is it the label column?"
+            f"{origin}, {column_names(names)}: a tagger needs two labels or more, found {came}; is it the label column?"
         )
     return len(distinct)
 
@@ -135,7 +193,7 @@ def _labels(table: pa.Table, origin: Origin, names: list[str], separator: str) -
     kind = column.type.value_type if pa.types.is_list(column.type) else column.type
     if pa.types.is_nested(kind):
         raise DataError(
-            f"{origin}, {_column(names)}: holds {column.type}, expected a string, a list of strings or a number"
+            f"{origin}, {column_names(names)}: holds {column.type}, expected a string, a list of strings or a number"
         )
     return from_column(column, separator)
 
@@ -162,19 +220,20 @@ def _token_pair(
 def _tagged(
     table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str, *, task: Task, strict: bool
 ) -> Canonical:
-    columns = token_columns(whole(table[tokens]), whole(table[tags]), origin)
-    columns["tags"], mended = _sound(columns["tags"], table, origin, strict=strict)
-    if {"text", "starts"} <= set(table.column_names):
-        columns |= {"text": plain(table["text"]), "starts": whole(table["starts"]).cast(pa.list_(pa.int32()))}
-    count = count_labels(columns["tags"], origin, [tags])
-    beside = find_by_name(table, LABELS, [tokens, tags])
-    nothing = pa.nulls(table.num_rows, pa.list_(pa.string()))  # nobody judged the text as a whole
-    columns["labels"] = from_column(whole(table[beside[0]]), separator).lists if beside else nothing
-    labelled = (f"labels: {_column(beside[:1])}",) if beside and task == "both" else ()
-    if task == "both" and not beside:
+    made = tagged(table, origin, tokens, tags, strict=strict)
+    beside, labels = labels_beside(table, [tokens, tags], separator)
+    columns = {"tokens": made.tokens, "tags": made.tags} | text_of_tokens(table, made.tokens) | {"labels": labels.lists}
+    found = (f"tokens: {column_names([tokens])}", made.found, f"task: {TASKS[task]}")
+    result = Canonical(pa.table(columns | kept(table, origin)), task, (*found, *made.mended))
+    if task != "both":
+        return result
+    if not beside:
         raise DataError(f"{origin}: no column of labels beside tokens and tags among {quoted(table.column_names)}")
-    found = (f"tokens: {_column([tokens])}", f"tags: {_column([tags])}, {count} tags", f"task: {TASKS[task]}")
-    return Canonical(pa.table(columns | _kept(table, origin)), task, (*found, *labelled, *mended))
+    heads = {
+        "main": HeadColumns(task="many", columns=tuple(beside), separator=labels.separator),
+        "tags": HeadColumns(task="tokens", columns=(tags,)),
+    }
+    return result._replace(found=(*found, f"labels: {column_names(beside)}", *made.mended), heads=heads)
 
 
 def _sound(
@@ -198,18 +257,20 @@ def _token_place(table: pa.Table, origin: Origin, row: int, token: int) -> str:
     return f"{file}, line {table['line'][row].as_py() + token}"
 
 
-def _kept(table: pa.Table, origin: Origin) -> dict[str, pa.ChunkedArray]:
-    kept = {name: plain(table[name]) for name in KEPT if name in table.column_names}
-    if "weight" in kept:
+def kept(table: pa.Table, origin: Origin) -> dict[str, pa.ChunkedArray]:
+    """The columns that stay as they are: `id`, `group` and `weight`, the last as numbers."""
+    found = {name: plain(table[name]) for name in KEPT if name in table.column_names}
+    if "weight" in found:
         try:
-            kept["weight"] = kept["weight"].cast(pa.float64())
+            found["weight"] = found["weight"].cast(pa.float64())
         except pa.ArrowInvalid as error:
-            numbers = pc.match_substring_regex(kept["weight"], r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$")
+            numbers = pc.match_substring_regex(found["weight"], r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$")
             row = max(pc.index(numbers, False).as_py(), 0)
-            came = kept["weight"][row].as_py()
+            came = found["weight"][row].as_py()
             raise DataError(f"{origin.at(row)}, column 'weight': {came!r}, expected a number") from error
-    return kept
+    return found
 
 
-def _column(names: list[str]) -> str:
+def column_names(names: list[str]) -> str:
+    """Columns for a message: "columns 'a', 'b'"."""
     return f"{'column' if len(names) == 1 else 'columns'} {quoted(names)}"

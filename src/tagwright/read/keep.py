@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright.errors import DataError, nearest, some
+from tagwright.read.data import names_heads
 from tagwright.seeds import seed_of
 
 
@@ -17,7 +18,7 @@ def keep(table: pa.Table, wanted: Mapping[str, int], *, seed: int = 0) -> tuple[
     says so. Which texts of a label stay is drawn from the seed and the label's name: fewer are a part of more.
     """
     before = _counts(table)
-    _require_known(wanted, before)
+    _require_known(wanted, before, heads=names_heads(table))
     stays = np.ones(table.num_rows, bool)
     for label, number in wanted.items():
         rows = np.flatnonzero(_has(table, label) & stays)
@@ -52,12 +53,20 @@ def _has(table: pa.Table, label: str) -> np.ndarray:
     return result
 
 
-def _require_known(wanted: Mapping[str, int], counts: Mapping[str, int]) -> None:
+def _require_known(wanted: Mapping[str, int], counts: Mapping[str, int], *, heads: bool) -> None:
     names = sorted(counts)
-    guesses = {label: nearest(label, names) for label in wanted if label not in counts}
+    guesses = {label: _guess(label, names, heads=heads) for label in wanted if label not in counts}
     if guesses:
-        told = [f"{label!r}" + (f" (did you mean {near!r}?)" if near else "") for label, near in guesses.items()]
-        raise DataError(f"keep: no train text has the label {', '.join(told)}; train has {some(names)}")
+        told = [f"{label!r}" + (f" (did you mean {near}?)" if near else "") for label, near in guesses.items()]
+        form = "; with several heads, a label is named as HEAD=LABEL" if heads else ""
+        raise DataError(f"keep: no train text has the label {', '.join(told)}; train has {some(names)}{form}")
+
+
+def _guess(label: str, names: list[str], *, heads: bool) -> str | None:
+    """What was meant: with heads the labels of that name, whose head was left out; else the one spelt most like it."""
+    whole = [name for name in names if heads and name.partition("=")[2] == label]
+    near = nearest(label, names)
+    return " or ".join(map(repr, whole or ([near] if near else []))) or None
 
 
 def _said(label: str, wanted: int, before: int, after: int) -> str:

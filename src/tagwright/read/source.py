@@ -1,10 +1,13 @@
 """From what a user names (a file, a folder of splits, a known set) to labelled text."""
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,10 +16,15 @@ from tagwright.errors import DataError
 from tagwright.read._faults import Origin
 from tagwright.read._find import Names, quoted
 from tagwright.read._readers import read_file, readers, suffix_of
-from tagwright.read.columns import canonical
-from tagwright.read.data import SPLITS, Data, Task
+from tagwright.read.columns import Canonical, canonical
+from tagwright.read.data import SPLITS, Data, HeadColumns, Task
+from tagwright.read.heads import Heads, canonical_heads
 
 EMBEDDED = "shop"
+BOTH_OF_SHOP = {
+    "main": HeadColumns(task="many", columns=("labels",)),
+    "tags": HeadColumns(task="tokens", columns=("tags",)),
+}
 SPELLINGS = {name: name for name in SPLITS} | dict.fromkeys(("valid", "validation", "val", "development"), "dev")
 
 
@@ -28,6 +36,8 @@ def read_data(
     task: Task | None = None,
     separator: str = "auto",
     strict: bool = False,
+    heads: Heads | None = None,
+    optional: bool = False,
 ) -> Data:
     """Labelled text from a file, a folder with train/dev/test files, a name under $TAGWRIGHT_DATA, or the set `shop`.
 
@@ -35,30 +45,32 @@ def read_data(
     are a list or a string with commas. `separator` splits label strings: "auto" finds it, "none" never splits. Tags of
     tokens that follow no scheme are mended, or with `strict` refused. The name `shop` is always the embedded set; a
     folder of that name is `./shop`.
+
+    `heads` names several sets of labels, each with `labels` (by default the column of its name), `task` and
+    `separator` of its own: `heads={"topic": {}, "urgency": {"labels": "priority", "task": "one"}}`. With `optional`,
+    heads whose columns are not there are left out, as long as one is there.
     """
+    if heads and (labels is not None or task is not None):
+        raise DataError("heads have labels and a task each; leave out labels and task beside them")
+    under_heads = _under_heads(heads, separator=separator, strict=strict, optional=optional)
     if source == EMBEDDED:
-        return _embedded(text, labels, task)
+        return _embedded(text, labels, task, under_heads)
     path = locate(source)
     files = split_files(path) if path.is_dir() else [("all", path)]
     tables = [_rows(file) for _, file in files]
     table = _concatenated(tables, [file for _, file in files])
     origin = Origin(tuple(file.name for _, file in files), tuple(part.num_rows for part in tables))
-    made = canonical(table, origin, text=text, labels=labels, task=task, separator=separator, strict=strict)
+    if under_heads:
+        made = under_heads(table, origin, text=text)
+    else:
+        made = canonical(table, origin, text=text, labels=labels, task=task, separator=separator, strict=strict)
     notes = {part.schema.metadata[b"found"].decode() for part in tables if b"found" in (part.schema.metadata or {})}
     if not path.is_dir() and "split" in table.column_names:
         parts, said = _by_column(made.table, table["split"])
         notes.add(said)
     else:
         parts = _by_file(made.table, [split for split, _ in files], origin)
-    return Data(
-        tables=parts,
-        task=made.task,
-        source=str(source),
-        text_columns=made.text_columns,
-        label_columns=made.label_columns,
-        separator=made.separator,
-        found=(*sorted(notes), *made.found),
-    )
+    return _data(str(source), parts, made, notes)
 
 
 def locate(source: str | Path) -> Path:
@@ -141,10 +153,40 @@ def _by_column(made: pa.Table, column: pa.ChunkedArray) -> tuple[dict[str, pa.Ta
     return parts, f"splits: column 'split' ({', '.join(parts)})"
 
 
-def _embedded(text: Names, labels: Names, task: Task | None) -> Data:
+def _data(source: str, parts: dict[str, pa.Table], made: Canonical, notes: set[str]) -> Data:
+    return Data(
+        tables=parts,
+        task=made.task,
+        source=source,
+        text_columns=made.text_columns,
+        label_columns=made.label_columns,
+        separator=made.separator,
+        heads=dict(made.heads),
+        found=(*sorted(notes), *made.found),
+    )
+
+
+def _under_heads(heads: Heads | None, **options: Any) -> Callable[..., Canonical] | None:
+    """What brings a table into canonical columns where there are named heads."""
+    return partial(canonical_heads, heads=heads, **options) if heads else None
+
+
+def _embedded(text: Names, labels: Names, task: Task | None, under_heads: Callable[..., Canonical] | None) -> Data:
     if text is not None or labels is not None:
         raise DataError(f"the embedded set {EMBEDDED!r} has its own columns; leave text and labels out")
     from tagwright.read.shop import shop  # made only when asked for
 
     data: Data = shop()
-    return data if task is None else replace(data, task=task)
+    if under_heads:
+        return _cut_anew(data, under_heads)
+    if task is None:
+        return data
+    return replace(data, task=task, heads=BOTH_OF_SHOP if task == "both" else {})
+
+
+def _cut_anew(data: Data, under_heads: Callable[..., Canonical]) -> Data:
+    """The embedded set with the columns of named heads, its parts the same."""
+    table, sizes = pa.concat_tables(data.tables.values()), tuple(part.num_rows for part in data.tables.values())
+    made = under_heads(table, Origin((EMBEDDED,), (table.num_rows,)))
+    parts = _by_file(made.table, list(data.tables), Origin(tuple(data.tables), sizes))
+    return _data(EMBEDDED, parts, made._replace(text_columns=()), set())

@@ -7,6 +7,7 @@ their next-rarest labels, the best of a few deals kept. With a single label a ro
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -32,6 +33,7 @@ def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: 
     Shares are of the labelled rows of that table; a part with share 0 is not made. Rows with the same `group` or the
     same text (case and spacing aside) stay together. Every label keeps at least one row in train. Unlabelled rows
     (labels null) cannot be scored: they go to train, unless a labelled row with their text or group takes them along.
+    Rows with tags of named heads can be scored.
     """
     if not (0 <= dev_share < 1 and 0 <= test_share < 1 and dev_share + test_share < 1):
         raise SettingsError(
@@ -42,9 +44,10 @@ def split(data: Data, *, dev_share: float = 0.1, test_share: float = 0.0, seed: 
     table = data.first
     if not missing:
         return data if "train" in data.tables else replace(data, tables=_renamed(data))
-    labels = table["tags" if data.task == "tokens" else "labels"]
     units = row_units(table)
-    part_of_row = _stratify(_label_counts(labels, units), [*missing.values()], np.random.default_rng(seed))[units]
+    part_of_row = _stratify(_label_counts(_judged(data), units), [*missing.values()], np.random.default_rng(seed))[
+        units
+    ]
     made = {name: table.filter(pa.array(part_of_row == part)) for part, name in enumerate(["train", *missing])}
     empty = [name for name, part in made.items() if not part.num_rows]
     if empty:
@@ -90,13 +93,25 @@ def codes(values: pa.ChunkedArray | pa.Array) -> np.ndarray:
 
 def _each_once(data: Data) -> str:
     """The likely cause where no label comes twice: the wrong column."""
-    marks = pc.value_counts(pc.list_flatten(data.first["tags" if data.task == "tokens" else "labels"]))
+    marks = pc.value_counts(pc.list_flatten(data.marks(data.first)))
     if not len(marks) or pc.max(marks.field("counts")).as_py() > 1:
         return ""
     column = (
         f"is {', '.join(map(repr, data.label_columns))} the label column" if data.label_columns else "is that meant"
     )
     return f", and every label is on one row ({column}?)"
+
+
+def _judged(data: Data) -> pa.ChunkedArray:
+    """The labels to spread; where heads tag tokens beside, a row that has tags alone counts as one without a label."""
+    table = data.first
+    labels = data.marks(table)
+    tags = [table[name] for name in table.column_names if name.startswith("tags/")]
+    if data.task != "both" or not tags:
+        return labels
+    has_tags = reduce(pc.or_, [pc.is_valid(column) for column in tags])
+    none = pa.array([[]], labels.type)[0]
+    return pc.if_else(pc.or_(pc.is_valid(labels), pc.invert(has_tags)), labels, none)
 
 
 def _renamed(data: Data) -> dict[str, pa.Table]:

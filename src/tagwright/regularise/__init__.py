@@ -22,8 +22,7 @@ class Regulariser:
     def check(*settings: Any, **options: Any) -> None:
         """Refuse settings that it cannot work with, before training: raise a SettingsError.
 
-        `settings` are those of the run, and of the head for tokens beside one for texts; `options`
-        are its own, all of them.
+        `settings` are those of each head, what the heads share included; `options` are its own, all of them.
         """
 
     def __call__(self, batch: "Batch", generator: "torch.Generator") -> "Outcome":
@@ -42,9 +41,7 @@ KIND = Kind(
     facts={
         "learn": "what it stands around: a function of a batch and a generator that gives an Outcome",
         "network": "the network that is trained",
-        "objective": "the objective of a batch",
-        "link": "how the loss makes probabilities of logits",
-        "tag_link": "the same of the head for tokens beside one for texts, or None",
+        "objectives": "what each head learns by, {name: HeadObjective}",
     },
     base=Regulariser,
     reserved=_sections,  # a regulariser is a section of its own

@@ -13,7 +13,7 @@ from tagwright.batches.rows import Batch
 from tagwright.errors import SettingsError
 from tagwright.fit.learner import Learn, Outcome
 from tagwright.fit.precision import in_bfloat16
-from tagwright.heads._mlm import MaskedPieces
+from tagwright.heads._mlm import MASKED, MaskedPieces
 from tagwright.network import Network
 from tagwright.regularise import Regulariser
 from tagwright.regularise._hide import hide
@@ -31,7 +31,7 @@ class MaskedModelling(Regulariser):
     def __init__(self, learn: Learn, network: Network, *, weight: float = 0.05, share: float = 0.15) -> None:
         require_sound(weight=weight, share=share)
         self.learn, self.encoder, self.weight, self.share = learn, network.encoder, weight, share
-        self.head: MaskedPieces = network.heads["mlm"]  # type: ignore[assignment]
+        self.head: MaskedPieces = network.heads[MASKED]  # type: ignore[assignment]
 
     def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
         """The outcome of the changed texts, with the pieces' objective in its value."""
@@ -58,8 +58,9 @@ def row_weights(batch: Batch, dtype: torch.dtype) -> Tensor:
     texts = counts[0] if counts else ids
     weight = torch.ones(len(texts), device=ids.device) if batch.weight is None else batch.weight
     weight = weight.to(dtype)
-    if batch.tags is not None and not batch.target.shape[1]:  # type: ignore[union-attr]
-        weight = weight * (batch.tags >= 0).sum(1)
+    tags = [head.tags for head in batch.heads.values() if head.tags is not None]
+    if len(tags) == len(batch.heads):
+        weight = weight * torch.stack([ids >= 0 for ids in tags]).any(0).sum(1)
     return (weight / counts[0]).repeat_interleave(counts[0], output_size=len(ids)) if counts else weight
 
 

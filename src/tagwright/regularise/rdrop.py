@@ -4,14 +4,16 @@
 sigmoid(s) for bce and its kind, a softmax where a text has one label.
 """
 
+from collections.abc import Mapping
+
 import torch
 
 from tagwright import parts
 from tagwright.batches.rows import Batch
 from tagwright.errors import SettingsError
+from tagwright.fit.head_objective import HeadObjective
 from tagwright.fit.learner import Learn, Outcome
 from tagwright.losses import symmetric_kl
-from tagwright.objective import Objective
 from tagwright.regularise import Regulariser
 from tagwright.regularise._apart import Apart, Logits
 from tagwright.regularise._checks import require_chances, require_range
@@ -29,10 +31,10 @@ class RDrop(Regulariser):
     depth = 0
 
     @staticmethod
-    def check(settings: Settings, *beside: Settings, alpha: float) -> None:
+    def check(settings: Settings, *others: Settings, alpha: float) -> None:
         """Refuse what has no chances to compare, and passes that do not differ."""
         require_range("rdrop", least={"alpha": alpha})
-        require_chances("rdrop", settings, *beside)
+        require_chances("rdrop", settings, *others)
         known = parts.options(parts.find("encoders", settings.encoder.name).factory) | dict(settings.encoder.options)
         # a pretrained encoder has dropout inside, whatever falls on its answer
         if not known.get("dropout") and "attention_dropout" not in known:
@@ -41,13 +43,10 @@ class RDrop(Regulariser):
                 f"rdrop compares two passes that differ in dropout, and {settings.encoder.name} has none here; {way}"
             )
 
-    def __init__(
-        self, learn: Learn, objective: Objective, link: str, tag_link: str | None, *, alpha: float = 1.0
-    ) -> None:
+    def __init__(self, learn: Learn, objectives: Mapping[str, HeadObjective], *, alpha: float = 1.0) -> None:
         self.learn, self.alpha = learn, alpha
-        self.apart = Apart(symmetric_kl, objective, link, tag_link)
-        tagging = objective.tagging
-        self.batchwise = objective.loss.batchwise or (tagging is not None and tagging.objective.loss.batchwise)
+        self.apart = Apart(symmetric_kl, objectives)
+        self.batchwise = any(head.batchwise for head in objectives.values())
 
     def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
         """The outcome of the first pass, and the value of both."""

@@ -5,16 +5,18 @@ divergence (eq. 36) and the loss's own link. r is short, and points where the di
 direction of its Hessian, found by power iteration.
 """
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
 from tagwright import parts
 from tagwright.batches.rows import Batch
 from tagwright.errors import SettingsError
+from tagwright.fit.head_objective import HeadObjective
 from tagwright.fit.learner import Learn, Outcome
 from tagwright.losses import kl
 from tagwright.network import Network
-from tagwright.objective import Objective
 from tagwright.regularise import Regulariser
 from tagwright.regularise._apart import Apart, Logits
 from tagwright.regularise._checks import require_chances, require_range
@@ -38,10 +40,10 @@ class VAT(Regulariser):
     depth = 1
 
     @staticmethod
-    def check(settings: Settings, *beside: Settings, xi: float, epsilon: float, steps: int, weight: float) -> None:
+    def check(settings: Settings, *others: Settings, xi: float, epsilon: float, steps: int, weight: float) -> None:
         """Refuse what has no chances to compare, and texts without word vectors."""
         require_range("vat", above={"xi": xi, "epsilon": epsilon, "steps": steps}, least={"weight": weight})
-        require_chances("vat", settings, *beside)
+        require_chances("vat", settings, *others)
         if parts.find("encoders", settings.encoder.name).factory.sparse:
             raise SettingsError(
                 f"vat moves word vectors, and {settings.encoder.name} has none; take cnn, lstm, bat or minilm"
@@ -51,9 +53,7 @@ class VAT(Regulariser):
         self,
         learn: Learn,
         network: Network,
-        objective: Objective,
-        link: str,
-        tag_link: str | None,
+        objectives: Mapping[str, HeadObjective],
         *,
         xi: float = 0.02,
         epsilon: float = 0.02,
@@ -62,7 +62,7 @@ class VAT(Regulariser):
     ) -> None:
         self.learn, self.network = learn, network
         self.xi, self.epsilon, self.steps, self.weight = xi, epsilon, steps, weight
-        self.apart = Apart(kl, objective, link, tag_link)
+        self.apart = Apart(kl, objectives)
 
     def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
         """The outcome as it was, its value with the divergence."""

@@ -1,12 +1,12 @@
 """The model card: README.md of the model folder. It travels with the model, so it quotes no text of the data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from tagwright.report.facts import Band, CardFacts, refitted
+from tagwright.report.facts import Band, CardFacts, HeadFacts, refitted
 from tagwright.report.markdown import plain, table, three
 from tagwright.report.page import duration, metric_name, number, part_name, plural
 from tagwright.report.tag_card import Own, card_of_tags
@@ -16,6 +16,8 @@ RARE = 10  # texts in train
 BY_RULE = ("texts get no label", "Never predicted on", "Rare labels: macro-F1")  # limits that another rule changes
 FIRST = "Made for texts like those it was trained on. On other kinds of text, score it first: `tagwright score`."
 LAST = "Whether it treats groups of people alike was not examined. Do so before it decides about people."
+OTHERS = "Other heads"
+SHORT = ("accuracy", "entity_f1", "micro_f1", "macro_f1")  # of another head
 DIGEST = ("epochs", "batch", "learning_rate", "seed")
 
 
@@ -31,6 +33,7 @@ def model_card(facts: CardFacts) -> str:
         ("## Training", _training(facts)),
         ("## Decision rule", plain(facts.decision)),
         ("## Results", f"{_where(facts, own.size)}\n\n{own.results}"),
+        (f"## {OTHERS}", other_heads(facts.name, facts.others)),
     ]
     return "\n\n".join(f"{heading}\n\n{body}" for heading, body in sections if body) + "\n"
 
@@ -48,6 +51,34 @@ def _of_texts(facts: CardFacts) -> Own:
         size=size,
         results=_results(facts),
     )
+
+
+def other_heads(first: str, others: Sequence[HeadFacts]) -> str:
+    """The heads beside the first of a model, a line each; nothing where there are none."""
+    if not others:
+        return ""
+    rows = [[plain(head.name), _answers(head), plain(head.decision), _figures(head)] for head in others]
+    told = f"All that stands above is about the head `{first}`. The model answers with these, too:"
+    return f"{told}\n\n{table(['head', 'answers', 'decision rule', 'results'], rows)}"
+
+
+def _answers(head: HeadFacts) -> str:
+    if head.tags_tokens:
+        return f"a tag for each token, of {head.label_count:,}"
+    return f"{'exactly one' if head.exclusive else 'any number'} of {plural(head.label_count, 'label')}"
+
+
+def _figures(head: HeadFacts) -> str:
+    shown = [name for name in SHORT if name in head.metrics]
+    figures = ", ".join(f"{metric_name(name)} {number(head.metrics[name])}" for name in shown)
+    return f"{figures} ({plain(str(head.split))})" if shown else "not measured since the rule was changed"
+
+
+def with_others(card: str, first: str, others: Sequence[HeadFacts]) -> str:
+    """A card after the decision of a head other than the first was changed."""
+    start, *sections = card.rstrip("\n").split("\n\n## ")
+    kept = [section for section in sections if not section.startswith(f"{OTHERS}\n")]
+    return "\n\n## ".join([start, *kept, f"{OTHERS}\n\n{other_heads(first, others)}"]) + "\n"
 
 
 def recarded(card: str, decision: str, metrics: Mapping[str, float], split: str | None) -> str:
@@ -142,7 +173,7 @@ def _labels(facts: CardFacts) -> str:
         header.append(f"F1 on {plain(facts.split)}")
         rows = [[*row, three(facts.per_label["f1"][i])] for row, i in zip(rows, order)]
     more = len(facts.label_names) - len(order)
-    rest = f"\n\nAnd {more:,} rarer ones; all are in `heads/main/labels.json`." if more else ""
+    rest = f"\n\nAnd {more:,} rarer ones; all are in `heads/{facts.name}/labels.json`." if more else ""
     return table(header, rows) + rest
 
 

@@ -155,6 +155,19 @@ class FitFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeadFacts:
+    """One of several heads of a model, in short."""
+
+    name: str
+    label_count: int
+    exclusive: bool
+    tags_tokens: bool
+    decision: str  # a sentence
+    metrics: Mapping[str, float]  # empty where nothing was measured since the decision was made
+    split: str | None = "dev"
+
+
+@dataclass(frozen=True, kw_only=True)
 class CardFacts:
     """What the model card says. It travels with the model, so nothing here may hold a text of the data."""
 
@@ -176,6 +189,8 @@ class CardFacts:
     tags: TagFacts | None = None
     seconds: float | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    name: str = "main"  # of the head that the card is about
+    others: Sequence[HeadFacts] = ()  # beside it
 
 
 @dataclass(frozen=True, kw_only=True)
