@@ -64,9 +64,9 @@ def network_of(heads, noise=None, seed=0):
     return made.train()
 
 
-def objective_of(loss, link, *, tagged=False, weight=1.0):
+def objective_of(loss, link, *, tagged=False, weight=1.0, of_any_text=None):
     """What a head learns by: sums of a loss over examples."""
-    return HeadObjective(Objective(loss), link=link, tags_tokens=tagged, weight=weight)
+    return HeadObjective(Objective(loss), link=link, tags_tokens=tagged, weight=weight, of_any_text=of_any_text)
 
 
 def batch_of(labels=5, tags=None, weight=None, target=None, **more):
