@@ -108,7 +108,7 @@ def test_options_that_do_not_go_together_are_an_error(source, tmp_path, name, op
 
 def test_file_that_stands_is_left_alone(source, trained, tmp_path, monkeypatch):
     (tmp_path / "e.csv").write_text("mine")
-    monkeypatch.setattr(element_groups, "bundle", None)  # before anything is loaded
+    monkeypatch.setattr(element_groups, "asked_model", None)  # before anything is loaded
     with pytest.raises(SettingsError, match="exists; choose another name or use --overwrite"):
         find_element_groups(str(source), out=tmp_path / "e.csv", options={"model": trained})
     assert (tmp_path / "e.csv").read_text() == "mine"

@@ -13,7 +13,9 @@ import torch
 from sklearn.metrics import f1_score
 
 from tagwright import bundle, load
+from tagwright.assemble.element_groups import find_element_groups
 from tagwright.assemble.fit import fit_folder, read_for
+from tagwright.assemble.groups import find_groups
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.redecide import redecide
 from tagwright.assemble.report import report_folder
@@ -197,6 +199,15 @@ def test_a_new_rule_of_one_head_leaves_the_others(head, folder, mails, tmp_path)
     assert changed == {head}
     assert list(bundle.load(model).heads) == ["topic", "urgency", "flags"]
     assert "## Other heads" in (model / "README.md").read_text("utf-8")
+
+
+def test_groups_and_elements_ask_the_head_that_is_named(folder, mails):
+    asked = {"model": folder, "head": "flags"}
+    pairs = find_groups(str(mails), by="confusions", options={**asked, "share": 0.001, "least": 1})
+    words = find_element_groups(str(mails), options={**asked, "threshold": 0.1})
+    assert (pairs.label_count, words.label_count) == (3, 3)
+    with pytest.raises(SettingsError, match="unknown head 'flag'"):
+        find_groups(str(mails), by="confusions", options={**asked, "head": "flag"})
 
 
 def test_every_head_has_a_report_and_the_card_names_them_all(folder, mails, tmp_path):

@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import coo_array
 
-from tagwright import bundle
 from tagwright.assemble._kept_blocks import remove_blocks
 from tagwright.assemble.elements import FoundElements, find_elements
-from tagwright.assemble.groups import ELEMENTS, check_out, checked_options
+from tagwright.assemble.groups import ELEMENTS, asked_model, check_out, checked_options
 from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
 from tagwright.errors import SettingsError
 from tagwright.labels.elements import excused, write_elements
@@ -64,9 +63,8 @@ def find_element_groups(
     given = {"split": "train", "threshold": THRESHOLD, "select": "correct", **checked_options(ELEMENTS, options)}
     check_out(out, ".csv", overwrite=overwrite)
     blocks = _blocks(out, resume=given.get("resume", False), overwrite=overwrite)
-    model = _model(given["model"], given.get("device", "auto"), plugins=given.get("plugins", False))
-    model.require_whole_texts()
-    data, warnings = _with_split(read_for_model(model, source, columns), model, given["split"])
+    model = asked_model(given)
+    data, warnings = _with_split(read_for_model(model, source, columns).alone(model.first), model, given["split"])
     name, table = labelled_rows(data, given["split"])
     known_rows(model.primary.space, table, source)  # refuses a model of other labels
     asked = {"threshold": given["threshold"], "select": given["select"]}
@@ -88,10 +86,6 @@ def find_element_groups(
         excusing=excusing,
         warnings=warnings,
     )
-
-
-def _model(folder: Path, device: str, *, plugins: bool) -> Model:
-    return bundle.load(folder, device=device, plugins=plugins)
 
 
 def _require_some(found: FoundElements, threshold: float) -> None:

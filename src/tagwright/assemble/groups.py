@@ -27,9 +27,9 @@ ELEMENTS = "elements"
 # what each way takes beside the data
 OPTIONS = {
     PREFIX: {"prefix_separator"},
-    "confusions": {"model", "split", "share", "least", "device", "plugins"},
+    "confusions": {"model", "head", "split", "share", "least", "device", "plugins"},
     "cooccurrence": {"split", "share", "least"},
-    ELEMENTS: {"model", "split", "threshold", "select", "device", "plugins", "resume"},
+    ELEMENTS: {"model", "head", "split", "threshold", "select", "device", "plugins", "resume"},
 }
 SHARES = {"confusions": 0.05, "cooccurrence": 0.2}
 LEAST = 3  # texts
@@ -144,10 +144,17 @@ def _by_cooccurrence(source: str, given: Mapping[str, Any], columns: Mapping[str
     return _suggested(space, truth, cooccurrence_rates(truth), by="cooccurrence", how=how, split=name, given=given)
 
 
-def _by_confusions(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]) -> GroupsFound:
-    model = bundle.load(given["model"], device=given.get("device", "auto"), plugins=given.get("plugins", False))
+def asked_model(given: Mapping[str, Any]) -> Model:
+    """The model that the options name, with one of its heads of whole texts: the first where none is named."""
+    whole = bundle.load(given["model"], device=given.get("device", "auto"), plugins=given.get("plugins", False))
+    model = whole.alone(whole.of(given.get("head")).first)
     model.require_whole_texts()
-    space, data = model.primary.space, read_for_model(model, source, columns)
+    return model
+
+
+def _by_confusions(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]) -> GroupsFound:
+    model = asked_model(given)
+    space, data = model.primary.space, read_for_model(model, source, columns).alone(model.first)
     data, warnings = _with_dev(data, model, given.get("split", "dev"))
     name, table = labelled_rows(data, given.get("split", "dev"))
     table = table.take(known_rows(space, table, data.source))

@@ -55,6 +55,7 @@ def groups(
         str | None,
         typer.Option(help="Texts for elements: correct (predicted right), incorrect or all.", show_default="correct"),
     ] = None,
+    head: o.FirstHead = None,
     device: o.Device = None,
     allow_plugins: o.Plugins = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with elements that were under way.")] = False,
@@ -84,7 +85,7 @@ def groups(
     from tagwright.cli import _show
 
     options = {"model": model, "split": split, "share": share, "least": least, "prefix_separator": prefix_separator}
-    options |= {"threshold": threshold, "select": select, "device": device, "resume": resume or None}
+    options |= {"threshold": threshold, "select": select, "head": head, "device": device, "resume": resume or None}
     options |= {"plugins": allow_plugins or None}
     columns = {"text": text, "labels": labels, "task": task, "separator": separator}
     found: GroupsFound | ElementGroups
