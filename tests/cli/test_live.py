@@ -3,12 +3,12 @@
 import io
 
 import pytest
-from rich.console import Console
 
 from tagwright.assemble.planned import Planned
 from tagwright.assemble.recipes import Cut
 from tagwright.assemble.watch import Lines, Under
 from tagwright.cli import _live, _show
+from tagwright.cli._console import PlainConsole
 from tagwright.cli._live import LiveTable, looking_on
 
 
@@ -21,14 +21,14 @@ def row(value):
 
 
 def shown(table):
-    console = Console(file=io.StringIO(), width=120)
+    console = PlainConsole(file=io.StringIO(), width=120)
     console.print(table.table())
     return console.file.getvalue()
 
 
 @pytest.fixture
 def terminal(monkeypatch):
-    console = Console(file=io.StringIO(), width=120, force_terminal=True)
+    console = PlainConsole(file=io.StringIO(), width=120, force_terminal=True)
     monkeypatch.setattr(_show, "console", console)
     return console.file
 
@@ -80,7 +80,7 @@ def test_of_very_many_lines_those_under_way_are_shown(live):
 
 
 def test_elsewhere_there_are_lines(monkeypatch):
-    monkeypatch.setattr(_show, "console", Console(file=io.StringIO()))
+    monkeypatch.setattr(_show, "console", PlainConsole(file=io.StringIO()))
     with looking_on() as watch:
         assert isinstance(watch("macro_f1"), Lines)
 

@@ -1,7 +1,11 @@
 """The commands: one file, one command; each parses, calls one function, and shows what came back."""
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
+from io import TextIOWrapper
+from typing import Any
 
 import typer
 
@@ -23,6 +27,26 @@ COMMANDS = (
     "demo",
 )
 
+
+def _reported(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose mistakes are one message on stderr and exit code 2.
+
+    Told here, inside the command: Typer takes any broken pipe, such as one to a process that died, for the end of
+    stdout, and ends without a word.
+    """
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except (TagwrightError, OSError) as error:
+            from tagwright.cli._show import fail
+
+            fail(error)
+
+    return run
+
+
 app = typer.Typer(
     name="tagwright",
     help="Train text taggers on the objective that fits their labels, and learn honestly whether it helped.",
@@ -32,7 +56,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _name in COMMANDS:
-    app.command(_name)(getattr(import_module(f"tagwright.cli.{_name}"), _name))
+    app.command(_name)(_reported(getattr(import_module(f"tagwright.cli.{_name}"), _name)))
 
 
 @app.callback(invoke_without_command=True)
@@ -45,18 +69,16 @@ def _top(version: bool = typer.Option(False, "--version", help="Show the version
 
 
 def main() -> None:
-    """Run; a user's mistake is one message on stderr and exit code 2, an interruption 130."""
+    """Run; a user's mistake ends with exit code 2, an interruption with 130, output that nobody reads with 141."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as Python has it on stderr: not every terminal knows ü
     try:
         app()
-    except TagwrightError as error:
-        from tagwright.cli._show import fail
-
-        fail(error)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:  # `tagwright … | head`
-        sys.exit(0)
-    except OSError as error:
-        from tagwright.cli._show import fail
+    except SystemExit as end:
+        if end.code == 1 and isinstance(end.__context__, BrokenPipeError):  # of --help and --version, which are Typer's
+            from tagwright.cli._console import NOBODY_READS
 
-        fail(error)
+            sys.exit(NOBODY_READS)
+        raise

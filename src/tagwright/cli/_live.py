@@ -9,7 +9,6 @@ from typing import Any
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from tagwright.assemble.planned import Planned
 from tagwright.assemble.watch import Lines, Under, Watch
@@ -88,7 +87,7 @@ class LiveTable(Watch):
             table.add_column(name, justify="right" if name != "under way" else "left", no_wrap=True)
         for line, numbers in self._shown(lines):
             table.add_row(*(word for word, shown in zip(line, several) if shown), *self._cells(numbers))
-        return Group(table, Text(self._left()))
+        return Group(table, self._left())
 
     def _shown(self, lines: Mapping[Line, list[int]]) -> list[tuple[Line, list[int]]]:
         """All lines, or of very many those around what is under way."""

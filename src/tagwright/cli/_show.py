@@ -11,14 +11,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
+from tagwright.cli._console import PlainConsole, visible, visible_json
 from tagwright.cli._files import told
 from tagwright.errors import TagwrightError
 
 if TYPE_CHECKING:
     from tagwright.assemble.fit import Outcome
 
-console = Console(stderr=True, highlight=False)
-results_console = Console(highlight=False)
+console = PlainConsole(stderr=True)
+results_console = PlainConsole()
 METRICS = ("accuracy", "micro_f1", "macro_f1", "example_f1", "subset_accuracy", "lrap")
 OF_SHORTLISTS = (*METRICS[:-1], "precision_at_1", "ndcg_at_5")  # where nobody knows the whole ranking
 
@@ -31,28 +32,28 @@ def fail(error: TagwrightError | OSError) -> NoReturn:
         say(str(error))
         sys.exit(130)
     reason = told(error) if isinstance(error, OSError) else str(error)
-    _print(console, Text.assemble(("error:", "bold red"), f" {reason}"))
+    _print(console, Text.assemble(("error:", "bold red"), " ", console.render_str(reason)))
     sys.exit(2)
 
 
 def say(text: str, *, style: str | None = None) -> None:
     """A line to stderr, as it is."""
-    _print(console, Text(text, style=style or ""))
+    _print(console, console.render_str(text, style=style or ""))
 
 
 def result(text: str, *, style: str | None = None) -> None:
     """A line of the result, to stdout."""
-    _print(results_console, Text(text, style=style or ""))
+    _print(results_console, results_console.render_str(text, style=style or ""))
 
 
 def page(markdown: str) -> None:
     """A page of results to stdout: laid out in a terminal, as it is for a file."""
     if not results_console.is_terminal:
-        result(markdown)
+        results_console.write(visible(markdown) + "\n")
         return
     from rich.markdown import Markdown
 
-    results_console.print(Markdown(markdown))
+    results_console.print(Markdown(visible(markdown)))
 
 
 def _print(to: Console, text: Text) -> None:
@@ -94,7 +95,9 @@ def emit(content: Mapping[str, Any]) -> None:
     """One JSON object to stdout; a number that is not finite becomes null."""
     from tagwright.plain import plain
 
-    sys.stdout.write(json.dumps(plain(content), ensure_ascii=False, indent=1) + "\n")
+    unicode = "utf" in (getattr(results_console.file, "encoding", None) or "utf-8").lower()
+    text = json.dumps(plain(content), ensure_ascii=not unicode, indent=1)
+    results_console.write(visible_json(text) + "\n")
 
 
 def metric_table(title: str, results: Mapping[str, float]) -> Table:

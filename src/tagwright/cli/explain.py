@@ -86,7 +86,6 @@ def explain(
 def _show_attention(facts: "AttentionFacts") -> None:
     """What labels look at in each layer, the pairs with the most attention in the last one, and what that says."""
     from rich.table import Table
-    from rich.text import Text
 
     from tagwright.cli import _show
     from tagwright.report.attention import layer_table, pair_table, verdict
@@ -101,7 +100,7 @@ def _show_attention(facts: "AttentionFacts") -> None:
         for place, (name, _) in enumerate(found.columns):
             table.add_column(name, justify="right" if place else "left")
         for row in found.rows[:PAIRS]:
-            table.add_row(*(Text(cell.text) for cell in row))
+            table.add_row(*(cell.text for cell in row))
         _show.show(table)
     if said := verdict(facts):
         _show.result(said)

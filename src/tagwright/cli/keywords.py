@@ -62,6 +62,7 @@ def keywords(
 
 def _show_keywords(found: "KeywordsFound", *, most: int) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     from tagwright.cli import _show
 
@@ -82,9 +83,8 @@ def _show_keywords(found: "KeywordsFound", *, most: int) -> None:
                 table.add_row(*own, "(none)", "", "", "")
                 continue
             length = round(BAR * word.relevance / words[0].relevance) if words[0].relevance > 0 else 0
-            table.add_row(
-                *own, word.word, f"{word.occurrences:,}", f"{word.relevance:.2f}", f"[cyan]{'█' * max(length, 1)}[/]"
-            )
+            bar = Text("█" * max(length, 1), style="cyan")
+            table.add_row(*own, word.word, f"{word.occurrences:,}", f"{word.relevance:.2f}", bar)
     _show.show(table)
     left = len(found.keywords) - most
     if left > 0:

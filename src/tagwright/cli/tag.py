@@ -24,7 +24,8 @@ def tag(
         bool,
         typer.Option(
             "--inert",
-            help="Put a ' before CSV cells that start with = + - @ (a spreadsheet runs them). Default: as they are.",
+            help="Put a ' before CSV cells and column names that start with = + - @ (a spreadsheet runs them). "
+            "Default: as they are.",
         ),
     ] = False,
     head: o.NamedHead = None,
