@@ -10,6 +10,7 @@ import pytest
 from tagwright import bundle, load
 from tagwright.assemble.spans import find_spans
 from tagwright.embed._cut import cut
+from tagwright.errors import SettingsError
 from tagwright.merge import read_settings
 from tagwright.settings import resolve
 
@@ -74,3 +75,15 @@ def test_a_settings_file_of_format_2_says_what_it_said_of_tags():
 def test_a_section_of_tags_where_none_were_learnt_says_nothing(tmp_path):
     (tmp_path / "a.toml").write_text('objective = "bce"\n[data]\ntask = "many"\n[tags]\nweight = 1.0\n')
     assert read_settings(tmp_path / "a.toml") == {"objective": "bce", "data": {"task": "many"}}
+
+
+def test_a_section_of_tags_written_by_hand_holds_whatever_names_the_task(tmp_path):
+    (tmp_path / "a.toml").write_text('[tags]\nobjective = "cecl"\nweight = 0.3\n')
+    assert read_settings(tmp_path / "a.toml") == {"heads": {"tags": {"objective": "cecl", "weight": 0.3}}}
+
+
+@pytest.mark.parametrize("line", ["data = 3", "heads = 3"])
+def test_sections_that_are_no_tables_are_a_clear_error_beside_tags(line, tmp_path):
+    (tmp_path / "a.toml").write_text(f"{line}\n[tags]\nweight = 2.0\n")
+    with pytest.raises(SettingsError, match="must be a table"):
+        resolve(read_settings(tmp_path / "a.toml"))

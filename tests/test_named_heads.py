@@ -95,7 +95,7 @@ def test_faults_of_all_heads_are_reported_at_once():
         "objectiv",
         "heads.flags.weight must be at least 0",
         "gama",
-        "begins with a letter",
+        "[heads.3x]: a head's name is a letter",
         "heads.spans must",
     ):
         assert part in said

@@ -105,10 +105,10 @@ def _require_parts(folder: Path, manifest: Mapping[str, Any], inference: Inferen
             )
 
 
-def load_labels(folder: Path) -> LabelSpace:
-    """The labels of a model's first head, without the model."""
-    manifest = verified(folder)
-    return LabelSpace.load(folder / "heads" / manifest["heads"][0] / "labels.json")
+def load_labels(folder: Path, head: str) -> LabelSpace:
+    """The labels of a head of a model, of its first where it has none of this name, without the model."""
+    heads = verified(folder)["heads"]
+    return LabelSpace.load(folder / "heads" / (head if head in heads else heads[0]) / "labels.json")
 
 
 def load_card(folder: Path) -> str:

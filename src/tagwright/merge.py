@@ -25,6 +25,7 @@ from tagwright.presets import governed
 from tagwright.sections import HEADS, PART_SECTIONS
 
 Level = Mapping[str, Any]
+TAGS_UNTOLD = {"objective": "cross_entropy", "weight": 1.0}  # what the section `tags` of older files has by default
 
 
 def merge(*levels: Level, discarded: list[str] | None = None) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def dotted(options: Mapping[str, Any]) -> dict[str, Any]:
 def read_settings(path: Path) -> dict[str, Any]:
     """Nested values of a TOML file; one of an older version says what today's would."""
     try:
-        return _of_today(tomllib.loads(path.read_text(encoding="utf-8")))
+        return settings_in(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SettingsError(f"no settings file {path}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -113,12 +114,19 @@ def read_settings(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: cannot be read ({error.strerror})") from None
 
 
+def settings_in(text: str) -> dict[str, Any]:
+    """The same of the text of such a file."""
+    return _of_today(tomllib.loads(text))
+
+
 def _of_today(values: dict[str, Any]) -> dict[str, Any]:
-    """The section `tags` of older files counted only where both texts and their tokens were labelled."""
-    tags = values.pop("tags", None)
-    if tags is not None and values.get("data", {}).get("task") == "both":
-        values[HEADS] = {"tags": tags, **values.get(HEADS, {})}
-    return values
+    """In older files `tags` was a section, which counted where texts and their tokens were labelled."""
+    data, heads, tags = (values.get(section, {}) for section in ("data", HEADS, "tags"))
+    if "tags" not in values or not all(isinstance(section, Mapping) for section in (data, heads, tags)):
+        return values  # resolving says what is wrong with them
+    values.pop("tags", None)
+    told = data.get("task") == "both" if "task" in data else tags not in ({}, TAGS_UNTOLD)
+    return {**values, HEADS: {"tags": tags, **heads}} if told else values
 
 
 def _named_parts(values: Any) -> Any:

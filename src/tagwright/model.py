@@ -143,6 +143,11 @@ class Model:
         """The same with the head of this name as its first."""
         return replace(self, heads={name: self.of(name).heads[name], **self.heads})
 
+    def as_trained(self) -> "Model":
+        """The same with its heads in the order they were trained in."""
+        order = [name for name in self.record.resolved.get("heads", ("main", "tags")) if name in self.heads]
+        return replace(self, heads={name: self.heads[name] for name in dict.fromkeys([*order, *self.heads])})
+
     def to(self, device: torch.device) -> "Model":
         """Itself, after its network was moved to the device."""
         self.network.to(device)

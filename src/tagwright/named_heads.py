@@ -5,6 +5,7 @@ head owns. What stands outside of `[heads]` in these sections holds for every he
 otherwise; a head that tags tokens takes its own choices alone.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -13,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from tagwright.errors import SettingsError, unknown
 from tagwright.merge import merge
 from tagwright.presets import row_of
+from tagwright.read.data import NAME, NAMES
 from tagwright.sections import HEADS, OF_A_HEAD, read_section
 
 if TYPE_CHECKING:
     from tagwright.settings import Settings
 
-NAME = r"[A-Za-z][A-Za-z0-9_-]*"
 BOTH = {"main": "many", "tags": "tokens"}  # the heads of data.task = "both"
 
 
@@ -63,11 +64,12 @@ def head_tasks(given: Mapping[str, Any], task: str) -> dict[str, str]:
 
 def sources(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """What reading the data is told of each head that settings name; nothing where the data's task names the heads."""
-    heads = given.get("heads", {})
-    if not heads or (given.get("data", {}).get("task") == "both" and not heads.keys() - BOTH.keys()):
-        return {}
+    heads = {name: values if isinstance(values, Mapping) else {} for name, values in given.get("heads", {}).items()}
     named = ("labels", "task", "separator")
-    return {name: {key: values[key] for key in named if values.get(key)} for name, values in heads.items()}
+    found = {name: {key: values[key] for key in named if values.get(key)} for name, values in heads.items()}
+    if given.get("data", {}).get("task") == "both" and not found.keys() - BOTH.keys() and not any(found.values()):
+        return {}
+    return found
 
 
 def given_alone(given: Mapping[str, Any], name: str, *, tags_tokens: bool) -> dict[str, Any]:
@@ -96,15 +98,21 @@ def task_of_run(tasks: Mapping[str, str], otherwise: str) -> str:
         return otherwise
     if all(tagging):
         return "tokens"
-    return "both" if any(tagging) else next(iter(tasks.values()))
+    if any(tagging):
+        return "both"
+    return "one" if all(task == "one" for task in tasks.values()) else "many"
 
 
 def misnamed(given: Mapping[str, Any], tasks: Mapping[str, str]) -> list[str]:
     """What is wrong with the names of heads, and with values that are no tables."""
-    faults = []
+    faults, seen = [], dict[str, str]()
     for name, values in given.get("heads", {}).items():
+        if seen.setdefault(name.casefold(), name) != name:
+            faults.append(
+                f"heads {seen[name.casefold()]} and {name} differ in case only; not every system tells them apart"
+            )
         if not re.fullmatch(NAME, name):
-            faults.append(f"[heads.{name}]: a head's name has letters, digits, - and _ only, and begins with a letter")
+            faults.append(f"[heads.{name}]: {NAMES}")
         elif name not in tasks:
             faults.append(unknown("head", name, list(tasks)))
         if not isinstance(values, Mapping):
@@ -130,7 +138,8 @@ def resolve_heads(
         own = {section: value for section, value in values.items() if section in OF_A_HEAD}
         plain = {key: value for key, value in values.items() if key not in OF_A_HEAD}
         wrong: list[str] = []
-        head: HeadSettings = read_section(f"heads.{name}", HeadSettings, plain, wrong)
+        head: HeadSettings = read_section(f"heads.{name}", HeadSettings, plain, wrong, beside=OF_A_HEAD)
+        wrong += [] if math.isfinite(head.weight) else [f"heads.{name}.weight must be finite, got {head.weight}"]
         wrong += _solved(name, own)
         usual = "both" if both and task == "many" else task
         try:

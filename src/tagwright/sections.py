@@ -1,6 +1,6 @@
 """The sections of the settings: which there are, what the plain ones hold, and what is wrong with a value."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
@@ -122,13 +122,15 @@ HEADS = "heads"
 REGULARISE = "regularise"
 
 
-def read_section(section: str, maker: type, given: Mapping[str, Any], faults: list[str]) -> Any:
-    """The section with the given values; what is wrong with them is added to the faults."""
+def read_section(
+    section: str, maker: type, given: Mapping[str, Any], faults: list[str], *, beside: Sequence[str] = ()
+) -> Any:
+    """The section with the given values; what is wrong with them is added to the faults. `beside` are tables in it."""
     known: dict[str, Any] = {f.name: {} if f.default is MISSING else f.default for f in fields(maker)}
     values = {}
     for key, value in given.items():
         if key not in known:
-            faults.append(unknown(f"setting of [{section}]", key, known))
+            faults.append(unknown(f"setting of [{section}]", key, [*known, *beside]))
             continue
         wanted: Any = str if known[key] is None else type(known[key])
         fault = _fault(f"{section}.{key}", value, wanted)

@@ -120,7 +120,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a model folder, for `load` and the commands."""
         check_is_fitted(self)
-        bundle.save(self.model_, Path(folder), card=self.card_, overwrite=overwrite)
+        bundle.save(self.model_.as_trained(), Path(folder), card=self.card_, overwrite=overwrite)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn should know: strings in, several labels allowed."""

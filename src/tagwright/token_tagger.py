@@ -101,7 +101,7 @@ class TokenTagger(BaseEstimator):
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a model folder, for `load` and the commands."""
         check_is_fitted(self)
-        bundle.save(self.model_, Path(folder), card=self.card_, overwrite=overwrite)
+        bundle.save(self.model_.as_trained(), Path(folder), card=self.card_, overwrite=overwrite)
 
 
 def token_tagger_of(model: Model, *, card: str) -> TokenTagger:

@@ -265,9 +265,7 @@ def test_by_default_the_score_is_the_mean_of_what_each_head_is_watched_by(made):
     assert found.beside == pytest.approx({f"{name} score": value for name, value in expected.items()}, abs=1e-6)
     assert found.score == pytest.approx(sum(expected.values()) / 4, abs=1e-6)
     assert made.watch().metric == "score"
-    assert (
-        str(made.watch()) == "the mean of accuracy of mood and lrap of topic and entity_f1 of span and macro_f1 of word"
-    )
+    assert str(made.watch()) == "the mean of accuracy of mood, lrap of topic, entity_f1 of span and macro_f1 of word"
     assert made.watch().sign == 1
 
 

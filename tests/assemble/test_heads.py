@@ -13,16 +13,18 @@ import torch
 from sklearn.metrics import f1_score
 
 from tagwright import bundle, load
+from tagwright.assemble.compare import compare_folder
 from tagwright.assemble.element_groups import find_element_groups
 from tagwright.assemble.fit import fit_folder, read_for
 from tagwright.assemble.groups import find_groups
+from tagwright.assemble.keywords import find_keywords
 from tagwright.assemble.prepare import prepare
 from tagwright.assemble.redecide import redecide
 from tagwright.assemble.report import report_folder
 from tagwright.assemble.score import score, score_folder
 from tagwright.assemble.spans import find_spans, given_tokens
 from tagwright.assemble.tag import tag, tag_file
-from tagwright.assemble.train import _network, fit, objectives_of
+from tagwright.assemble.train import _network, check, fit, objectives_of
 from tagwright.assemble.training import Run
 from tagwright.errors import DataError, SettingsError
 from tagwright.fit.learner import Learner
@@ -152,11 +154,12 @@ def test_the_logits_of_heads_that_nobody_asks_for_are_not_made(folder, monkeypat
     assert calls == [model.network.heads["urgency"]]
 
 
-def test_a_head_alone_learns_what_it_would_without_a_name(mails):
+@pytest.mark.parametrize("own", [{"objective": "zlpr"}, {"objective": "bce", "targets": "kwls"}])
+def test_a_head_alone_learns_what_it_would_without_a_name(own, mails):
     """A single named head has the weights of a plain run on the same column."""
-    plain = {**THREE, "data": {"labels": "flags"}, "objective": "zlpr"}
+    plain = {**THREE, "data": {"labels": "flags"}, **own}
     plain.pop("heads")
-    named = {**THREE, "heads": {"flags": {"objective": "zlpr"}}}
+    named = {**THREE, "heads": {"flags": own}}
     of_plain, of_named = (
         fit(prepare(*read), read[1]) for read in (read_for(str(mails), one) for one in (plain, named))
     )
@@ -300,6 +303,49 @@ def test_reports_are_written_where_dev_lacks_answers_of_each_head(tmp_path):
         assert (outcome.report.parent / f"report-{[*answers][1]}.html").exists()
 
 
+def test_a_comparison_is_of_what_the_first_head_learns_by(mails, tmp_path):
+    settings = {**THREE, "heads": {"flags": {}, "urgency": {}}, "fit": {**THREE["fit"], "epochs": 1.0}}
+    made = compare_folder(str(mails), settings, objectives=["bce", "zlpr"], seeds=2, jobs=1, out=tmp_path / "c")
+    assert made.failed == 0
+    assert made.facts.title.endswith(", flags")
+    given = {**settings, "heads": {"flags": {"objective": "zlpr"}, "urgency": {}}}
+    with pytest.raises(SettingsError, match="bce is not compared, for the head whose figures are compared, flags"):
+        compare_folder(str(mails), given, objectives=["bce", "focal"], seeds=1, jobs=1, out=tmp_path / "d")
+
+
+def test_keywords_are_those_of_one_head(mails):
+    given = {"heads": {"topic": {}, "flags": {}}}
+    found = find_keywords(str(mails), given, head="flags", texts=0, top=1)
+    assert {name: words[0].word for name, words in found.keywords.items()} == FLAGS
+    assert set(find_keywords(str(mails), given, texts=0).keywords) == set(TOPICS)
+
+
+def test_columns_that_two_heads_would_write_are_refused(mails, tmp_path):
+    given = {**THREE, "heads": {"a": {"labels": "topic"}, "a_scores": {"labels": "urgency"}}}
+    fit_folder(str(mails), {**given, "fit": {**THREE["fit"], "epochs": 0.5}}, out=tmp_path / "model")
+    with pytest.raises(SettingsError, match="two heads would write the column 'tags_a_scores'"):
+        tag_file(tmp_path / "model", mails, tmp_path / "out.csv")
+    tag_file(tmp_path / "model", mails, tmp_path / "out.csv", head="a")
+
+
+def test_heads_without_answers_in_the_data_are_named_and_the_others_scored(folder, mails, tmp_path):
+    for column in ("urgency", "flags"):
+        rows = [{**row, column: ""} for row in rows_of(mails)]
+        path = tmp_path / f"no-{column}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        found = score_folder(folder, str(path), split=None, unseen="drop", convention="sklearn")
+        assert found.left_out == (column,)
+        assert column not in found.as_dict()["heads"]
+
+
+def test_a_teacher_with_a_head_of_the_same_name_teaches_by_it(folder, mails):
+    own = {"flags": {"objective": "bce", "targets": {"name": "distil", "model": str(folder)}}}
+    data, settings = read_for(str(mails), {**THREE, "heads": own, "fit": {**THREE["fit"], "epochs": 0.5}})
+    prepared = prepare(data, settings)
+    check(prepared, settings)
+    assert fit(prepared, settings).heads["flags"].measures.results()["micro_f1"] > 0.2
+
+
 # labels of texts and tags of their tokens
 
 
@@ -434,5 +480,15 @@ def test_two_heads_may_tag_the_same_tokens(tmp_path):
     tag_file(tmp_path / "model", source, tmp_path / "out.jsonl", column="got")
     first = json.loads((tmp_path / "out.jsonl").read_text("utf-8").splitlines()[0])
     assert {"got", "keywords_kind", "keywords_colour"} <= set(first)
+    for head in (None, "gear"):  # the tokens are the text, whichever head is asked
+        found = score_folder(
+            tmp_path / "model", str(source), split=None, unseen="drop", convention="sklearn", head=head
+        )
+        figures = found.as_dict()["heads"]["gear"] if head is None else found.as_dict()["metrics"]
+        assert figures["accuracy"] > 0.9
+    done = redecide(tmp_path / "model", str(source), rule="auto", assignments=[], split=None, head="kind")
+    assert done.metrics["entity_f1"] > 0.9
+    again = read_for(str(source), read_settings(tmp_path / "model" / "resolved.toml"))[1]
+    assert [again.of(name).objective for name in heads] == ["cross_entropy"] * 3
     told = {word["text"] for word in first["keywords_kind"]}
     assert told == {word for word in rows[0]["tokens"] if kinds[word] != "O"}

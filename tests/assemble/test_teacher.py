@@ -182,7 +182,7 @@ def test_another_model_in_the_folder_is_another_fingerprint(make, trained, singl
 def test_labels_that_differ_are_listed(trained):
     space = LabelSpace(names=("city", "fruit", "metal", "sports", "tool"), counts=(1,) * 5)
     with pytest.raises(ModelError, match="only the data have sports; only the teacher has sport; train it on the same"):
-        require_labels(trained, space)
+        require_labels(trained, space, "main")
 
 
 def test_a_teacher_of_another_task_is_refused_before_training(make, trained, single_trained, tmp_path):

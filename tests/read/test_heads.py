@@ -186,7 +186,7 @@ def test_an_optional_head_without_its_column_is_left_out_and_told(tmp_path: Path
     path = save(tmp_path / "a.csv", MAILS)
     data = read_data(path, heads={"mood": {"task": "many"}, **BOTH}, optional=True)
     assert list(data.heads) == ["topic", "urgency"]
-    assert data.found[-1] == "mood: left out, column 'mood' not there"
+    assert data.found[-1] == "mood: left out, nothing in column 'mood'"
 
 
 def test_one_optional_head_must_be_there(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_an_optional_head_with_some_of_its_columns_is_an_error(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("heads", "message"),
     [
-        ({"2nd": {}}, "^head '2nd': a head's name has letters, digits, - and _ only, and begins with a letter"),
+        ({"2nd": {}}, "^head '2nd': a head's name is a letter of a-z"),
         ({"a=b": {"labels": "topic"}}, "^head 'a=b': a head's name"),
         ({"topic": {"task": "both"}}, "^head 'topic': a head has one task"),
         ({"topic": {"task": "multi"}}, "^head 'topic': unknown task 'multi'"),
@@ -245,7 +245,24 @@ def test_two_labels_under_task_one_name_head_and_row(tmp_path: Path) -> None:
         read_data(path, heads={"grade": {"labels": "level", "task": "one", "separator": ";"}})
 
 
-@pytest.mark.parametrize("beside", [{"labels": "topic"}, {"task": "one"}])
-def test_labels_or_a_task_beside_heads_are_an_error(tmp_path: Path, beside: Any) -> None:
-    with pytest.raises(DataError, match="leave out labels and task beside them"):
+@pytest.mark.parametrize(
+    ("beside", "message"),
+    [({"labels": "topic"}, "leave out labels"), ({"task": "one"}, "and not one; leave out the task")],
+)
+def test_labels_or_another_task_beside_heads_are_an_error(tmp_path: Path, beside: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_data(save(tmp_path / "a.csv", MAILS), heads=BOTH, **beside)
+
+
+def test_the_task_that_heads_make_may_stand_beside_them(tmp_path: Path) -> None:
+    assert read_data(save(tmp_path / "a.csv", MAILS), heads=BOTH, task="many").task == "many"
+
+
+def test_one_head_alone_has_the_columns_of_a_source_without_heads(tmp_path: Path) -> None:
+    data = read_data(save(tmp_path / "a.csv", MAILS), heads={"topic": {}})
+    assert (data.first.column_names, data.task, [*data.heads]) == (["text", "labels"], "one", ["topic"])
+    assert rows_of(data, "labels") == [["sea"], ["land"], ["sea"], None]
+    tokens = [{"tokens": ["a", "b"], "ner": ["O", "B-X"]}]
+    tagged = read_data(save(tmp_path / "b.jsonl", tokens), heads={"ner": {}})
+    assert (tagged.task, rows_of(tagged, "tags")) == ("tokens", [["O", "B-X"]])
+    assert tagged.marks(tagged.first).to_pylist() == [["O", "B-X"]]

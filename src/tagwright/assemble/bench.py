@@ -126,7 +126,8 @@ def dev_untuned(fitted: Fitted, ready: Ready) -> dict[str, float]:
     prepared = ready.prepared
     if prepared.tagged or ready.on == "dev" or not isinstance(fitted.dev, Scores):
         return {}
-    truth = truth_of(hard(prepared.tables["dev"], prepared.space), fitted.model.primary.part)
+    dev = prepared.answered(prepared.first).tables["dev"]
+    truth = truth_of(hard(dev, prepared.space), fitted.model.primary.part)
     found: dict[str, float] = _untuned(fitted.model.primary, fitted.dev, truth).get("untuned", {})
     return found
 

@@ -30,6 +30,7 @@ from tagwright.metrics._tokens import require_measured, usual_of_tags
 from tagwright.plain import plain
 from tagwright.presets import PLAIN, row_of
 from tagwright.read import Data
+from tagwright.read.data import Task
 from tagwright.read.split import split as split_data
 from tagwright.report import CompareFacts, compare_report
 from tagwright.sections import HEADS
@@ -92,11 +93,12 @@ def compare_folder(
     recipe = replace(
         _recipe(source, given, variants, encoders or [first.encoder.name]),
         title=f"{', '.join(objectives)} on {source}",
-        metric=require_measured(metric or _usual(data), tagged=data.task == "tokens"),
+        metric=require_measured(metric or _usual(data), tagged=_first_task(data) == "tokens"),
         seeds=seeds,
     )
     ground = _ground(data, first, split)
     runs = _planned(recipe, ground)
+    _require_learnt(runs, {variant.name: variant.settings["objective"] for variant in variants})
     require_apart(runs)
     apart = differing({run.variant: run.settings for run in runs if run.encoder == recipe.encoders[0]})
     looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
@@ -159,6 +161,20 @@ def require_apart(runs: Sequence[Planned]) -> None:
             )
 
 
+def _require_learnt(runs: Sequence[Planned], objectives: Mapping[str, str]) -> None:
+    """Refuse objectives that the compared head, the first, does not learn by: its figures say nothing of them."""
+    for run in runs:
+        if run.settings is None or not run.settings.heads:
+            continue
+        head, wanted = next(iter(run.settings.heads)), objectives[run.variant]
+        own = run.settings.of(head).objective
+        if own != wanted:
+            raise SettingsError(
+                f"{wanted} is not compared, for the head whose figures are compared, {head}, learns by {own}; leave "
+                f"out heads.{head}.objective, or put another head first"
+            )
+
+
 def _recipe(source: str, given: Mapping[str, Any], variants: Sequence[Variant], encoders: Sequence[str]) -> Recipe:
     """The comparison as a recipe."""
     return Recipe(
@@ -185,8 +201,14 @@ def _distinct(names: Sequence[str], what: str) -> Sequence[str]:
     return names
 
 
+def _first_task(data: Data) -> Task:
+    """The task of the head that is compared."""
+    return next(iter(data.heads.values())).task if data.heads else data.task
+
+
 def _usual(data: Data) -> str:
     """The metric to compare by where none is named; of tokens the one that the best model is chosen by."""
+    data = data.alone(next(iter(data.heads), ""))
     if data.task == "tokens":
         return usual_of_tags(tag_space(data.first).names)
     return "accuracy" if data.task == "one" else "macro_f1"

@@ -170,7 +170,8 @@ class Watched:
     def __str__(self) -> str:
         if len(self.of) == 1:
             return self.metric
-        return "the mean of " + " and ".join(f"{metric} of {name}" for name, metric in self.of.items())
+        *others, last = (f"{metric} of {name}" for name, metric in self.of.items())
+        return f"the mean of {', '.join(others)} and {last}"
 
 
 def watched(settings: Settings, space: LabelSpace) -> str:

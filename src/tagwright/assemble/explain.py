@@ -44,7 +44,9 @@ def explain_folder(
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
     model = bundle.load(folder, device=device, plugins=plugins)
     depth_of(model.network)  # a model without slots is refused before the data are read
+    model = model.alone(str(model.network.slotted))
     data, warnings = _read(model, source, columns or {})
+    data = data.alone(model.first) if model.first in data.heads else data
     facts = attention_facts(model, data, title=folder.name, **asked)
     facts = replace(facts, warnings=(*warnings, *facts.warnings))
     if out is not None:

@@ -26,6 +26,7 @@ from tagwright.report.facts import (
     TagFacts,
     ThresholdCurve,
 )
+from tagwright.sections import HEADS
 from tagwright.shortlist import ShortScores, left_out
 
 
@@ -90,6 +91,12 @@ def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
     )
 
 
+def _objective_of(model: Model) -> str:
+    """What the first head was trained by."""
+    head = model.record.resolved.get(HEADS, {}).get(model.first, {})
+    return str(head.get("objective", model.record.objective))
+
+
 def other_facts(name: str, head: Head) -> HeadFacts:
     """One of several heads, in short."""
     return HeadFacts(
@@ -121,7 +128,7 @@ def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> F
     head, tokens = model.primary, scored.tokens
     results = scored.as_dict()["metrics"]
     return FitFacts(
-        title=f"{model.inference.encoder.name} with {model.record.objective} on {source}",
+        title=f"{model.inference.encoder.name} with {_objective_of(model)} on {source}",
         label_names=head.space.names,
         label_counts=np.array(head.space.counts),
         exclusive=head.space.exclusive,

@@ -10,8 +10,9 @@ import numpy as np
 from tagwright import parts
 from tagwright.assemble.fit import read_for
 from tagwright.assemble.memory import require_soft_memory
-from tagwright.assemble.prepare import Prepared, prepare
+from tagwright.assemble.prepare import MAIN, Prepared, prepare
 from tagwright.errors import SettingsError, unknown
+from tagwright.read import Data
 from tagwright.settings import Settings
 from tagwright.targets._counts import Counts, batches_of, count
 from tagwright.targets._relevance import word_label_relevance
@@ -59,6 +60,7 @@ def find_keywords(
     given: Mapping[str, Any],
     *,
     by: str = "kwls",
+    head: str | None = None,
     labels: Sequence[str] = (),
     top: int = 10,
     texts: int = 5,
@@ -72,11 +74,12 @@ def find_keywords(
     if top < 1 or texts < 0:
         raise SettingsError(f"--top must be at least 1 and --texts 0, got {top} and {texts}")
     data, settings = read_for(source, given)
-    if data.task == "tokens":
+    asked = _head_of(data, head)
+    if data.heads.get(asked, data).task == "tokens":
         raise SettingsError(
             f"{source} tags tokens; words speak for labels of whole texts (set --task, --text, --labels)"
         )
-    prepared = prepare(data, settings)
+    prepared, settings = prepare(data, settings).answered(asked), settings.of(asked)
     names = prepared.space.names
     strange = [label for label in labels if label not in names]
     if strange:
@@ -91,6 +94,13 @@ def find_keywords(
         keywords=_keywords(prepared, counts, _weighting(by, settings), wanted, top),
         texts=_texts(prepared, settings, by, texts, seed),
     )
+
+
+def _head_of(data: Data, head: str | None) -> str:
+    """The head that is named, or else the first."""
+    if head is not None and head not in data.heads:
+        raise SettingsError(unknown("head", head, data.heads))
+    return head or next(iter(data.heads), MAIN)
 
 
 def _counts(prepared: Prepared) -> Counts:

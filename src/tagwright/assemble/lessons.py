@@ -45,7 +45,7 @@ def _taught(teaching: Teaching, names: Sequence[str], rows: HeadRows, objective:
 
 def check_lessons(prepared: Prepared, settings: Settings, objective: Objective) -> None:
     """Refuse what the settings name and nobody could learn from, before anything is trained."""
-    check_teachers(settings, prepared.space)
+    check_teachers(settings, prepared.space, prepared.first)
     if isinstance(objective.mask_of, ElementMask):
         check_elements(prepared, objective.mask_of)
     if settings.targets.name != "hard":

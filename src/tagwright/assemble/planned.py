@@ -20,6 +20,7 @@ from tagwright.read._readers import readers
 from tagwright.read.data import Size
 from tagwright.read.source import locate
 from tagwright.read.split import split
+from tagwright.sections import HEADS
 from tagwright.settings import Settings, resolve
 
 PLACE = ("data", "encoder", "cut", "part", "variant", "seed")  # what a row of the ledger is known by, beside its key
@@ -61,7 +62,7 @@ def read_sources(recipe: Recipe, wanted: Sequence[str], folder: Path | None, mor
     found = {}
     for name in wanted:
         given = merge(recipe.settings, recipe.settings_of.get(name, {}), assigned(more))
-        data, _ = read_for(str(_located(name, folder)), {"data": given.get("data", {})})
+        data, _ = read_for(str(_located(name, folder)), {key: given[key] for key in ("data", HEADS) if key in given})
         choice = resolve({"split": given.get("split", {})}).split
         whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
         for metric in (recipe.metric, *recipe.also):
@@ -157,7 +158,8 @@ def _placed(given: dict[str, Any], folder: Path) -> dict[str, Any]:
 def _resolved(given: Mapping[str, Any], source: Source) -> dict[str, Any]:
     """Settings and key of a run, or its fault."""
     try:
-        settings = resolve(given, source.data.task, source.size)
+        tasks = {name: head.task for name, head in source.data.heads.items()}
+        settings = resolve(given, source.data.task, source.size, tasks or None)
     except SettingsError as error:
         key = hashlib.sha256(f"{given!r} {error}".encode()).hexdigest()
         return {"fault": f"{type(error).__name__}: {error}", "key": key}

@@ -121,19 +121,24 @@ class Prepared:
         return replace(self, tables=tables, heads={name: head}, sheets=sheets)
 
     def answered(self, name: str) -> "Prepared":
-        """The same for one head, of dev the texts alone that have an answer for it."""
+        """The same for one head, with those texts of train and dev alone that have an answer for it."""
         made = self.alone(name)
-        dev, kind = made.tables["dev"], "tags" if made.tagged else "labels"
-        if not dev[kind].null_count:
-            return made
-        known = pc.is_valid(dev[kind])
-        dev, sheets = dev.filter(known), made.sheets
-        if made.sheets:
-            whole = made.sheets["dev"]
+        for part in ("train", "dev"):
+            made = made._answered(part, "tags" if made.tagged else "labels")
+        return made
+
+    def _answered(self, part: str, kind: str) -> "Prepared":
+        table = self.tables[part]
+        if not table[kind].null_count:
+            return self
+        known = pc.is_valid(table[kind])
+        table, sheets = table.filter(known), self.sheets
+        if sheets:
+            whole = sheets[part]
             kept = np.repeat(known.to_numpy(zero_copy_only=False), np.diff(whole.offsets))
-            sheets = {**sheets, "dev": sheet_of(dev, self.tokeniser, whole.tags[kept])}
-        tokens = sheets["dev"].tokens if sheets else self.tokeniser.encode(dev["text"])
-        return replace(made, tables={**made.tables, "dev": dev}, sheets=sheets, tokens={**made.tokens, "dev": tokens})
+            sheets = {**sheets, part: sheet_of(table, self.tokeniser, whole.tags[kept])}
+        tokens = sheets[part].tokens if sheets else self.tokeniser.encode(table["text"])
+        return replace(self, tables={**self.tables, part: table}, sheets=sheets, tokens={**self.tokens, part: tokens})
 
     def rows(self, name: str, network: Network, settings: Settings) -> Rows:
         """The rows of a table, with the labels as given."""
@@ -230,7 +235,7 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     dropped: dict[str, int] = {}
     tables = {name: _clean(whole.tables[name], dropped, _asked(data)) for name in ("train", "dev")}
     _require_rows(tables, data.source)
-    if data.task in ("one", "many") and not data.heads and learns_unlabelled(settings):
+    if data.task in ("one", "many") and len(data.heads) < 2 and learns_unlabelled(settings):
         tables |= _unlabelled(whole.tables["train"], dropped)
     cut: tuple[str, ...] = ()
     if choice.keep:
@@ -288,11 +293,8 @@ def _head_data(
     own = {one: of_head(table, name) for one, table in tables.items()}
     of_whom = f" of {name}" if several else ""
     kind = "tags" if columns.task == "tokens" else "labels"
-    for one in ("train", "dev"):
-        if several and own[one][kind].null_count == own[one].num_rows:
-            raise DataError(
-                f"{source} has no text of {one} with {kind} of {name}; it has nothing to learn or choose by"
-            )
+    for one in ("train", "dev") if several else ():
+        _require_answers(own[one], kind, f"{source} has no text of {one} with {kind} of {name}")
     if columns.task == "tokens":
         space = tag_space(own["train"])
         made = {one: tags_of(table, space) for one, table in own.items()}
@@ -306,10 +308,17 @@ def _head_data(
     seen = space.encode(own["dev"]["labels"])
     if exclusive and several:
         _forget(tables, "dev", name, np.diff(seen.offsets) == 0)
+        told = f"no text of {source}'s dev has {kind} of {name} that train has, too"
+        _require_answers(of_head(tables["dev"], name), kind, told)
     elif exclusive:
         tables["dev"] = tables["dev"].filter(pa.array(np.diff(seen.offsets) > 0))
     head = HeadData(space=space, examples=len(labels) - labels.null_count)
     return head, _unseen("dev", f"labels{of_whom}", seen.unseen, "they are left out")
+
+
+def _require_answers(table: pa.Table, kind: str, told: str) -> None:
+    if table[kind].null_count == table.num_rows:
+        raise DataError(f"{told}; it has nothing to learn or choose by")
 
 
 def _forget(tables: dict[str, pa.Table], one: str, head: str, rows: np.ndarray) -> None:

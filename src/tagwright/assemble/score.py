@@ -46,7 +46,8 @@ class Scored:
     label_names: tuple[str, ...]
     label_counts: tuple[int, ...]
     tokens: int | None = None
-    heads: Mapping[str, "Scored"] = field(default_factory=dict)  # every head by its name, where there are several
+    heads: Mapping[str, "Scored"] = field(default_factory=dict)  # of a model with several: those with answers here
+    left_out: tuple[str, ...] = ()  # its heads that have none
 
     def as_dict(self, *, convention: str = "sklearn") -> dict[str, Any]:
         """Ready for JSON."""
@@ -55,7 +56,7 @@ class Scored:
             label_counts=self.label_counts,
         )
         each = {name: head.as_dict(convention=convention)["metrics"] for name, head in self.heads.items()}
-        beside = {"heads": each} if each else {}
+        beside = {"heads": each, "left_out": list(self.left_out)} if each else {}
         facts = {"split": self.split, "convention": convention, "rows": self.rows, "unlabelled": self.unlabelled}
         facts |= {} if self.tokens is None else {"tokens": self.tokens}
         return {"metrics": results, **beside, **facts, "unknown": self.unknown, "unseen": self.unseen}
@@ -67,12 +68,14 @@ def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: 
     `unseen_labels="miss"` counts labels that the model does not know as misses instead of leaving them out. Left out, a
     text of a one-label model loses its only one, and goes with it.
     """
-    names = [name for name in model.heads if name in data.heads]
-    if len(names) > 1:
+    if len(model.heads) > 1 and data.heads:
+        names = [name for name in model.heads if name in data.heads and _has_answers(data.alone(name), split)]
         found = {name: score(model.alone(name), data, split=split, unseen_labels=unseen_labels) for name in names}
-        return replace(found[names[0]], heads=found)
-    data = data.alone(names[0]) if names else data
-    model = model.alone(names[0] if names else model.first)
+        if found:
+            gone = tuple(name for name in model.heads if name not in found)
+            return replace(found[names[0]], heads=found, left_out=gone)
+    model = model.alone(next((name for name in model.heads if name in data.heads), model.first))
+    data = data.alone(model.first) if model.first in data.heads else data
     tagged = model.tags_tokens
     name, labelled = labelled_rows(data, split, "tags" if tagged else "labels")
     space = model.primary.space
@@ -97,13 +100,19 @@ def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: 
 
 def labelled_rows(data: Data, split: str | None, column: str = "labels") -> tuple[str, pa.Table]:
     """The name and the labelled rows of a split: test where there is one, else dev, else all."""
-    name = split or next(n for n in ("test", "dev", "all", "train") if n in data.tables)
-    if name not in data.tables:
-        raise DataError(f"{data.source} has no split {name!r}; it has {', '.join(data.tables)}")
+    name = _split_of(data, split)
     labelled = data.tables[name].filter(pc.is_valid(data.tables[name][column]))
     if not labelled.num_rows:
         raise DataError(f"{data.source}: no row of {name} carries a {column[:-1]}, so there is nothing to score by")
     return name, labelled
+
+
+def _split_of(data: Data, split: str | None) -> str:
+    """The split that is named, or else test, dev or all, whichever is there first."""
+    name = split or next(n for n in ("test", "dev", "all", "train") if n in data.tables)
+    if name not in data.tables:
+        raise DataError(f"{data.source} has no split {name!r}; it has {', '.join(data.tables)}")
+    return name
 
 
 def known_rows(space: LabelSpace, table: pa.Table, source: str) -> np.ndarray:
@@ -115,6 +124,12 @@ def known_rows(space: LabelSpace, table: pa.Table, source: str) -> np.ndarray:
             f"it knows {', '.join(space.names[:5])}{', …' if len(space) > 5 else ''}; is --labels right?"
         )
     return np.flatnonzero(np.diff(found.offsets) > 0) if space.exclusive else np.arange(table.num_rows)
+
+
+def _has_answers(data: Data, split: str | None) -> bool:
+    """Whether some row of the split has labels, or tags, of a single head."""
+    table, kind = data.tables[_split_of(data, split)], "tags" if data.task == "tokens" else "labels"
+    return bool(table[kind].null_count < table.num_rows)
 
 
 def score_folder(
@@ -144,19 +159,23 @@ def read_for_model(model: Model, source: str, given: Mapping[str, Any]) -> Data:
     """
     own = model.inference.data
     chosen = {k: v for k, v in given.items() if v is not None and (k, v) != ("separator", "auto")}
-    heads = {name: dict(found) for name, found in model.inference.heads.items() if name in model.heads}
-    columns = {} if source == EMBEDDED else {"text": own.text, "labels": own.labels}
+    heads = {name: dict(found) for name, found in model.inference.heads.items()}  # all: they say where the text is
+    columns = {} if source == EMBEDDED else {"text": own.text}
     if heads:
-        columns.pop("labels", None)
         if "labels" in chosen:
-            if len(heads) > 1:
+            if len(model.heads) > 1:
                 raise SettingsError(
                     f"--labels is for one head, and this model has {', '.join(heads)}; name it by --head"
                 )
-            heads = {name: {**found, "labels": chosen.pop("labels")} for name, found in heads.items()}
+            heads[model.first]["labels"] = chosen.pop("labels")
+        if "separator" in chosen:
+            heads = {name: {**found, "separator": chosen["separator"]} for name, found in heads.items()}
         columns |= {"heads": heads, "optional": True}  # type: ignore[dict-item]
+    else:
+        columns |= {"separator": own.separator, "task": own.task}
+        columns |= {} if source == EMBEDDED else {"labels": own.labels}
     with own_columns(model, source, given):
-        return read_data(source, **{**columns, "separator": own.separator, "task": own.task, **chosen})
+        return read_data(source, **{**columns, **chosen})
 
 
 @contextmanager

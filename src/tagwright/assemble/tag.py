@@ -117,6 +117,11 @@ def columns_of_heads(model: Model, column: str | None = None) -> dict[str, str]:
     keywords = "keywords" if column is None or labelling else column
     found = {name: words if len(labelling) == 1 else f"{words}_{name}" for name in labelling}
     found |= {name: keywords if len(tagging) == 1 else f"{keywords}_{name}" for name in tagging}
+    facets = {name: FACETS if name in tagging else ("scores",) for name in found}
+    every = [column for name, own in found.items() for column in (own, *(f"{own}_{facet}" for facet in facets[name]))]
+    twice = next((column for column in every if every.count(column) > 1), None)
+    if twice is not None:
+        raise SettingsError(f"two heads would write the column {twice!r}; name them one by one with --head")
     return {name: found[name] for name in model.heads}
 
 

@@ -92,9 +92,10 @@ class Teaching:
 
     def _loaded(self, folder: Path) -> Model:
         with self.run.ranks.together():
-            require_labels(folder, self.prepared.space)
+            require_labels(folder, self.prepared.space, self.prepared.first)
             self.run.say(f"the teacher is the model {folder}")
-            return bundle.load(folder)
+            model = bundle.load(folder)
+            return model.alone(self.prepared.first) if self.prepared.first in model.heads else model
 
     def _trained(self) -> Model:
         settings, store, ranks = plainly(self.settings), self.store(), self.run.ranks
@@ -146,20 +147,23 @@ def plainly(settings: Settings) -> Settings:
     )
 
 
-def check_teachers(settings: Settings, space: LabelSpace) -> None:
+def check_teachers(settings: Settings, space: LabelSpace, head: str) -> None:
     """Refuse folders of teachers, named in the settings, that are no models of these labels."""
     named = [*folders_in(settings.targets.options.get("model", "")), settings.mask.options.get("model", "")]
     for folder in filter(None, named):
-        require_labels(Path(folder), space)
+        require_labels(Path(folder), space, head)
 
 
-def require_labels(folder: Path, space: LabelSpace) -> None:
-    """Refuse a model folder whose labels are not those of `space`; their order does not matter."""
+def require_labels(folder: Path, space: LabelSpace, head: str) -> None:
+    """Refuse a model folder whose labels are not those of `space`; their order does not matter.
+
+    Of several heads the one with the same name as the `head` that learns counts, else the first.
+    """
     if not folder.exists():
         raise ModelError(f"no model folder {folder} to teach; `tagwright fit DATA --out {folder}` makes one")
     if not (folder / MANIFEST).is_file():
         raise ModelError(f"{folder} is no model folder; name the --out of a `tagwright fit`")
-    own = bundle.load_labels(folder)
+    own = bundle.load_labels(folder, head)
     ours, theirs = set(space.names), set(own.names)
     sides = {"only the data have": ours - theirs, "only the teacher has": theirs - ours}
     found = [f"{side} {some(sorted(names))}" for side, names in sides.items() if names]

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tagwright.errors import SettingsError
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -118,8 +120,13 @@ def heads_of(names: str | None) -> dict[str, dict[str, Any]] | None:
     >>> heads_of("topic, urgency=How urgent")
     {'topic': {'labels': 'topic'}, 'urgency': {'labels': 'How urgent'}}
     """
+    if names is None:
+        return None
     pairs = [name.partition("=") for name in listed(names)]
-    return {name.strip(): {"labels": (column or name).strip()} for name, _, column in pairs} or None
+    found = {name.strip(): {"labels": (column or name).strip()} for name, _, column in pairs}
+    if not found or len(found) < len(pairs):
+        raise SettingsError(f"--heads names heads with different names and commas between them, got {names!r}")
+    return found
 
 
 def listed(names: str | None) -> list[str]:

@@ -57,7 +57,11 @@ def decide(
     if json:
         _show.emit(done.as_dict())
         return
-    _show.say(f"{model} now decides by {done.rule}")
+    _show.say(
+        f"{model} now decides by {done.rule}"
+        if done.head == "main"
+        else f"{model} now decides {done.head} by {done.rule}"
+    )
     title = f"{done.split}, no text decided by itself"
     if done.metrics and done.tags is None:
         _show.show(_show.metric_table(title, done.metrics))

@@ -21,6 +21,7 @@ def keywords(
     ] = None,
     top: Annotated[int, typer.Option(help="Words a label.")] = 8,
     texts: Annotated[int, typer.Option(help="Training texts to show with their soft labels.")] = 5,
+    head: o.FirstHead = None,
     encoder: o.Encoder = None,
     text: o.Text = None,
     labels: o.Labels = None,
@@ -51,7 +52,7 @@ def keywords(
         "data.separator": separator,
     }
     given = o.given(settings, set_, options)
-    found = find_keywords(data, given, by=by, labels=label or (), top=top, texts=texts)
+    found = find_keywords(data, given, by=by, head=head, labels=label or (), top=top, texts=texts)
     if json:
         _show.emit(found.as_dict())
         return

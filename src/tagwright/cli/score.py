@@ -59,6 +59,8 @@ def score(
         return
     for name, one in scored.heads.items() or [(None, scored)]:
         _show_head(one, name, convention=convention, pairs=pairs, unseen=unseen)
+    if scored.left_out:
+        _show.say(f"no answers here for {', '.join(scored.left_out)}, so nothing is said of them", style="yellow")
 
 
 def _show_head(scored: "Scored", name: str | None, *, convention: str, pairs: int, unseen: str) -> None:

@@ -12,6 +12,10 @@ from tagwright.read._find import whole
 
 Task = Literal["one", "many", "tokens", "both"]
 SPLITS = ("train", "dev", "test")
+NAME = r"[A-Za-z][A-Za-z0-9_-]{0,63}"
+NAMES = (
+    "a head's name is a letter of a-z and at most 63 more of a-z, 0-9, - and _; name its column apart, as NAME=COLUMN"
+)
 OF_HEADS = ("labels", "values", "unknown", "tags")  # columns that each head has of its own
 
 
@@ -41,8 +45,8 @@ class Data:
     `text`). `tables` has "train" and perhaps "dev" and "test", or "all" where the source does not say.
 
     Where several `heads` are learnt, each has its own columns `labels/NAME`, `values/NAME`, `unknown/NAME` or
-    `tags/NAME`, and `of_head` gives them their plain names. Then `labels` holds the labels of all heads of whole texts,
-    as "NAME=label", null where no head has any.
+    `tags/NAME`, and `of_head` gives them their plain names; one head alone has plain columns. Then `labels` holds the
+    labels of all heads of whole texts, as "NAME=label", null where no head has any.
     """
 
     tables: Mapping[str, pa.Table]
@@ -74,7 +78,7 @@ class Data:
         """
         if self.task != "tokens":
             return table["labels"]
-        if not self.heads:
+        if len(self.heads) < 2:
             return table["tags"]
         return united({name: whole(table[f"tags/{name}"]) for name in self.heads})
 

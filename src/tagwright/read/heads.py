@@ -1,7 +1,7 @@
 """Several named heads of one source: each reads labels of texts, or tags of tokens, from columns of its own."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -26,9 +26,8 @@ from tagwright.read.columns import (
     tagged,
     text_of_tokens,
 )
-from tagwright.read.data import HeadColumns, Task, united
+from tagwright.read.data import NAME, NAMES, HeadColumns, Task, united
 
-NAME = r"[A-Za-z][A-Za-z0-9_-]*"
 KEYS = ("labels", "task", "separator")
 
 Heads = Mapping[str, Mapping[str, Any]]  # by name: the labels' column or columns, the task and the separator
@@ -44,13 +43,17 @@ class Asked(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What a head's columns hold, under its name; `lists` are the labels, those of whole texts or the tags."""
+    """What a head's columns hold; `lists` are the labels, those of whole texts or the tags."""
 
     name: str
     columns: dict[str, pa.Array]
     lists: pa.ListArray
     source: HeadColumns
     found: tuple[str, ...]
+
+    def named(self, *, apart: bool) -> dict[str, pa.Array]:
+        """The columns, where they stand beside those of other heads with the head's name."""
+        return {f"{column}/{self.name}" if apart else column: values for column, values in self.columns.items()}
 
 
 class Base(NamedTuple):
@@ -71,7 +74,8 @@ def canonical_heads(
     strict: bool = False,
     optional: bool = False,
 ) -> Canonical:
-    """Bring the labels of every head into columns of its own, beside one text (see `Data`).
+    """Bring the labels of every head into columns of its own, beside one text (see `Data`); of one head alone into
+    those that a source without named heads has.
 
     A head reads the column of its own name, or those that its `labels` name. Where its task is not set, a list that
     has an item for each token in every row is read as tags. With `optional`, a head without its columns is left out,
@@ -90,7 +94,7 @@ def canonical_heads(
     else:
         base = _plain_text(table, text_names or find_text(table, origin, taken))
     labels = _all_labels(table, read, [tokens, *taken] if tokens else taken, separator)
-    columns = {name: column for one in read for name, column in one.columns.items()}
+    columns = {name: column for one in read for name, column in one.named(apart=len(read) > 1).items()}
     columns = {**base.columns, "labels": labels, **columns, **kept(_without(table, taken), origin)}
     return Canonical(
         table=pa.table(columns),
@@ -105,7 +109,7 @@ def canonical_heads(
 
 def _asked(table: pa.Table, name: str, given: Mapping[str, Any], separator: str) -> Asked:
     if not re.fullmatch(NAME, name):
-        raise DataError(f"head {name!r}: a head's name has letters, digits, - and _ only, and begins with a letter")
+        raise DataError(f"head {name!r}: {NAMES}")
     for key in given:
         if key not in KEYS:
             raise DataError(f"head {name!r}: {unknown('key', key, KEYS)}")
@@ -126,7 +130,7 @@ def _there(
 ) -> tuple[list[Asked], tuple[str, ...]]:
     """The heads whose columns are there, and a sentence for each that is left out."""
     present = set(table.column_names)
-    gone = [head for head in asked if optional and not present & set(head.columns)]
+    gone = [head for head in asked if optional and not _holds(table, present & set(head.columns))]
     there = [head for head in asked if head not in gone]
     for head in there:
         with _about(head):
@@ -135,7 +139,15 @@ def _there(
         names, wanted = [head.name for head in gone], [column for head in gone for column in head.columns]
         message = f"{origin}: no column of the heads {quoted(names)}: {unknown('label column', wanted[0], present)}"
         raise MissingColumn(message, what="label", columns=table.column_names)
-    return there, tuple(f"{head.name}: left out, {column_names(head.columns)} not there" for head in gone)
+    return there, tuple(f"{head.name}: left out, nothing in {column_names(head.columns)}" for head in gone)
+
+
+def _holds(table: pa.Table, columns: Collection[str]) -> bool:
+    """Whether some cell of these columns holds anything."""
+    blank = {name: pc.is_null(table[name]) for name in columns}
+    texts = [name for name in columns if pa.types.is_string(plain(table[name].slice(0, 1)).type)]
+    blank |= {name: pc.or_(blank[name], pc.equal(pc.fill_null(plain(table[name]), ""), "")) for name in texts}
+    return any(not pc.all(cells).as_py() for cells in blank.values())
 
 
 def _tokens_of(table: pa.Table, text: Sequence[str], taken: Sequence[str], asked: Sequence[Asked]) -> str | None:
@@ -172,8 +184,7 @@ def _tags(table: pa.Table, origin: Origin, head: Asked, tokens: str | None, *, s
 def _under_name(
     head: Asked, columns: Mapping[str, pa.Array], lists: pa.ListArray, source: HeadColumns, found: Sequence[str]
 ) -> Read:
-    apart = {f"{column}/{head.name}": values for column, values in columns.items()}
-    return Read(head.name, apart, lists, source, tuple(f"{head.name}: {sentence}" for sentence in found))
+    return Read(head.name, dict(columns), lists, source, tuple(f"{head.name}: {sentence}" for sentence in found))
 
 
 def _are_tags(table: pa.Table, columns: Sequence[str], tokens: str | None) -> bool:
@@ -221,10 +232,14 @@ def _token_text(table: pa.Table, origin: Origin, tokens: str, text: Sequence[str
 def _all_labels(table: pa.Table, read: Sequence[Read], taken: list[str], separator: str) -> pa.ListArray:
     """The labels of all heads of whole texts; where all tag tokens, those of a column beside."""
     texts = {one.name: one.lists for one in read if one.source.task != "tokens"}
+    if len(read) == 1 and texts:
+        return next(iter(texts.values()))
     return united(texts) if texts else labels_beside(table, taken, separator)[1].lists
 
 
 def _task_of(tasks: Sequence[Task]) -> Task:
+    if len(tasks) == 1:
+        return tasks[0]
     tagging = [task == "tokens" for task in tasks]
     if all(tagging):
         return "tokens"

@@ -16,7 +16,7 @@ from tagwright.errors import DataError
 from tagwright.read._faults import Origin
 from tagwright.read._find import Names, quoted
 from tagwright.read._readers import read_file, readers, suffix_of
-from tagwright.read.columns import Canonical, canonical
+from tagwright.read.columns import TASKS, Canonical, canonical
 from tagwright.read.data import SPLITS, Data, HeadColumns, Task
 from tagwright.read.heads import Heads, canonical_heads
 
@@ -50,8 +50,8 @@ def read_data(
     `separator` of its own: `heads={"topic": {}, "urgency": {"labels": "priority", "task": "one"}}`. With `optional`,
     heads whose columns are not there are left out, as long as one is there.
     """
-    if heads and (labels is not None or task is not None):
-        raise DataError("heads have labels and a task each; leave out labels and task beside them")
+    if heads and labels is not None:
+        raise DataError("heads have labels of their own; leave out labels beside them")
     under_heads = _under_heads(heads, separator=separator, strict=strict, optional=optional)
     if source == EMBEDDED:
         return _embedded(text, labels, task, under_heads)
@@ -62,6 +62,8 @@ def read_data(
     origin = Origin(tuple(file.name for _, file in files), tuple(part.num_rows for part in tables))
     if under_heads:
         made = under_heads(table, origin, text=text)
+        if task not in (None, made.task):
+            raise DataError(f"{origin}: the heads have {TASKS[made.task]}, and not {task}; leave out the task")
     else:
         made = canonical(table, origin, text=text, labels=labels, task=task, separator=separator, strict=strict)
     notes = {part.schema.metadata[b"found"].decode() for part in tables if b"found" in (part.schema.metadata or {})}
