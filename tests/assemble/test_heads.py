@@ -338,6 +338,19 @@ def test_heads_without_answers_in_the_data_are_named_and_the_others_scored(folde
         assert column not in found.as_dict()["heads"]
 
 
+def test_the_words_of_a_head_stay_and_a_run_stopped_in_its_teacher_goes_on(mails, tmp_path):
+    own = {"topic": {}, "flags": {"objective": "bce", "mask": {"name": "elements", "threshold": 0.05}}}
+    given = {**THREE, "heads": own, "fit": {**THREE["fit"], "epochs": 4.0}}
+    stops = iter([False] * 3 + [True])
+    with pytest.raises(Interrupted):
+        fit_folder(str(mails), given, out=tmp_path / "model", asked=lambda: next(stops))
+    assert [path.name for path in (tmp_path / "model.run").iterdir() if path.is_dir()] == ["head-flags"]
+    fit_folder(str(mails), given, out=tmp_path / "model", resume=True)
+    assert "angry" in (tmp_path / "model.run" / "elements-flags.csv").read_text("utf-8")
+    fit_folder(str(mails), THREE, out=tmp_path / "model", overwrite=True)
+    assert not (tmp_path / "model.run" / "elements-flags.csv").exists()
+
+
 def test_a_teacher_with_a_head_of_the_same_name_teaches_by_it(folder, mails):
     own = {"flags": {"objective": "bce", "targets": {"name": "distil", "model": str(folder)}}}
     data, settings = read_for(str(mails), {**THREE, "heads": own, "fit": {**THREE["fit"], "epochs": 0.5}})

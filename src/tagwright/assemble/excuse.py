@@ -84,8 +84,9 @@ def found_elements(teaching: Teaching, mask: ElementMask) -> Elements:
                 shutil.rmtree(path.with_suffix(".blocks"), ignore_errors=True)
     with run.ranks.together():
         elements = _read(path)
-        if run.folder is not None and run.ranks.first and len(elements):
-            _write(run.folder / "elements.csv", elements)
+        lasting = run.lasting("elements.csv")
+        if lasting is not None and run.ranks.first and len(elements):
+            _write(lasting, elements)
     return elements
 
 

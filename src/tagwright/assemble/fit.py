@@ -18,8 +18,8 @@ from tagwright.assemble.facts import card_facts, fit_facts, other_facts, refitte
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
 from tagwright.assemble.sheets import with_cut
-from tagwright.assemble.train import OF_HEAD, check, train
-from tagwright.assemble.training import Progress, Run, nothing, silent
+from tagwright.assemble.train import check, train
+from tagwright.assemble.training import OF_HEAD, Progress, Run, nothing, silent
 from tagwright.errors import ModelError, SettingsError
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.folder import named, require_model, require_ours
@@ -169,7 +169,7 @@ def _outcome(
     if writes:
         done = {**outcome.as_dict(), "fingerprint": fingerprint}
         (folder / "outcome.json").write_text(json.dumps(done), encoding="utf-8")
-        _clear(folder, (*PHASES, *_of_heads(folder, "")))  # the model stands; its checkpoints have served
+        _clear(folder, (*PHASES, *_of_heads(folder, ())))  # the model stands; its checkpoints have served
     return outcome
 
 
@@ -230,7 +230,7 @@ def _refuse_model(out: Path, *, may_stand: bool) -> None:
 
 
 def _refuse_run(folder: Path, *, may_stand: bool) -> None:
-    require_ours(folder, RUN_MARKS, "run folder")
+    require_ours(folder, (*RUN_MARKS, *_of_heads(folder)), "run folder")
     if folder.exists() and not may_stand:
         raise ModelError(f"an unfinished run stands in {folder}; go on with --resume, or start over with --overwrite")
 
@@ -293,10 +293,9 @@ def _head_outcome(prepared: Prepared, name: str, metrics: Any) -> HeadOutcome:
     return HeadOutcome(metrics=found, label_names=head.space.names, rows=rows, tokens=tokens)
 
 
-def _of_heads(folder: Path, reports: str = "report-*.html") -> list[str]:
-    """What heads have of their own in a run folder: the state of their teachers, and `reports`."""
-    patterns = [pattern for pattern in (f"{OF_HEAD}*", reports) if pattern]
-    return [path.name for pattern in patterns for path in folder.glob(pattern)]
+def _of_heads(folder: Path, lasting: Sequence[str] = ("report-*.html", "elements-*.csv")) -> list[str]:
+    """What heads have of their own in a run folder: the state of their teachers, and what is `lasting`."""
+    return [path.name for pattern in (f"{OF_HEAD}*", *lasting) for path in folder.glob(pattern)]
 
 
 def _metrics(fitted: Fitted) -> dict[str, float]:

@@ -24,7 +24,7 @@ from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.ranks import require_one_start
 from tagwright.assemble.steps import steps_of
 from tagwright.assemble.teacher import Teaching
-from tagwright.assemble.training import Run, Training
+from tagwright.assemble.training import OF_HEAD, Run, Training
 from tagwright.batches.bucket import plan
 from tagwright.batches.rows import Rows
 from tagwright.errors import SettingsError
@@ -40,8 +40,6 @@ from tagwright.objective import build_objective
 from tagwright.sections import FitSettings
 from tagwright.settings import Choice, Settings
 from tagwright.shortlist import left_out
-
-OF_HEAD = "head-"  # begins the folder of what one of several heads keeps in a run
 
 
 def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:

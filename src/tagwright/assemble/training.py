@@ -14,6 +14,7 @@ from tagwright.fit.precision import settle
 from tagwright.fit.ranks import ALONE, Ranks
 from tagwright.network import Network
 
+OF_HEAD = "head-"  # begins the folder of what one of several heads keeps in a run
 Progress = Callable[[Iterator[Step], str, int, int], Iterator[Step]]
 
 
@@ -37,6 +38,13 @@ class Run:
     asked: Callable[[], bool] = lambda: False
     ranks: Ranks = ALONE
     teachers: Path | None = None
+
+    def lasting(self, name: str) -> Path | None:
+        """A file that stays in the run folder when the run ends; that of one of several heads has the head's name."""
+        if self.folder is None or not self.folder.name.startswith(OF_HEAD):
+            return None if self.folder is None else self.folder / name
+        path = self.folder.with_name(name)
+        return path.with_stem(f"{path.stem}-{self.folder.name.removeprefix(OF_HEAD)}")
 
 
 @dataclass(kw_only=True)
