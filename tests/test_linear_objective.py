@@ -144,6 +144,60 @@ def test_a_threshold_that_is_learnt_gets_its_gradient():
     torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("reduction", ["mean", "none"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_second_derivatives_are_those_of_the_gradients(name, reduction):
+    head, target = head_of(made(name, reduction=reduction)), sparse_of(soft=False)
+    cells = CELLS["row weights, mask"] | (CELLS["example weight"] if reduction == "mean" else {})
+
+    def value(hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        return linear_loss(head.loss, hidden, weight, bias, target, chunk=CHUNK, **cells)
+
+    assert torch.autograd.gradgradcheck(value, (hidden_of(), head.weight, head.bias), fast_mode=True)
+
+
+@pytest.mark.parametrize("name", ["bce", "zlpr"])
+def test_a_gradient_with_a_graph_leaves_the_other_where_it_was(name):
+    head, hidden, target = head_of(made(name)), hidden_of(), sparse_of(soft=False)
+    value = head(hidden, target)
+    (slope,) = torch.autograd.grad(value, hidden, create_graph=True)
+    (value + slope.square().sum()).backward()
+    whole = head.loss(head.logits(hidden), target)
+    (slope,) = torch.autograd.grad(whole, hidden, create_graph=True)
+    expected = torch.autograd.grad(whole + slope.square().sum(), head.weight)[0]
+    torch.testing.assert_close(head.weight.grad, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["bce", "zlpr", "cross_entropy"])
+def test_weights_and_soft_targets_that_are_learnt_get_their_gradient(name):
+    head, hidden = head_of(made(name)), hidden_of()
+    target = sparse_of(soft=True, background=0.01)
+    learnt = [target.values.requires_grad_(), torch.full((LABELS,), 1.5, dtype=torch.float64).requires_grad_()]
+    ours = torch.autograd.grad(head(hidden, target, negative_weight=learnt[1]), learnt)
+    theirs = torch.autograd.grad(head.loss(head.logits(hidden), target, negative_weight=learnt[1]), learnt)
+    torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("infinite", [math.inf, -math.inf])
+@pytest.mark.parametrize("label", [3, 20], ids=["gold", "other"])
+@pytest.mark.parametrize("name", ["bce", "zlpr", "cross_entropy"])
+def test_infinite_logits_are_refused(name, label, infinite):
+    head = head_of(made(name))
+    head.bias.data[label] = infinite
+    with pytest.raises(ShapeError, match="NaN or infinity"):
+        head(hidden_of(), sparse_of(soft=False))
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "logit_adjusted"])
+def test_mask_raises_no_target_above_one(name):
+    """Nor is a row of which every one of many gold labels is masked anything but a number."""
+    mask = SparseMask(torch.tensor([0, 11, 12, 24, 40]), torch.tensor([0, 0, 0, 4, 4, 5]))
+    weights = {"negative_weight": torch.full((LABELS,), 3.0, dtype=torch.float64)}
+    same(head_of(made(name, reduction="none")), sparse_of(soft=False), mask=mask, **weights)
+    every = mask._replace(offsets=torch.tensor([0, 0, 0, 5, 5, 5]))
+    same(head_of(made(name, reduction="none")), sparse_of(soft=False), mask=every, **weights)
+
+
 @pytest.mark.parametrize("name", ["bce", "zlpr"])
 def test_gradients_of_two_batches_add_up(name):
     head, target = head_of(made(name)), sparse_of(soft=False)
@@ -309,6 +363,8 @@ def test_mistakes_are_said():
         head(hidden_of(3), target)
     with pytest.raises(ShapeError, match="example_weight"):
         head(hidden_of(), target, example_weight=torch.ones(2))
+    with pytest.raises(ShapeError, match="at least one label"):
+        linear_loss(head.loss, hidden_of(), torch.zeros(0, WIDTH).double(), None, target)
     with pytest.raises(SettingsError, match="chunk"):
         LinearObjective(BinaryCrossEntropyLoss(), 2, 3, chunk=0)
     with pytest.raises(ShapeError, match="NaN"):

@@ -16,8 +16,10 @@ from tagwright import kernels, parts
 from tagwright._columns import Columns, Part
 from tagwright.errors import SettingsError
 from tagwright.losses import LossModule
-from tagwright.losses._sums import _term
-from tagwright.losses._terms import shares, taking_part, weighted
+from tagwright.losses._check import marked
+from tagwright.losses._softmax import softmax_cross_entropy
+from tagwright.losses._sums import _term, log_sums_of
+from tagwright.losses._terms import divisor, shares, taking_part, weighted
 
 WEIGHTS = ("positive_weight", "negative_weight")
 
@@ -55,6 +57,18 @@ def row_sums(loss: LossModule, columns: Columns, rows: int, device: torch.device
     return Softmax(columns, zeros) if kind == "softmax" else Terms(loss, columns, zeros)
 
 
+def whole_values(loss: LossModule, columns: Columns, logits: Tensor) -> Tensor:
+    """The loss of every row (B,) from all logits at once, by operations that autograd knows to any order."""
+    kind, labels = kind_of(loss), slice(0, columns.label_count)
+    if kind in ("terms", "means"):
+        return Terms(loss, columns, logits[:, 0]).terms(logits, labels)
+    part = columns.part(labels)
+    logits = _shown(logits, part)
+    if kind == "softmax":
+        return marked(softmax_cross_entropy(logits, *part), logits)
+    return marked(loss.of_logs(*log_sums_of(logits, *part))[0], logits)
+
+
 def kind_of(loss: nn.Module) -> str:
     """What the loss's rows are made of; one that needs all logits of a row at once is refused."""
     kind = loss.over_labels if isinstance(loss, LossModule) else ""
@@ -80,7 +94,7 @@ class Terms:
 
     def add(self, logits: Tensor, labels: slice) -> None:
         """Add the terms of these labels."""
-        self.total = self.total + self._terms(logits, labels)
+        self.total = self.total + self.terms(logits, labels)
 
     def values(self) -> Tensor:
         """The sums (B,)."""
@@ -90,13 +104,14 @@ class Terms:
         """The gradient (B, C); `adding` takes the chunk in as well, for there is nothing to wait for."""
         with torch.enable_grad():
             leaf = logits.detach().requires_grad_()
-            values = self._terms(leaf, labels)
+            values = self.terms(leaf, labels)
             (slope,) = torch.autograd.grad(values, leaf, upstream.to(values.dtype))
         if adding:
             self.total = self.total + values.detach()
         return slope
 
-    def _terms(self, logits: Tensor, labels: slice) -> Tensor:
+    def terms(self, logits: Tensor, labels: slice) -> Tensor:
+        """What these labels add, (B,)."""
         own = self.columns.part(labels)._asdict()
         values: Tensor = self.loss(logits, own.pop("target"), **own)
         # such a loss has divided by the labels of the chunk
@@ -115,6 +130,7 @@ class LogSums:
     def add(self, logits: Tensor, labels: slice) -> None:
         """Add these labels to both sums."""
         logits, gold, other = self._shares(logits, labels)
+        self.gold = marked(self.gold, logits)
         low, low_top = _term(-logits, gold)
         high, high_top = _term(logits, other)
         self.gold = torch.logaddexp(self.gold, low.sum(-1).log_() + low_top)
@@ -143,15 +159,14 @@ class Softmax:
     raw = False
 
     def __init__(self, columns: Columns, zeros: Tensor) -> None:
-        self.columns, self.scale = columns, torch.ones_like(zeros)[:, None]
+        self.columns, self.scale = columns, None if columns.mask is None else self._kept(columns, zeros)
         self.whole, self.mass, self.inner = torch.full_like(zeros, -torch.inf), zeros, zeros
-        if columns.mask is not None:
-            self.scale = self._kept(zeros)
 
     def add(self, logits: Tensor, labels: slice) -> None:
         """Add these labels to the sums."""
         part, target, below = self._cells(labels)
         logits = _shown(logits, part)
+        self.inner = marked(self.inner, logits)
         gold = weighted(target, part.positive_weight)
         self.mass, self.inner = self.mass + gold.sum(-1), self.inner + (gold * logits).sum(-1)
         terms, top = _term(logits, below)
@@ -170,20 +185,23 @@ class Softmax:
     def _cells(self, labels: slice) -> tuple[Part, Tensor, Tensor]:
         """The part, its target with the mass that a mask leaves, and what each label weighs in the softmax."""
         part = self.columns.part(labels)
-        target = taking_part(part.target, part.mask) * self.scale
+        target = part.target
+        if self.scale is not None:
+            target = (taking_part(target, part.mask) * self.scale).clamp_max_(1.0)
         below = torch.ones_like(target)
         if part.negative_weight is not None:
             below = target + (1 - target) * part.negative_weight
         return part, target, taking_part(below, part.mask)
 
-    def _kept(self, zeros: Tensor) -> Tensor:
+    @staticmethod
+    def _kept(columns: Columns, zeros: Tensor) -> Tensor:
         """What the target that a mask leaves is multiplied by to have the sum of before, (B, 1)."""
         whole = kept = zeros
         step = 16384
-        for start in range(0, self.columns.label_count, step):
-            part = self.columns.part(slice(start, min(start + step, self.columns.label_count)))
+        for start in range(0, columns.label_count, step):
+            part = columns.part(slice(start, min(start + step, columns.label_count)))
             whole, kept = whole + part.target.sum(-1), kept + taking_part(part.target, part.mask).sum(-1)
-        return (whole / kept.clamp_min(torch.finfo(kept.dtype).tiny))[:, None]
+        return (whole / divisor(kept))[:, None]
 
 
 def _shown(logits: Tensor, part: Part) -> Tensor:

@@ -1,14 +1,15 @@
 """Sweeps over a label matrix (L, D) in chunks of labels: for a loss and its gradient, and for the highest labels."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from tagwright._row_sums import RowSums
+from tagwright.losses._fused import with_graph
 
 CHUNK = 65536  # labels
 
@@ -18,31 +19,55 @@ class Swept(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, sums: RowSums, chunk: int, scale: Tensor | None
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        sums: RowSums,
+        chunk: int,
+        scale: Tensor | None,
+        whole: Callable[[Tensor], Tensor],
     ) -> Tensor:
-        ctx.work, ctx.sums, ctx.chunk = _work_dtype(weight), sums, chunk
+        ctx.work, ctx.sums, ctx.chunk, ctx.scale, ctx.whole = _work_dtype(weight), sums, chunk, scale, whole
+        ctx.save_for_backward(hidden, weight, bias)
         if scale is not None and any(ctx.needs_input_grad[:3]):
             ctx.made = _gradients(ctx, hidden, weight, bias, scale, adding=True)
             ctx.scaled = True
             return (sums.values() * scale).sum()
-        ctx.save_for_backward(hidden, weight, bias)
         for labels in _chunks(len(weight), chunk):
             sums.add(_logits(hidden.to(ctx.work), weight, bias, labels, ctx.work, raw=sums.raw), labels)
         ctx.scaled = False
         return sums.values() if scale is None else (sums.values() * scale).sum()
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():
+            again = partial(at_once, whole=ctx.whole, scale=ctx.scale, work=ctx.work)
+            return *with_graph(again, ctx.saved_tensors, upstream), None, None, None, None
         if not ctx.scaled:
             hidden, weight, bias = ctx.saved_tensors
-            return *_gradients(ctx, hidden, weight, bias, upstream), None, None, None
+            return *_gradients(ctx, hidden, weight, bias, upstream), None, None, None, None
         if ctx.made is None:
             raise RuntimeError('this gradient was handed on; a second backward pass needs a loss of reduction "none"')
         made, ctx.made = ctx.made, None  # held by nobody else, so that it becomes .grad and no copy
         if upstream.device.type != "cpu" or upstream != 1:
             made = [None if one is None else one.mul_(upstream) for one in made]
-        return *made, None, None, None
+        return *made, None, None, None, None
+
+
+def at_once(
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    *,
+    whole: Callable[[Tensor], Tensor],
+    scale: Tensor | None,
+    work: torch.dtype | None = None,
+) -> Tensor:
+    """What `Swept` gives, from all logits (B, L) at once, by operations that autograd knows to any order."""
+    work = work or _work_dtype(weight)
+    values = whole(_logits(hidden.to(work), weight, bias, slice(0, len(weight)), work))
+    return values if scale is None else (values * scale).sum()
 
 
 def _gradients(

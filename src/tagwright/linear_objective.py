@@ -2,19 +2,27 @@
 
 The label matrix is taken in chunks: a chunk's logits are made, added to a few sums a row, and thrown away. For the
 gradient they are made again, except where each label's term stands alone and one sweep does both.
+
+All logits exist at once in two cases only: a gradient with a graph of its own (`create_graph=True`), for second
+derivatives, and targets or weights that want a gradient themselves.
 """
+
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tagwright._columns import Columns
-from tagwright._row_sums import kind_of, row_sums
-from tagwright._sweep import CHUNK, Swept, best_labels
+from tagwright._row_sums import kind_of, row_sums, whole_values
+from tagwright._sweep import CHUNK, Swept, at_once, best_labels
 from tagwright.errors import SettingsError, ShapeError
 from tagwright.losses import LossModule, SparseMask, SparseTarget
 from tagwright.losses._call import reduced
 from tagwright.losses._check import check, eager
+from tagwright.losses._fused import learnt
+from tagwright.losses._sparse import soft_of
+from tagwright.losses._terms import divisor
 
 
 def linear_loss(
@@ -43,12 +51,17 @@ def linear_loss(
     weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
     like = torch.zeros((), dtype=dtype, device=hidden.device).expand(rows, label_count)
     check(like, target, mask, weights, hard=not loss.soft)
-    sums = row_sums(loss, Columns(target, mask, **weights, label_count=label_count, dtype=dtype), rows, hidden.device)
+    columns = Columns(target, mask, **weights, label_count=label_count, dtype=dtype)
+    sums = row_sums(loss, columns, rows, hidden.device)
     offset = _offset(loss, bias, like)
     scale = _scale(loss.reduction, example_weight, rows, like) if one_by_one else None
-    value: Tensor = Swept.apply(hidden, weight, offset, sums, chunk, scale)
+    whole = partial(whole_values, loss, columns)
+    if learnt((soft_of(target), positive_weight, negative_weight)):
+        value = at_once(hidden, weight, offset, whole=whole, scale=scale)
+    else:
+        value = Swept.apply(hidden, weight, offset, sums, chunk, scale, whole)
     if hidden.device.type == "cpu" and eager(hidden) and value.detach().isnan().any():
-        raise ShapeError("the loss is no number; logits hold NaN: look at the learning rate or the input")
+        raise ShapeError("the loss is no number; logits hold NaN or infinity: look at the learning rate or the input")
     return value if scale is not None else reduced(value, example_weight, loss.reduction)
 
 
@@ -127,5 +140,5 @@ def _scale(reduction: str, example_weight: Tensor | None, rows: int, like: Tenso
         )
     if example_weight.shape != (rows,):
         raise ShapeError(f"example_weight must be ({rows},), got {tuple(example_weight.shape)}")
-    whole = example_weight.sum().clamp_min(torch.finfo(like.dtype).tiny) if reduction == "mean" else 1.0
+    whole = divisor(example_weight.sum().to(like.dtype)) if reduction == "mean" else 1.0
     return (example_weight / whole).to(like.dtype)

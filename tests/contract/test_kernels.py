@@ -227,6 +227,86 @@ def test_a_gradient_that_was_handed_out_is_not_handed_out_again():
         value.backward()
 
 
+def penalised(loss, leaf, target, given):
+    """The gradient of a loss with a penalty on its gradient."""
+    value = loss(leaf, target, **given).sum()
+    (slope,) = torch.autograd.grad(value, leaf, create_graph=True)
+    (value + slope.square().sum()).backward()
+    return leaf.grad.double().cpu()
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+@pytest.mark.parametrize("name", NAMES)
+def test_second_derivatives_are_those_of_the_plain_form(name, reduction):
+    logits, target, given = case(name, 41, "sparse", "sparse", True)
+    if reduction != "none":
+        given["example_weight"] = torch.rand(ROWS)
+    loss = parts.find("losses", name).factory(reduction=reduction)
+    expected = penalised(loss, logits.double().requires_grad_(), target, given)
+    moved = {k: to_device(v) for k, v in given.items()}
+    with kernels.everywhere():
+        found = penalised(loss, logits.to(DEVICE).requires_grad_(), to_device(target), moved)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_a_compiled_kernel_is_not_differentiated_twice_in_silence(reduction):
+    torch._dynamo.reset()
+    logits, target, _ = case("zlpr", 41, "hard", "none", False)
+    compiled = torch.compile(parts.find("losses", "zlpr").factory(reduction=reduction), backend="eager")
+    leaf = logits.to(DEVICE).requires_grad_()
+    with kernels.everywhere():
+        (slope,) = torch.autograd.grad(compiled(leaf, target.to(DEVICE)).sum(), leaf, create_graph=True)
+    with pytest.raises(RuntimeError, match="no autograd formula"):
+        slope.square().sum().backward()
+
+
+def test_a_soft_target_gets_its_gradient():
+    logits, target, _ = case("zlpr", 41, "soft", "none", False)
+    loss = parts.find("losses", "zlpr").factory()
+    found, expected = (target.detach().to(DEVICE, dtype).requires_grad_() for dtype in (torch.float32, torch.float64))
+    with kernels.everywhere():
+        loss(logits.to(DEVICE), found).backward()
+    loss(logits.to(DEVICE).double(), expected).backward()
+    torch.testing.assert_close(found.grad.double(), expected.grad, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mask"),
+    [("hard", "none"), ("soft", "dense"), ("sparse", "none"), ("sparse soft", "sparse"), ("background", "dense")],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_infinite_logit_makes_the_value_of_its_row_nan(name, kind, mask):
+    if not parts.find("losses", name).factory.soft:
+        kind = {"soft": "hard", "sparse soft": "sparse", "background": "sparse"}.get(kind, kind)
+    logits, target, _ = case(name, 41, kind, "none", False)
+    truth = target if isinstance(target, torch.Tensor) else target.dense(41)
+    shown = torch.rand(ROWS, 41) < (0.7 if mask != "none" else 1.1)
+    for row, (infinite, gold) in enumerate([(math.inf, 1), (-math.inf, 1), (math.inf, 0), (-math.inf, 0)], 1):
+        label = int((truth[row] - gold).abs().argmin())
+        logits[row, label], shown[row, label] = infinite, True
+    logits[~shown] = math.inf  # what takes no part has no say
+    given = {"none": None, "dense": shown, "sparse": SparseMask(*sparse((~shown).float(), 0.0, soft=False)[:2])}[mask]
+    weights = {"positive_weight": None, "negative_weight": None}
+    options = {"gamma": 2.0, "gamma_positive": 1.0, "gamma_negative": 4.0, "clip": 0.05, "smooth": 1.0}
+    options |= {"threshold": 0.0, "positive_scale": 1.0}
+    values = kernels.values(abs, name, *map(to_device, (logits, target, given)), weights, options)
+    assert values.isnan().tolist() == [False, True, True, True, True]
+    assert values[0].isfinite()
+
+
+@pytest.mark.parametrize("name", ["cecl", "pbp"])
+def test_mask_raises_no_target_above_one(name):
+    logits, given = torch.randn(ROWS, 41), {"negative_weight": torch.full((41,), 3.0)}
+    target = (torch.rand(ROWS, 41) < 0.3).float()
+    given["mask"] = torch.rand(ROWS, 41) < 0.5
+    given["mask"][0] = target[0] == 0
+    expected = outcome(name, "none", logits, target, given, fused=False)
+    found = outcome(name, "none", logits, target, given, fused=True)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+    assert (found[0] >= 0).all()
+
+
 def test_values_can_be_asked_for_twice():
     logits, target, _ = case("zlpr", 41, "hard", "none", False)
     leaf = logits.to(DEVICE).requires_grad_()

@@ -6,11 +6,8 @@ Where a loss has extra logits (a threshold class), they stand after those of the
 import inspect
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -20,64 +17,10 @@ from tagwright import parts
 from tagwright.errors import ShapeError
 from tagwright.losses import SparseMask, SparseTarget
 
-NAMES = parts.names("losses")
-ROWS, LABELS = 7, 11
+from .loss_cases import LABELS, NAMES, ROWS, SPARSE, Loss, cells, same
+
 SHARED = {"mask", "positive_weight", "negative_weight"}
 no_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-
-
-class Loss:
-    """The function and the module of one file, and examples that fit them."""
-
-    def __init__(self, name: str, device: str = "cpu") -> None:
-        self.name, self.device = name, device
-        self.plain: Callable[..., Tensor] = getattr(import_module(f"tagwright.losses.{name}"), name)
-        self.module: Any = parts.find("losses", name).factory
-        self.exclusive = "many" not in self.module.tasks
-
-    def function(self, logits: Tensor, target: Tensor | SparseTarget, **extras: Any) -> Tensor:
-        """The loss's function, with the facts of the data that it asks for."""
-        return self.plain(logits, target, **self.facts(logits.shape[-1] - self.module.extra_logits), **extras)
-
-    def made(self, labels: int = LABELS, **settings: Any) -> nn.Module:
-        """The loss's module."""
-        wanted = inspect.signature(self.module).parameters
-        facts = {"label_counts": np.arange(1, labels + 1), "row_count": 2 * labels}
-        return self.module(**{k: v for k, v in facts.items() if k in wanted}, **settings).to(self.device)
-
-    def facts(self, labels: int) -> dict[str, Any]:
-        counts = torch.arange(1, labels + 1, device=self.device)
-        facts = {"label_counts": counts, "row_count": 2 * labels, "prior": counts.float() / counts.sum()}
-        wanted = inspect.signature(self.plain).parameters
-        return {k: v for k, v in facts.items() if k in wanted and wanted[k].default is inspect.Parameter.empty}
-
-    def logits(self, rows: int = ROWS, labels: int = LABELS, *, seed: int = 0) -> Tensor:
-        generator = torch.Generator().manual_seed(seed)
-        width = labels + self.module.extra_logits
-        return 2 * torch.randn(rows, width, generator=generator, dtype=torch.float64).to(self.device)
-
-    def target(self, rows: int = ROWS, labels: int = LABELS, *, seed: int = 1) -> Tensor:
-        """One-hot rows, or label sets of which the first is empty and the second full."""
-        generator = torch.Generator().manual_seed(seed)
-        if self.exclusive:
-            hot = torch.randint(labels, (rows,), generator=generator)
-            return nn.functional.one_hot(hot, labels).double().to(self.device)
-        target = (torch.rand(rows, labels, generator=generator) < 0.3).double()
-        target[:1], target[1:2] = 0, 1
-        return target.to(self.device)
-
-    def extras(self, target: Tensor, dtype: torch.dtype = torch.float64) -> dict[str, Tensor]:
-        """A mask that keeps the gold label of exclusive labels, and weights."""
-        generator = torch.Generator().manual_seed(2)
-        mask = (torch.rand(target.shape, generator=generator) < 0.7).to(self.device)
-        positive, negative = (torch.rand(2, target.shape[1], generator=generator, dtype=dtype) + 0.5).to(self.device)
-        mask |= self.exclusive & (target > 0)
-        return {"mask": mask, "positive_weight": positive, "negative_weight": negative}
-
-    def slope(self, logits: Tensor, target: Tensor, **extras: Tensor) -> Tensor:
-        """The gradient of the sum of the values."""
-        logits = logits.detach().requires_grad_()
-        return torch.autograd.grad(self.function(logits, target, **extras).sum(), logits)[0]
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=[pytest.mark.gpu, no_gpu])])
@@ -88,10 +31,6 @@ def device(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(params=NAMES)
 def loss(request: pytest.FixtureRequest, device: str) -> Loss:
     return Loss(request.param, device)
-
-
-def same(actual: Tensor, expected: Tensor, tolerance: float = 1e-10) -> None:
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance, check_dtype=False)
 
 
 def test_package_names_the_function_even_after_the_submodule_is_imported():
@@ -212,7 +151,7 @@ def test_order_of_the_labels_changes_nothing(loss: Loss):
     same(actual, expected[order] if loss.module.batchwise and len(expected) > 1 else expected)
 
 
-@pytest.mark.parametrize("anything", [1e4, -1e4, float("nan")])
+@pytest.mark.parametrize("anything", [1e4, -1e4, float("nan"), float("inf"), -float("inf")])
 def test_masked_label_has_no_say_and_no_gradient(loss: Loss, anything: float):
     logits, target = loss.logits(), loss.target()
     mask = loss.extras(target)["mask"]
@@ -356,16 +295,6 @@ def test_generated_code_for_a_cpu_keeps_value_and_gradient(name: str):
 @pytest.mark.parametrize("name", NAMES)
 def test_generated_code_for_a_gpu_keeps_value_and_gradient(name: str):
     agrees_when_compiled(Loss(name, "cuda"), "inductor")
-
-
-def cells(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Column numbers, offsets and values of the cells that are not 0."""
-    rows, ids = matrix.nonzero(as_tuple=True)
-    ends = torch.bincount(rows, minlength=len(matrix)).cumsum(0)
-    return ids, nn.functional.pad(ends, (1, 0)), matrix[rows, ids]
-
-
-SPARSE = [name for name in NAMES if getattr(Loss(name).module, "sparse", True)]
 
 
 @pytest.mark.parametrize("name", SPARSE)

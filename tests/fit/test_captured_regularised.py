@@ -67,7 +67,8 @@ class Case:
         kinds = {"labels": "document", "tags": "tokens"}
         self.network = Network(encoder, {name: parts.build("heads", kinds[name], {}, **facts) for name in heads})
         self.learn = learner_of(self.network, {name: objective_of(name) for name in heads}, resolve(chosen))
-        self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.01)
+        # a gradient that is rounding, such as that of a key's bias, must not become a whole step
+        self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.01, eps=1e-4)
 
     def course(self, total):
         sizes = self.rows.sizes

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from tagwright import kernels, losses
+from tagwright.errors import ShapeError
 from tagwright.linear_objective import LinearObjective
 from tagwright.losses import SparseMask, SparseTarget
 
@@ -76,3 +77,34 @@ def test_dense_targets_are_cut_like_sparse_ones():
         torch.testing.assert_close(
             outcome(loss, target, given, fused=True), outcome(loss, target, given, fused=False), rtol=1e-5, atol=1e-6
         )
+
+
+@pytest.mark.parametrize("loss", [losses.BinaryCrossEntropyLoss(), losses.ZLPRLoss()], ids=["bce", "zlpr"])
+def test_second_derivatives_are_those_of_all_logits(loss):
+    target = SparseTarget(torch.tensor([40, 3, 17, 16]), torch.tensor([0, 2, 2, 4]))
+    target = SparseTarget(*(p.to(DEVICE) if isinstance(p, torch.Tensor) else p for p in target))
+    torch.manual_seed(0)
+    head = LinearObjective(loss, WIDTH, LABELS, chunk=16).to(DEVICE)
+    hidden = torch.randn(ROWS, WIDTH, device=DEVICE, requires_grad=True)
+    with kernels.everywhere():
+        (slope,) = torch.autograd.grad(head(hidden, target), hidden, create_graph=True)
+        found = torch.autograd.grad(slope.square().sum(), head.weight)
+    (slope,) = torch.autograd.grad(loss(head.logits(hidden).double(), target), hidden, create_graph=True)
+    expected = torch.autograd.grad(slope.square().sum(), head.weight)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("infinite", [torch.inf, -torch.inf])
+@pytest.mark.parametrize("label", [3, 20], ids=["gold", "other"])
+@pytest.mark.parametrize("make", [losses.BinaryCrossEntropyLoss, losses.ZLPRLoss, losses.BPMLLLoss])
+def test_infinite_logits_make_no_number(make, label, infinite):
+    target = SparseTarget(*(p.to(DEVICE) for p in (torch.tensor([3, 3, 3]), torch.arange(ROWS + 1))))
+    head = LinearObjective(make(), WIDTH, LABELS, chunk=16).to(DEVICE)
+    head.bias.data[label] = infinite
+    hidden = torch.randn(ROWS, WIDTH, device=DEVICE)
+    with kernels.everywhere():
+        if DEVICE == "cpu":  # where looking costs nothing
+            with pytest.raises(ShapeError, match="NaN or infinity"):
+                head(hidden, target)
+        else:
+            assert head(hidden, target).isnan()

@@ -13,16 +13,19 @@ getcontext().prec = 40
 
 
 def reference(logits, target, mask, positive, negative) -> float:
-    """-Σ w⁺ p log(e^s / Z), Z over the labels that take part, those that are not gold weighing w⁻ in it."""
-    rows = range(len(logits))
-    powers = [Decimal(logits[k]).exp() * (Decimal(negative[k]) if target[k] == 0 else 1) for k in rows]
-    whole = sum((powers[k] for k in rows if mask[k]), Decimal(0))
+    """-Σ w⁺ p log(e^s / Z), Z over the labels that take part, what is not gold of them weighing w⁻ in it.
+
+    Targets p take up the mass of those that are masked, each up to 1.
+    """
     mass = sum((Decimal(p) for p in target), Decimal(0))
-    kept = sum((Decimal(target[k]) for k in rows if mask[k]), Decimal(0))
+    kept = sum((Decimal(p) for p, part in zip(target, mask) if part), Decimal(0))
+    share = {k: min(Decimal(target[k]) * mass / kept, Decimal(1)) if kept else kept for k in np.flatnonzero(mask)}
+    weight = {k: p + (1 - p) * Decimal(negative[k]) for k, p in share.items()}
+    whole = sum((weight[k] * Decimal(logits[k]).exp() for k in share), Decimal(0))
     total = Decimal(0)
-    for k in rows:
-        if mask[k] and target[k] > 0:
-            total += Decimal(positive[k]) * Decimal(target[k]) * mass / kept * (whole.ln() - Decimal(logits[k]))
+    for k, p in share.items():
+        if p > 0:
+            total += Decimal(positive[k]) * p * (whole.ln() - Decimal(logits[k]))
     return float(total)
 
 
@@ -55,6 +58,20 @@ def test_soft_rows_agree_with_the_loops():
         expected = [reference(*row, positive, np.ones(labels)) for row in zip(logits, target, mask)]
         scores, truth, part, gain = map(torch.as_tensor, (logits, target, mask, positive))
         values = cross_entropy(scores, truth, mask=part, positive_weight=gain)
+        np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10, err_msg=f"seed {seed}")
+
+
+def test_multi_hot_rows_agree_with_the_loops():
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        rows, labels = rng.integers(1, 6), rng.integers(2, 14)
+        logits = rng.normal(0, rng.choice([0.1, 3, 30]), (rows, labels))
+        target = (rng.random((rows, labels)) < 0.5) * rng.choice([1, 0.75])
+        mask = rng.random((rows, labels)) < 0.5
+        positive, negative = rng.exponential(size=(2, rows, labels))
+        expected = [reference(*row) for row in zip(logits, target, mask, positive, negative)]
+        scores, truth, part, gain, cost = map(torch.as_tensor, (logits, target, mask, positive, negative))
+        values = cross_entropy(scores, truth, mask=part, positive_weight=gain, negative_weight=cost)
         np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10, err_msg=f"seed {seed}")
 
 

@@ -4,7 +4,7 @@ A loss takes its kernel by itself where the logits lie on a GPU and Triton is th
 float64, torch.func, learnt thresholds and weights.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,19 +50,22 @@ def serves(name: str, logits: Tensor, fixed: Iterable[Tensor | None], options: M
     return torch.compiler.is_compiling() or eager(logits)
 
 
-def values(name: str, logits: Tensor, *given: Any) -> Tensor:
-    """The loss of every row, (B,) float32; given are target, mask, weights and options."""
+def values(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given: Any) -> Tensor:
+    """The loss of every row, (B,) float32; given are target, mask, weights and options.
+
+    `plain(logits)` is the same without kernels: a gradient with a graph of its own is made of it.
+    """
     from tagwright.kernels import _calls, _operators  # they load Triton: who has no GPU does without
 
     call = _calls.call_of(name, logits, *given)
     if torch.compiler.is_compiling():
         return _operators.values(logits, call.name, call.options, *call.cells[1:])[0]
     if _to_learn(logits):
-        return _calls.Values.apply(logits, call)
+        return _calls.Values.apply(logits, call, plain)
     return call.run().values  # type: ignore[return-value]
 
 
-def reduced(name: str, logits: Tensor, *given: Any) -> Tensor:
+def reduced(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given: Any) -> Tensor:
     """The sum of scale * row weight * loss, its gradient made at once; given are the same, and both factors."""
     from tagwright.kernels import _calls, _operators  # they load Triton: who has no GPU does without
 
@@ -71,7 +74,7 @@ def reduced(name: str, logits: Tensor, *given: Any) -> Tensor:
         whole = logits, call.name, call.options, call.row_weight, call.scale, *call.cells[1:]
         return _operators.reduced(*whole)[0]
     if _to_learn(logits):
-        return _calls.Reduced.apply(logits, call)
+        return _calls.Reduced.apply(logits, call, plain)
     return call.run(total=True).values.sum()  # type: ignore[union-attr]
 
 

@@ -1,22 +1,23 @@
 """The kernels as autograd sees them: the values of rows, and their sum.
 
-The values read the logits again in the backward pass; the sum has made its gradient by then.
+The values read the logits again in the backward pass; the sum has made its gradient by then. Neither gradient has a
+graph: where one is asked for (`create_graph=True`), the backward pass differentiates the loss's plain form.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from tagwright.errors import TagwrightError
 from tagwright.kernels import NAMES
 from tagwright.kernels._entry import Answer, Cells, Softmax, Work
 from tagwright.kernels._launch import launch
 from tagwright.kernels._rescale import rescale_cells
+from tagwright.losses._fused import with_graph
 from tagwright.losses._sparse import SparseMask, SparseTarget
 
 ENTRIES = {name: import_module(f"tagwright.kernels.{name}").PART for name in NAMES}
@@ -104,31 +105,35 @@ class Values(torch.autograd.Function):
     """Logits and their call -> the loss of every row, (B,)."""
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, call: Call) -> Tensor:
+    def forward(ctx: Any, logits: Tensor, call: Call, plain: Callable[[Tensor], Tensor]) -> Tensor:
         answer = call.run()
         ctx.save_for_backward(logits, answer.logs)
-        ctx.call = call
+        ctx.call, ctx.plain = call, plain
         return answer.values  # type: ignore[return-value]
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, None]:
-        _, logs = ctx.saved_tensors
-        return ctx.call.run(values=False, gradient=True, upstream=upstream.contiguous(), logs=logs).gradient, None
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, None, None]:
+        logits, logs = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return with_graph(ctx.plain, (logits,), upstream)[0], None, None
+        answer = ctx.call.run(values=False, gradient=True, upstream=upstream.contiguous(), logs=logs)
+        return answer.gradient, None, None
 
 
 class Reduced(torch.autograd.Function):
     """Logits and their call -> the sum of scale * row weight * loss over the rows."""
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, call: Call) -> Tensor:
+    def forward(ctx: Any, logits: Tensor, call: Call, plain: Callable[[Tensor], Tensor]) -> Tensor:
         values, _, gradient = call.run(gradient=True, total=True)
-        ctx.gradient = gradient
+        ctx.save_for_backward(logits)
+        ctx.gradient, ctx.plain = gradient, plain
         return values.sum()  # type: ignore[union-attr]
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, None, None]:
+        if torch.is_grad_enabled():
+            return with_graph(ctx.plain, ctx.saved_tensors, upstream)[0], None, None
         gradient, ctx.gradient = ctx.gradient, None
         if gradient is None:
             raise TagwrightError(
@@ -136,7 +141,7 @@ class Reduced(torch.autograd.Function):
                 'reduction="none" and reduce by yourself'
             )
         rescale(gradient, upstream)
-        return gradient, None
+        return gradient, None, None
 
 
 def rescale(gradient: Tensor, upstream: Tensor) -> None:

@@ -187,7 +187,7 @@ def softmax_rows(
     if (mask is not None) or (off_ids is not None):  # the mass that is left takes up what the masked labels had
         whole_mass = tl.sum(tl.where(inside, truth, 0.0), axis=1)
         kept_mass = tl.sum(tl.where(part, truth, 0.0), axis=1)
-        truth *= (whole_mass / tl.maximum(kept_mass, 1e-38))[:, None]
+        truth = tl.minimum(truth * (whole_mass / tl.maximum(kept_mass, 1e-19))[:, None], 1.0)
     if (mask is not None) or (off_ids is not None) or (not EVEN):
         truth = tl.where(part, truth, 0.0)
     others = sums * risen
@@ -241,6 +241,7 @@ def softmax_rows(
         slope -= own
     if values is not None:
         value = (value + of_top * rest_of_top) * (-LN2 * factor)
+        value += value * 0.0  # of an infinite logit: no number
         if TOTAL:
             tl.store(values + tl.program_id(0), tl.sum(value if EVEN else tl.where(valid, value, 0.0), axis=0))
         else:

@@ -23,6 +23,7 @@ def _sums(
     for start in range(0, cells[2], BLOCK):
         raw, ahead = ahead, logits_at(cells, start + BLOCK, "evict_last", EVEN, BLOCK)
         _, _, s, of_gold, of_other, gold, off = block_of(cells, raw, start, gold, off, True, SOFT, EVEN, BLOCK, WINDOW)
+        others += s * 0.0  # of an infinite logit: no number, also where its term is 0
         if SOFT:
             golds += tl.where(of_gold > 0, of_gold * exp(-s - gold_top), 0.0)
             others += tl.where(of_other > 0, of_other * exp(s - other_top), 0.0)
@@ -33,7 +34,8 @@ def _sums(
     if listed[0] is not None:
         for start in range(listed[1], listed[2], WINDOW):
             _, part, s, of_gold, of_other = listed_at(cells, start, WINDOW)
-            gold_sum += tl.sum(tl.where(part & (of_gold > 0), of_gold * exp(-s - gold_top), 0.0), axis=0)
+            terms = tl.where(of_gold > 0, of_gold * exp(-s - gold_top), 0.0) + s * 0.0
+            gold_sum += tl.sum(tl.where(part, terms, 0.0), axis=0)
             if listed[3] is not None:
                 other_sum += tl.sum(tl.where(part & (of_other > 0), of_other * exp(s - other_top), 0.0), axis=0)
     return gold_sum, other_sum

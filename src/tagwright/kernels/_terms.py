@@ -47,7 +47,7 @@ def term_rows(
         value, slope = of_other * value, of_other * slope
         if SOFT:
             value, slope = value + of_gold * gold_value, slope + of_gold * gold_slope
-        sums += value
+        sums += value + s * 0.0  # of an infinite logit: no number, also where its term is 0
         if gradient is not None:
             if EVEN:
                 tl.store(gradient + row * label_count + columns, slope * factor)
@@ -59,7 +59,7 @@ def term_rows(
         for start in range(begin, end, WINDOW):
             columns, part, s, of_gold, of_other = listed_at(cells, start, WINDOW)
             gold_value, gold_slope, value, slope = FORM(s, a, b, c)
-            total += tl.sum(tl.where(part, of_gold * gold_value + of_other * value, 0.0), axis=0)
+            total += tl.sum(tl.where(part, of_gold * gold_value + of_other * value + s * 0.0, 0.0), axis=0)
             if gradient is not None:
                 slope = (of_gold * gold_slope + of_other * slope) * factor
                 tl.store(gradient + row * label_count + columns, slope, mask=part)

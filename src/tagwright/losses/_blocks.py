@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from tagwright.losses._check import eager
-from tagwright.losses._fused import blocks_of, fused
-from tagwright.losses._sparse import SparseMask, SparseTarget
+from tagwright.losses._fused import blocks_of, fused, learnt
+from tagwright.losses._sparse import SparseMask, SparseTarget, soft_of
 
 CELLS = {"cpu": 2**18}  # a block's tensors stay in the cache of a core; a GPU wants large launches
 CELLS_ELSEWHERE = 2**24
@@ -45,11 +45,13 @@ def in_blocks(
             value = run(leaf, block)
             return value.detach(), torch.autograd.grad(value.sum(), leaf)[0]
 
-    learnt = any(isinstance(value, Tensor) and value.requires_grad for value in settings.values())
-    if learnt or not eager(logits):
+    def plain(logits: Tensor) -> Tensor:
         blocks = blocks_of(logits, cells, int(batchwise))
         return torch.cat([run(logits[:, block] if batchwise else logits[block], block) for block in blocks])
-    return fused(kernel, logits, cells=cells, by=int(batchwise))
+
+    if learnt((soft_of(target), *settings.values())) or not eager(logits):
+        return plain(logits)
+    return fused(kernel, plain, logits, cells=cells, by=int(batchwise))
 
 
 def _own(value: Any, cut: tuple[slice, slice], shape: tuple[int, int]) -> Any:

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
-from typing import Any, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 import torch
 from torch import Tensor
@@ -11,8 +11,9 @@ from torch import Tensor
 from tagwright import kernels
 from tagwright.errors import ShapeError
 from tagwright.losses._blocks import in_blocks
-from tagwright.losses._check import check, check_answer
-from tagwright.losses._sparse import SparseMask, SparseTarget
+from tagwright.losses._check import check, check_answer, marked
+from tagwright.losses._sparse import SparseMask, SparseTarget, soft_of
+from tagwright.losses._terms import divisor
 
 
 class Cells(TypedDict, total=False):
@@ -47,24 +48,26 @@ class Loss(Protocol):
         """The same with `example_weight`, `reduction` and `scale`: the values reduced."""
 
 
-def loss(
-    *, hard: bool = False, extra_logits: int = 0, batchwise: bool = False, sparse: bool = True
-) -> Callable[[Callable[..., Tensor]], Loss]:
+class Declared(NamedTuple):
+    """What a loss says of itself."""
+
+    hard: bool = False  # targets of 0 and 1 only
+    extra_logits: int = 0
+    batchwise: bool = False  # its values need the whole batch
+    sparse: bool = True  # takes sparse targets and masks
+    marks: bool = False  # marks infinite logits itself, for its fused form shows them without a look at all logits
+
+
+def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
     """Decorates the mathematics of dense tensors, which is then checked, and takes sparse targets and masks as well.
 
-    The function gets logits and target as floats of one dtype, at least float32, masked logits at 0. What it declares:
-    `hard` targets only, `extra_logits`, values that need the whole batch (`batchwise`), no `sparse` targets.
+    The function gets logits and target as floats of one dtype, at least float32, masked logits at 0; what is `given`
+    are the fields of `Declared`.
     """
+    declared = Declared(**given)
+    bounds: dict[str, Any] = {"extra_logits": declared.extra_logits, "hard": declared.hard}
 
     def decorate(function: Callable[..., Tensor]) -> Loss:
-        def dense(logits: Tensor, target: Tensor, mask: Tensor | None, **others: Any) -> Tensor:
-            dtype = torch.promote_types(logits.dtype, torch.float32)
-            logits, target = logits.to(dtype), target.to(dtype)
-            if mask is not None:
-                shown = torch.nn.functional.pad(mask, (0, extra_logits), value=True) if extra_logits else mask
-                logits = logits.masked_fill(~shown, 0.0)
-            return function(logits, target, mask=mask, **others)
-
         @wraps(function)
         def called(
             logits: Tensor,
@@ -77,31 +80,62 @@ def loss(
             **settings: Any,
         ) -> Tensor:
             weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
-            check(logits, target, mask, weights, extra_logits=extra_logits, hard=hard, validate=validate)
-            if kernels.serves(name, logits, (positive_weight, negative_weight), settings):
-                values = kernels.values(name, logits, target, mask, weights, {**defaults, **settings})
-            elif isinstance(target, Tensor) and not isinstance(mask, SparseMask):
-                values = dense(logits, target, mask, **weights, **settings)
-            elif sparse:
-                values = in_blocks(dense, logits, target, mask, {**weights, **settings}, batchwise, extra_logits)
+            check(logits, target, mask, weights, **bounds, validate=validate)
+            values_of = partial(plain, target=target, mask=mask, **weights, **settings)
+            served = kernels.serves(name, logits, (soft_of(target), *weights.values()), settings)
+            if served:
+                values = kernels.values(values_of, name, logits, target, mask, weights, {**defaults, **settings})
             else:
-                raise ShapeError(f"{function.__name__} takes dense targets and masks only; use .dense(L)")
-            check_answer(values, logits, mask, validate=validate)
+                values = values_of(logits)
+            if served or validate:
+                check_answer(values, logits, mask, validate=validate)
             return values
 
+        plain: Callable[..., Tensor] = partial(_plain, function, declared)
         name = function.__name__
         defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
         called.__signature__ = _public(function)  # type: ignore[attr-defined]
-        called.total = partial(_total, called, defaults, {"extra_logits": extra_logits, "hard": hard})  # type: ignore[attr-defined]
+        called.total = partial(_total, called, plain, defaults, bounds)  # type: ignore[attr-defined]
         return called  # type: ignore[return-value]
 
     return decorate
 
 
+def _plain(
+    function: Callable[..., Tensor], declared: Declared, logits: Tensor, *, target: Any, mask: Any, **settings: Any
+) -> Tensor:
+    """The values without kernels: of dense targets and masks at once, of sparse ones in blocks."""
+    dense = partial(_dense, function, declared)
+    if isinstance(target, Tensor) and not isinstance(mask, SparseMask):
+        return dense(logits, target, mask, **settings)
+    if not declared.sparse:
+        raise ShapeError(f"{function.__name__} takes dense targets and masks only; use .dense(L)")
+    return in_blocks(dense, logits, target, mask, settings, declared.batchwise, declared.extra_logits)
+
+
+def _dense(
+    function: Callable[..., Tensor],
+    declared: Declared,
+    logits: Tensor,
+    target: Tensor,
+    mask: Tensor | None,
+    **settings: Any,
+) -> Tensor:
+    dtype = torch.promote_types(logits.dtype, torch.float32)
+    logits, target = logits.to(dtype), target.to(dtype)
+    if mask is not None:
+        extra = declared.extra_logits
+        shown = torch.nn.functional.pad(mask, (0, extra), value=True) if extra else mask
+        logits = logits.masked_fill(~shown, 0.0)
+    values = function(logits, target, mask=mask, **settings)
+    return values if declared.marks else marked(values, logits, batchwise=declared.batchwise)
+
+
 def _total(
     called: Any,
+    plain: Callable[..., Tensor],
     defaults: Mapping[str, Any],
-    declared: Mapping[str, Any],
+    bounds: Mapping[str, Any],
     logits: Tensor,
     target: Tensor | SparseTarget,
     *,
@@ -114,16 +148,24 @@ def _total(
 ) -> Tensor:
     """`scale` times the values of a loss, reduced; by a kernel both in one, with the gradient."""
     weights = {name: given.pop(name, None) for name in ("positive_weight", "negative_weight")}
-    fixed, name = (*weights.values(), example_weight), called.__name__
+    fixed, name = (soft_of(target), *weights.values(), example_weight), called.__name__
+    plain = partial(plain, target=target, mask=mask, **weights, **given)
+
+    def whole(values: Tensor) -> Tensor:
+        return reduced(values if scale == 1 else values * scale, example_weight, reduction)
+
+    def again(logits: Tensor) -> Tensor:
+        return whole(plain(logits))
+
     # not of float16: what a mean leaves of a gradient may be too small for it before a scaler has enlarged it
     if reduction != "none" and kernels.serves(name, logits, fixed, given) and logits.dtype != torch.float16:
-        check(logits, target, mask, weights, validate=validate, **declared)
+        check(logits, target, mask, weights, **bounds, validate=validate)
         share, factor = _shares(example_weight, len(logits), reduction)
-        value = kernels.reduced(name, logits, target, mask, weights, {**defaults, **given}, share, factor * scale)
+        given = {**defaults, **given}
+        value = kernels.reduced(again, name, logits, target, mask, weights, given, share, factor * scale)
         check_answer(value, logits, mask, validate=validate)
         return value
-    values = called(logits, target, mask=mask, validate=validate, **weights, **given)
-    return reduced(values if scale == 1 else values * scale, example_weight, reduction)
+    return whole(called(logits, target, mask=mask, validate=validate, **weights, **given))
 
 
 def _public(function: Callable[..., Tensor]) -> inspect.Signature:
@@ -143,7 +185,7 @@ def _shares(example_weight: Tensor | None, rows: int, reduction: str) -> tuple[T
     if example_weight is None:
         return None, 1 / rows
     weight = example_weight.float()
-    return weight / weight.sum().clamp_min(torch.finfo(torch.float32).tiny), 1.0
+    return weight / divisor(weight.sum()), 1.0
 
 
 _WIDER = {"target": Tensor | SparseTarget, "mask": Tensor | SparseMask | None}
@@ -161,4 +203,4 @@ def reduced(values: Tensor, example_weight: Tensor | None, reduction: str) -> Te
         return values.sum()
     if example_weight is None:
         return values.sum() / max(values.numel(), 1)
-    return values.sum() / example_weight.sum().clamp_min(torch.finfo(values.dtype).tiny)
+    return values.sum() / divisor(example_weight.sum().to(values.dtype))

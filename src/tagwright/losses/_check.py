@@ -1,5 +1,7 @@
 """What every loss checks of its tensors: shape and dtype always, values where looking costs nothing."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -7,6 +9,7 @@ from tagwright.errors import SettingsError, ShapeError
 from tagwright.losses._sparse import SparseMask, SparseTarget, check_sparse
 
 REDUCTIONS = ("mean", "sum", "none")
+NO_NUMBER = "logits hold NaN or infinity; look at the learning rate or the input before the loss"
 
 
 def check(
@@ -27,6 +30,9 @@ def check(
         found = f"{logits.dtype} {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
         raise ShapeError(f"logits must be a floating tensor (B, L), got {found}")
     shape = (logits.shape[0], logits.shape[1] - extra_logits)
+    if shape[1] < 1:
+        beside = ", of which one is the threshold's" if logits.shape[1] else ""
+        raise ShapeError(f"a loss needs at least one label, got logits {tuple(logits.shape)}{beside}")
     look = validate or _free_to_look(logits)
     if isinstance(target, SparseTarget):
         check_sparse("target", target, shape, values=look)
@@ -46,9 +52,29 @@ def check(
 
 
 def check_answer(values: Tensor, logits: Tensor, mask: Tensor | SparseMask | None, *, validate: bool = False) -> None:
-    """Raise where logits hold NaN. Then the values do too, and they are few: nobody has to look at all logits."""
-    if (validate or _free_to_look(logits)) and values.detach().isnan().any() and _seen(logits, mask).isnan().any():
-        raise ShapeError("logits hold NaN; look at the learning rate or the input before the loss")
+    """Raise where the values hold NaN because the logits are no numbers."""
+    looks = validate or _free_to_look(logits)
+    if looks and values.detach().isnan().any():
+        refuse_no_numbers(_seen(logits, mask))
+
+
+def refuse_no_numbers(logits: Tensor) -> None:
+    """Raise if logits hold NaN or infinity: asked where a sum is infinite, as it may be of finite ones too."""
+    if not logits.isfinite().all():
+        raise ShapeError(NO_NUMBER)
+
+
+def marked(values: Tensor, logits: Tensor, *, batchwise: bool = False) -> Tensor:
+    """The values; where the logits of a row hold NaN or infinity, NaN, or an error where looking costs nothing.
+
+    The mathematics alone does not show it: a gold label with the logit infinity has the loss 0. Masked logits are 0.
+    """
+    if _free_to_look(logits):
+        if not math.isfinite(logits.detach().sum().item()):  # the quickest look there is
+            refuse_no_numbers(logits)
+        return values
+    largest = torch.linalg.vector_norm(logits.detach(), torch.inf, dim=-1)
+    return torch.add(values, largest.sum() if batchwise else largest, alpha=0)
 
 
 def _check_target(logits: Tensor, target: Tensor, shape: tuple[int, int]) -> None:
@@ -117,8 +143,10 @@ def _free_to_look(tensor: Tensor) -> bool:
 
 
 def eager(tensor: Tensor) -> bool:
-    """Whether this is a plain call, neither compiled nor inside a transform of torch.func."""
-    return not torch.compiler.is_compiling() and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    """Whether this is a plain call, neither compiled nor inside a transform of torch.func nor in forward mode."""
+    if torch.compiler.is_compiling() or torch.autograd.forward_ad._current_level >= 0:
+        return False
+    return not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
 def chosen(name: str, value: str, choices: tuple[str, ...]) -> str:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from tagwright.losses._sums import log_sum_exp
-from tagwright.losses._terms import mixed, weighted
+from tagwright.losses._terms import divisor, mixed, weighted
 
 
 def log_chances(logits: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -32,12 +32,12 @@ def is_highest(logits: Tensor) -> Tensor:
 
 
 def kept_mass(target: Tensor, mask: Tensor | None) -> Tensor:
-    """The target without masked labels, rescaled to the sum it had; no mass left: 0."""
+    """The target without masked labels, rescaled to the sum it had, but no label above 1; no mass left: 0."""
     if mask is None:
         return target
     kept = target.masked_fill(~mask, 0.0)
-    scale = target.sum(-1, keepdim=True) / kept.sum(-1, keepdim=True).clamp_min(torch.finfo(target.dtype).tiny)
-    return torch.where(kept > 0, kept * scale, 0.0)
+    scale = target.sum(-1, keepdim=True) / divisor(kept.sum(-1, keepdim=True))
+    return (kept * scale).clamp_max(1.0)
 
 
 def softmax_cross_entropy(

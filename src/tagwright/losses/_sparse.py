@@ -41,6 +41,11 @@ class SparseMask(NamedTuple):
         return _scattered(self.ids, self.offsets, values, True, label_count, first, last)
 
 
+def soft_of(target: Tensor | SparseTarget) -> Tensor | None:
+    """The tensor that holds the target's values, if there is one."""
+    return target.values if isinstance(target, SparseTarget) else target
+
+
 def _scattered(
     ids: Tensor,
     offsets: Tensor,

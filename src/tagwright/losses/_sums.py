@@ -6,8 +6,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tagwright.losses._check import marked, refuse_no_numbers
 from tagwright.losses._fused import fusable, fused
-from tagwright.losses._terms import shares
+from tagwright.losses._terms import log_share, shares
 
 
 class Combine(NamedTuple):
@@ -31,17 +32,25 @@ def of_log_sums(
     negative_weight: Tensor | None,
 ) -> Tensor:
     """What combine makes of the sums of w⁺ p e^-s and of w⁻ (1 - p) e^s over the labels, (B,)."""
-    if not fusable(logits):
-        gold, other = shares(target, mask, positive_weight, negative_weight)
-        return combine.logs(log_sum_exp(gold.log() - logits), log_sum_exp(other.log() + logits))[0]
+    weights = positive_weight, negative_weight
+
+    def plain(logits: Tensor) -> Tensor:
+        return marked(combine.logs(*log_sums_of(logits, target, mask, *weights))[0], logits)
 
     def kernel(logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
         own = (w if w is None or w.ndim < 2 or len(w) == 1 else w[rows] for w in weights)
         gold, other = shares(target[rows], None if mask is None else mask[rows], *own)
         return _with_gradient(combine, logits, gold, other)
 
-    weights = positive_weight, negative_weight
-    return fused(kernel, logits)
+    return fused(kernel, plain, logits) if fusable(logits, target, *weights) else plain(logits)
+
+
+def log_sums_of(
+    logits: Tensor, target: Tensor, mask: Tensor | None, positive_weight: Tensor | None, negative_weight: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """The logs of both sums, (B,) each, by operations that autograd knows; -inf of a sum without a term."""
+    gold, other = shares(target, mask, positive_weight, negative_weight)
+    return log_sum_exp(log_share(gold) - logits), log_sum_exp(log_share(other) + logits)
 
 
 def log_sum_exp(logits: Tensor) -> Tensor:
@@ -59,6 +68,7 @@ def _with_gradient(combine: Combine, logits: Tensor, gold: Tensor, other: Tensor
     low, high = up.reciprocal().mul_(gold), up.mul_(other)
     values, slopes = combine.sums(torch.stack((low.sum(-1), high.sum(-1))))
     if not values.isfinite().all():  # a logit beyond 88: each sum then starts from its highest term
+        refuse_no_numbers(logits)
         (low, low_top), (high, high_top) = _term(-logits, gold), _term(logits.clone(), other)
         sums = torch.stack((low.sum(-1), high.sum(-1)))
         values, *of_logs = combine.logs(*(sums.log() + torch.stack((low_top, high_top))))

@@ -7,14 +7,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tagwright.losses._call import Cells, loss
-from tagwright.losses._check import REDUCTIONS, chosen
+from tagwright.losses._check import REDUCTIONS, chosen, marked, refuse_no_numbers
 from tagwright.losses._fused import CELLS, fusable, fused
 from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus, taking_part
 
 
-@loss()
+@loss(marks=True)
 def bce(
     logits: Tensor,
     target: Tensor,
@@ -34,22 +34,24 @@ def bce(
     >>> bce(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([1.3863])
     """
-    if logits.numel() > CELLS and fusable(logits) and mask is positive_weight is negative_weight is None:
-        return fused(partial(_kernel, target), logits)
-    if positive_weight is None and negative_weight is None:
-        return taking_part(F.binary_cross_entropy_with_logits(logits, target, reduction="none"), mask).sum(-1)
-    return mixed(
-        softplus(-logits),
-        softplus(logits),
-        target,
-        mask=mask,
-        positive_weight=positive_weight,
-        negative_weight=negative_weight,
-    )
+    unweighted = positive_weight is negative_weight is None
+
+    def plain(logits: Tensor) -> Tensor:
+        if unweighted:
+            terms = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
+            return marked(taking_part(terms, mask).sum(-1), logits)
+        weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
+        return marked(mixed(softplus(-logits), softplus(logits), target, mask=mask, **weights), logits)
+
+    if unweighted and mask is None and logits.numel() > CELLS and fusable(logits, target):
+        return fused(partial(_kernel, target), plain, logits)
+    return plain(logits)
 
 
 def _kernel(target: Tensor, logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
     values = F.binary_cross_entropy_with_logits(logits, target[rows], reduction="none").sum(-1)
+    if not values.isfinite().all():  # which every infinite logit makes them
+        refuse_no_numbers(logits)
     return values, logits.sigmoid().sub_(target[rows])
 
 

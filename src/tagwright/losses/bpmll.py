@@ -12,7 +12,7 @@ from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import Combine, known, of_log_sums
 
 
-@loss(hard=True)
+@loss(hard=True, marks=True)
 def bpmll(
     logits: Tensor,
     target: Tensor,

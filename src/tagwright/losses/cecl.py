@@ -25,8 +25,8 @@ def cecl(
     """Sum over labels of -(1 - p)^gamma log p for the gold label and -p^gamma log(1 - p) for the others, p the softmax.
 
     Shapes: logits and target (B, L) -> (B,). The softmax stands inside. A masked label leaves it, and the target mass
-    that remains is rescaled to its old sum. The weights multiply their term; `positive_scale` (the paper's lambda)
-    multiplies the positive weight only. A lone label has no rival, and costs nothing.
+    that remains is rescaled to its old sum, no label above 1. The weights multiply their term; `positive_scale` (the
+    paper's lambda) multiplies the positive weight only. A lone label has no rival, and costs nothing.
     Formula: Σₖ −λ yₖ (1 − pₖ)^γ log pₖ − (1 − yₖ) pₖ^γ log(1 − pₖ), p = softmax(s),
     γ = gamma, λ = positive_scale
     Cost: O(L) a row.

@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 
 from tagwright.losses._call import Cells, loss
-from tagwright.losses._check import REDUCTIONS, at_least, chosen, is_hard
+from tagwright.losses._check import REDUCTIONS, at_least, chosen, is_hard, marked
 from tagwright.losses._fused import fusable, fused
 from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._terms import mixed, softplus
 
 
-@loss()
+@loss(marks=True)
 def focal(
     logits: Tensor,
     target: Tensor,
@@ -37,21 +37,20 @@ def focal(
     >>> focal(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.3466])
     """
-    if fusable(logits) and mask is positive_weight is negative_weight is None and is_hard(target):
-        values = fused(partial(_kernel, target, gamma), logits)
+
+    def plain(logits: Tensor) -> Tensor:
+        gold, other = softplus(-logits), softplus(logits)
+        # (1 - p)^gamma in log space: at p = 1 a power's gradient would be infinite for gamma < 1
+        positive, negative = (-gamma * other).exp() * gold, (-gamma * gold).exp() * other
+        weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
+        return marked(mixed(positive, negative, target, mask=mask, **weights), logits)
+
+    unweighted = mask is positive_weight is negative_weight is None
+    if unweighted and fusable(logits, target) and is_hard(target):
+        values = fused(partial(_kernel, target, gamma), plain, logits)
         if values.detach().isfinite().all():  # else a logit is beyond 88, and its exponential no number
             return values
-    gold, other = softplus(-logits), softplus(logits)
-    # (1 - p)^gamma in log space: at p = 1 a power's gradient would be infinite for gamma < 1
-    positive, negative = (-gamma * other).exp() * gold, (-gamma * gold).exp() * other
-    return mixed(
-        positive,
-        negative,
-        target,
-        mask=mask,
-        positive_weight=positive_weight,
-        negative_weight=negative_weight,
-    )
+    return plain(logits)
 
 
 def _kernel(target: Tensor, gamma: float, logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:

@@ -12,7 +12,7 @@ from tagwright.losses._sums import Combine, known, of_log_sums
 from tagwright.losses._terms import softplus
 
 
-@loss(hard=True)
+@loss(hard=True, marks=True)
 def lsep(
     logits: Tensor,
     target: Tensor,

@@ -25,8 +25,8 @@ def pbp(
     """-(1 - p)^gamma log p of the gold label, and -q^gamma log(1 - q) of the predicted label where that is another.
 
     Shapes: logits and target (B, L) -> (B,). The softmax stands inside. A masked label leaves it, and the target mass
-    that remains is rescaled to its old sum. The weights multiply their term; `positive_scale` (the paper's lambda)
-    multiplies the positive weight only. A lone label has no rival, and costs nothing.
+    that remains is rescaled to its old sum, no label above 1. The weights multiply their term; `positive_scale` (the
+    paper's lambda) multiplies the positive weight only. A lone label has no rival, and costs nothing.
     The predicted label is the first of the highest scores, and a constant for the gradient.
     Formula: Σₖ −λ yₖ (1 − pₖ)^γ log pₖ − (1 − yₖ) hₖ pₖ^γ log(1 − pₖ), p = softmax(s),
     γ = gamma, λ = positive_scale, h = 1 at the highest p and 0 elsewhere

@@ -10,7 +10,7 @@ from tagwright.losses._call import Cells, loss, reduced
 from tagwright.losses._check import REDUCTIONS, above, chosen
 from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._terms import shares
+from tagwright.losses._terms import divisor, shares
 
 
 @loss(batchwise=True)
@@ -38,8 +38,7 @@ def sigmoid_f1(
     gold, other = shares(target, mask, positive_weight, negative_weight)
     hits = 2 * (gold * chance).sum(0)
     whole = gold.sum(0) + ((gold + other) * chance).sum(0)  # 2 tp + fn + fp
-    # not the least number itself: a batch's rows times its inverse would be infinite, and no number times 0
-    return 1 - hits / whole.clamp_min(torch.finfo(whole.dtype).tiny ** 0.5)
+    return 1 - hits / divisor(whole)
 
 
 class SigmoidF1Loss(LossModule):

@@ -26,7 +26,8 @@ def squared_error(
     """Mean over labels of (target - probability)², masked labels counted in the divisor.
 
     Shapes: logits and target (B, L) -> (B,). A cell's weight is positive_weight for the target's share and
-    negative_weight for the rest. Under a softmax a masked label leaves it, and the remaining mass is rescaled.
+    negative_weight for the rest. Under a softmax a masked label leaves it, and the remaining mass is rescaled, no label
+    above 1.
     Formula: (1 / L) Σₖ (yₖ − pₖ)², p = softmax(s) or σ(s)
     Cost: O(L) a row.
 

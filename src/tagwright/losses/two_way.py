@@ -2,7 +2,6 @@
 
 from typing import Literal, Unpack
 
-import torch
 from torch import Tensor
 
 from tagwright.errors import ShapeError
@@ -11,7 +10,7 @@ from tagwright.losses._check import REDUCTIONS, above, chosen
 from tagwright.losses._module import LossModule
 from tagwright.losses._sparse import SparseTarget
 from tagwright.losses._sums import log_sum_exp
-from tagwright.losses._terms import shares, softplus
+from tagwright.losses._terms import divisor, log_share, shares, softplus
 
 
 @loss(hard=True, batchwise=True, sparse=False)
@@ -36,6 +35,7 @@ def two_way(
     plus the mean over labels of the same, i and j then the label's texts
     Cost: O(B L) a batch.
 
+    >>> import torch
     >>> two_way(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])
     """
@@ -53,15 +53,14 @@ def _one_way(
     logits: Tensor, gold: Tensor, other: Tensor, positive_temperature: float, negative_temperature: float
 ) -> tuple[Tensor, Tensor]:
     """One value a row, (B,), and whether the row has a gold cell, (B,)."""
-    low = log_sum_exp(gold.log() - logits / positive_temperature)
-    high = log_sum_exp(other.log() + logits / negative_temperature)
+    low = log_sum_exp(log_share(gold) - logits / positive_temperature)
+    high = log_sum_exp(log_share(other) + logits / negative_temperature)
     has_gold = (gold > 0).any(-1)
     return softplus(positive_temperature * low + negative_temperature * high), has_gold
 
 
 def _mean(values: Tensor, weight: Tensor) -> Tensor:
-    # not the least number itself: a batch's rows times its inverse would be infinite, and no number times 0
-    return (values * weight).sum() / weight.sum().clamp_min(torch.finfo(values.dtype).tiny ** 0.5)
+    return (values * weight).sum() / divisor(weight.sum().to(values.dtype))
 
 
 class TwoWayLoss(LossModule):

@@ -14,7 +14,7 @@ from tagwright.losses._sums import Combine, of_log_sums
 from tagwright.losses._terms import softplus
 
 
-@loss()
+@loss(marks=True)
 def zlpr(
     logits: Tensor,
     target: Tensor,
