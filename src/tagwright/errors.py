@@ -24,6 +24,14 @@ class ModelError(TagwrightError):
     """A model folder or checkpoint is missing, altered, or belongs to other data."""
 
 
+class WriteError(TagwrightError, OSError):
+    """A file cannot be written, because the disk takes no more."""
+
+
+class InUseError(TagwrightError):
+    """Another process works in the same folder."""
+
+
 def unknown(kind: str, name: str, choices: Iterable[str]) -> str:
     """A message that names the nearest choice and lists them all.
 

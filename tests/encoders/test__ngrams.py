@@ -5,8 +5,9 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from tagwright.batches.tokens import Tokens
+from tagwright.encoders import _ngrams as module
 from tagwright.encoders._ngrams import NGrams
-from tagwright.errors import ShapeError
+from tagwright.errors import ModelError, ShapeError
 
 
 def tokens_of(rows: list[list[int]]) -> Tokens:
@@ -84,3 +85,46 @@ def test_no_words_at_all_gives_no_columns() -> None:
 def test_several_features_a_token_are_refused() -> None:
     with pytest.raises(ShapeError, match="one id a token"):
         NGrams.learn(Tokens(np.zeros((3, 2), np.int32), np.array([0, 3])))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"idf": np.ones(1, np.float32)},
+        {"idf": np.ones(5, np.float64)},
+        {"keys_1": np.array([1.0, 3.0])},
+        {"keys_1": np.array([[1, 3]])},
+        {"shortest": np.array(0)},
+        {"shortest": np.array(3)},
+    ],
+    ids=str,
+)
+def test_arrays_that_do_not_belong_together_are_refused(other: dict[str, np.ndarray]) -> None:
+    arrays = NGrams.learn(tokens_of([[3, 1], [3, 1, 2], [4, 4]]), min_documents=1).arrays()
+    assert NGrams.from_arrays(arrays).width == len(arrays["idf"])
+    with pytest.raises(ModelError, match="n-grams"):
+        NGrams.from_arrays({**arrays, **other})
+
+
+@pytest.mark.parametrize("tokens", [1, 20, 100])
+def test_grams_that_are_counted_a_few_texts_at_a_time_are_the_same(tokens, monkeypatch):
+    train, other = (tokens_of(random_rows(seed)) for seed in (0, 1))
+    whole = NGrams.learn(train, longest=3, ignore=(0, 1))
+    features = whole.features(other)
+    monkeypatch.setattr(module, "TOKENS", tokens)
+    parts = NGrams.learn(train, longest=3, ignore=(0, 1))
+    assert whole.arrays().keys() == parts.arrays().keys()
+    assert all((whole.arrays()[name] == array).all() for name, array in parts.arrays().items())
+    found = parts.features(other)
+    assert found.shape == features.shape
+    for name in ("data", "indices", "indptr"):
+        assert (getattr(found, name) == getattr(features, name)).all()
+        assert getattr(found, name).dtype == getattr(features, name).dtype
+
+
+def test_no_text_at_a_time_has_more_tokens_than_are_counted_at_once(monkeypatch):
+    monkeypatch.setattr(module, "TOKENS", 20)
+    rows = tokens_of(random_rows(2))
+    sizes = [len(part.ids) for _, part in module._parts(rows)]
+    assert max(sizes) <= 20
+    assert sum(sizes) == len(rows.ids)

@@ -2,6 +2,7 @@
 
 import csv as plain_csv
 import gzip
+import importlib
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tagwright.errors import DataError
-from tagwright.read import csv
+from tagwright.read import csv, stream
 
 NASTY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12) | st.sampled_from(
     [
@@ -113,3 +114,24 @@ def test_a_lone_quote_inside_an_unquoted_cell_is_text(tmp_path: Path) -> None:
 def test_a_fault_is_one_error_with_its_place(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(DataError, match=message):
         csv(save(tmp_path / "a.csv", content))
+
+
+@pytest.mark.parametrize("place", [0, 1, 40, 79])
+def test_a_row_longer_than_a_block_is_read_and_so_are_those_around_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    monkeypatch.setattr(importlib.import_module("tagwright.read.csv"), "STREAM_BLOCK", 1024)
+    rows = [(str(n), f'say "{n}",\nplease') for n in range(80)]
+    rows[place] = (str(place), 'long,\n"text" ' * 3000)
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        plain_csv.writer(file).writerows([("n", "text"), *rows])
+    assert [tuple(row.values()) for row in rows_of(path)] == rows
+    assert [tuple(row.values()) for batch in stream(path) for row in batch.to_pylist()] == rows
+
+
+def test_a_header_with_a_long_name_is_read(tmp_path: Path) -> None:
+    name = "x" * 200_000
+    assert rows_of(save(tmp_path / "a.csv", f"{name},b\n1,2\n")) == [{name: "1", "b": "2"}]
+    wide = "x" * 2_000_000
+    assert rows_of(save(tmp_path / "a.csv", f"{wide},b\n1,007\n")) == [{wide: "1", "b": "007"}]

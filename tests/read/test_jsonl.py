@@ -54,6 +54,7 @@ def test_a_missing_key_is_null_and_blank_lines_are_skipped(tmp_path: Path) -> No
         (b'{"a": "x"}\n{"a": 1}\n', r"^a.jsonl, line 2: 'a' is a number, but a string in line 1"),
         (b'{"a": ["x"]}\n{"a": [1]}\n', r"^a.jsonl, line 2: 'a\[\]' is a number, but a string in line 1"),
         (b'{"a": 1, "b": 2, "a": 3}\n', r"^a.jsonl, line 1: key 'a' appears twice"),
+        (b'{"n": ' + b"9" * 5000 + b'}\n{"n": "x"}\n', r"^a.jsonl, line 2: 'n' is a string, but a number in line 1"),
         (b'{"a": "x"}\n{"a": "caf\xe9"}\n', r"^a.jsonl, line 2, column 11: byte 0xE9 is not UTF-8"),
         (b'{"\xe9": "x"}\n', r"^a.jsonl, line 1, column 3: byte 0xE9 is not UTF-8"),
         (b'{"a": "x\0"}\n', r"^a.jsonl, line 1, byte 9: a NUL byte"),

@@ -11,6 +11,8 @@ import pytest
 
 from tagwright.errors import DataError
 from tagwright.read import stream
+from tagwright.read._limits import BATCH_BYTES
+from tagwright.read._readers import read_batches
 
 ROWS = [{"n": str(i), "text": f'say "{i}",\nplease' if i % 7 else "", "extra": "é" * (i % 3)} for i in range(1271)]
 
@@ -34,8 +36,8 @@ def save_rows(path: Path) -> Path:
 
 
 def small_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    for name in ("csv", "jsonl"):
-        monkeypatch.setattr(importlib.import_module(f"tagwright.read.{name}"), "STREAM_BLOCK", size)
+    monkeypatch.setattr(importlib.import_module("tagwright.read.csv"), "STREAM_BLOCK", size)
+    monkeypatch.setattr(importlib.import_module("tagwright.read.jsonl"), "JSON_BLOCK", size)
 
 
 @pytest.mark.parametrize("block", [4096, 1 << 22])
@@ -73,6 +75,48 @@ def test_a_json_key_or_type_that_comes_late_is_kept(tmp_path: Path, monkeypatch:
     assert pa.Table.from_batches(batches).to_pylist() == [{"late": None} | row for row in rows]
 
 
+@pytest.mark.parametrize("late", [["x"], "x", {"a": "x"}, 1.5, True])
+def test_a_json_column_without_a_value_so_far_takes_any_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: object
+) -> None:
+    small_blocks(monkeypatch, 256)
+    rows = [{"text": f"some words {n}", "more": None} for n in range(40)] + [{"text": "x", "more": late}]
+    path = save(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))
+    assert pa.Table.from_batches(stream(path)).to_pylist() == rows
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".txt"])
+def test_batches_are_small_where_rows_are_large(tmp_path: Path, suffix: str) -> None:
+    texts = ["word " * 2000 if n % 3 else "short" for n in range(120)]
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(pa.table({"text": [f"{n} {text}" for n, text in enumerate(texts)]}), path)
+    else:
+        lines = [json.dumps({"text": text}) if suffix == ".jsonl" else text for text in texts]
+        save(path, "\n".join(["text", *lines] if suffix == ".csv" else lines))
+    batches = list(stream(path, batch_bytes=50_000))
+    assert max(batch.nbytes for batch in batches) <= 50_000
+    assert sum(batch.num_rows for batch in batches) == 120
+
+
+def test_parquet_pages_are_read_a_few_at_a_time(tmp_path: Path) -> None:
+    texts = [f"{n} " + "word " * 20_000 for n in range(120)]  # 100 KB each
+    pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet")
+    batches = list(read_batches(tmp_path / "a.parquet"))
+    assert max(batch.nbytes for batch in batches) < 2 * BATCH_BYTES
+    assert pa.Table.from_batches(batches)["text"].to_pylist() == texts
+
+
+@pytest.mark.parametrize("skip", [0, 1, 7, 30])
+def test_rows_behind_those_passed_are_cut_as_before(tmp_path: Path, skip: int) -> None:
+    path = save(tmp_path / "a.csv", "text\n" + "".join("x" * (n * 7 % 50) + "y\n" for n in range(60)))
+    whole = list(stream(path, batch_bytes=200))
+    starts = [sum(batch.num_rows for batch in whole[:n]) for n in range(len(whole))]
+    first = next(n for n, start in enumerate(starts) if start >= skip)
+    rest = list(stream(path, batch_bytes=200, skip=starts[first]))
+    assert [batch.to_pydict() for batch in rest] == [batch.to_pydict() for batch in whole[first:]]
+
+
 def test_fasttext_and_conll_stream_too(tmp_path: Path) -> None:
     lines = list(stream(save(tmp_path / "a.txt", "one\n\nthree\n"), batch_rows=2))
     assert [batch.to_pydict() for batch in lines] == [{"text": ["one", ""]}, {"text": ["three"]}]
@@ -89,6 +133,8 @@ def test_a_header_without_rows_gives_no_batch(tmp_path: Path) -> None:
         ("a.csv", b"text,n\na,1\nb\n", r"^a.csv, line 3: 1 column, expected 2"),
         ("a.csv", b"text,n\na,1\nb\0,2\n", r"^a.csv, line 3, byte 2: a NUL byte"),
         ("a.csv", b'n,text\n1,a\n2,"b\n3,c\n', r"^a.csv, line 3, column 'text': a quote is opened"),
+        ("a.csv", b'n,text\n1,"b', r"^a.csv, line 2, column 'text': a quote is opened and never closed"),
+        ("a.csv", b'n,text\n1,"a\n2,"b"\n3,c\n', r"^a.csv, line 2, column 'text': text follows a closing quote"),
         ("a.csv", b"text\n\xff\n", r"^a.csv, line 2, column 1: byte 0xFF"),
         ("a.csv", b"", r"^a.csv: the file is empty"),
         ("a.jsonl", b'{"a": 1}\n{"a": "\xff"}\n', r"^a.jsonl, line 2, column 8: byte 0xFF"),

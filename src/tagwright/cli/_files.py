@@ -1,19 +1,20 @@
 """What failed where the system refuses a file: reading or writing, which file, and why."""
 
-import errno
 from traceback import walk_tb
 from types import FrameType
+
+from tagwright.files import NO_ROOM
 
 READING = frozenset({"read", "load", "stat", "iterdir", "listdir", "scandir", "glob", "rglob"})
 WRITING = frozenset(
     {"write", "save", "mkdir", "makedirs", "touch", "rename", "replace", "unlink", "rmdir", "rmtree", "fsync"}
 )
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})  # happens to writers alone
 
 
 def told(error: OSError) -> str:
     """One sentence about an error of the system.
 
+    >>> import errno
     >>> told(OSError(errno.ENOSPC, "No space left on device", "model/weights"))
     'cannot write model/weights: No space left on device'
     >>> told(TimeoutError("the server did not answer"))

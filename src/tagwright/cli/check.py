@@ -37,10 +37,11 @@ def check(
     found = audit(read_data(data, strict=bool(strict), **columns))  # type: ignore[arg-type]
     content = found.as_dict()
     if report:
+        from tagwright.files import write_text
         from tagwright.report import check_report
 
         report.parent.mkdir(parents=True, exist_ok=True)
-        report.write_text(check_report(content), encoding="utf-8")
+        write_text(report, check_report(content))
     if json:
         _show.emit(content)
         return

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
+
+from tagwright.slices import bounds, row_bytes
 
 Texts: TypeAlias = "pa.ChunkedArray | pa.Array | Sequence[str]"
 
-SLICE = 10_000  # texts handled at once, so that memory stays flat at any number of texts
+SLICE, SLICE_BYTES = 10_000, 1 << 21  # texts handled at once: tokenizers need some hundred bytes for each byte
 PADDING, UNKNOWN = "[PAD]", "[UNK]"  # ids 0 and 1; no text can produce them: brackets are tokens of their own
 
 # In a character class. No spaces between words: a character is the smallest safe word. The two long-vowel signs
@@ -16,8 +19,10 @@ UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}
 
 
 def slices(texts: Texts) -> Iterator[list[str]]:
-    """Texts in lists of at most `SLICE`; null is the empty text."""
-    for start in range(0, len(texts), SLICE):
-        part = texts[start : start + SLICE]
+    """Texts in lists of at most `SLICE` texts and `SLICE_BYTES` bytes; null is the empty text."""
+    arrow = isinstance(texts, pa.ChunkedArray | pa.Array)
+    sizes = row_bytes(texts) if arrow else np.fromiter((len(text or "") for text in texts), np.int64, len(texts))
+    for start, stop in bounds(sizes, rows=SLICE, size=SLICE_BYTES):
+        part = texts[start:stop]
         rows = part.to_pylist() if isinstance(part, pa.ChunkedArray | pa.Array) else part
         yield [text or "" for text in rows]

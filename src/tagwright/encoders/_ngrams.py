@@ -4,14 +4,18 @@ An n-gram is kept if enough documents hold it; then its first n - 1 words are ke
 (its prefix's index, its last word) and needs one int64 key at any order, exactly, without hashing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from tagwright.batches.tokens import Tokens
-from tagwright.errors import ShapeError
+from tagwright.errors import ModelError, ShapeError
+from tagwright.slices import bounds
+
+TOKENS = 1 << 20  # at a time, where a text has no more: a token takes some 80 bytes while its grams are counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,16 +46,15 @@ class NGrams:
         """Keep the grams of up to `longest` words in at least `min_documents` texts; words in `ignore` break grams."""
         _require_flat(tokens)
         base = int(tokens.ids.max(initial=-1)) + 1
-        words = np.where(np.isin(tokens.ids, ignore), -1, tokens.ids.astype(np.int64))
-        keys, counts, prefix = [], [], np.zeros(len(words), np.int64)
+        keys, counts, prefix = [], [], np.zeros(len(tokens.ids), np.int32)
         for order in range(longest):
-            raw = _join(prefix, words, tokens.offsets, base=base, order=order)
-            found, where = np.unique(raw, return_inverse=True)  # found[0] is -1 where a gram is missing
-            held = np.bincount(_counts(where, tokens.offsets, len(found)).indices, minlength=len(found))
-            kept = (held >= min_documents) & (found >= 0)
+            parts = list(_grams(tokens, prefix, ignore, base=base, order=order))
+            found, held = _merged(parts)
+            kept = (held >= min_documents) & (found >= 0)  # found[0] is -1 where a gram is missing
             keys.append(found[kept])
             counts.append(held[kept])
-            prefix = np.where(kept, np.cumsum(kept) - 1, -1)[where]
+            for part in parts:
+                prefix[part.span] = _find(keys[-1], part.keys)[prefix[part.span]]
         documents = np.concatenate([np.empty(0, np.int64), *counts[shortest - 1 :]])
         idf = np.log((1 + len(tokens)) / (1 + documents)) + 1  # scikit-learn's smooth idf
         return cls(keys=tuple(keys), idf=idf.astype(np.float32), base=base, shortest=shortest)
@@ -64,6 +67,10 @@ class NGrams:
     def features(self, tokens: Tokens) -> csr_array:
         """(1 + log count) * idf, rows of length 1, float32 (n, d), columns ascending. No known grams: the row is 0."""
         _require_flat(tokens)
+        parts = [self._rows(part) for _, part in _parts(tokens)]
+        return vstack(parts, format="csr") if len(parts) > 1 else parts[0]
+
+    def _rows(self, tokens: Tokens) -> csr_array:
         words = np.where(tokens.ids < self.base, tokens.ids.astype(np.int64), -1)
         prefix, blocks = np.zeros(len(words), np.int64), []
         for order, keys in enumerate(self.keys):
@@ -86,8 +93,48 @@ class NGrams:
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "NGrams":
         """The inverse of `arrays`."""
         longest = sum(name.startswith("keys_") for name in arrays)
-        keys = tuple(arrays[f"keys_{order}"] for order in range(1, longest + 1))
-        return cls(keys=keys, idf=arrays["idf"], base=int(arrays["base"]), shortest=int(arrays["shortest"]))
+        keys, idf = tuple(arrays[f"keys_{order}"] for order in range(1, longest + 1)), arrays["idf"]
+        base, shortest = int(arrays["base"]), int(arrays["shortest"])
+        width = sum(map(len, keys[shortest - 1 :]))
+        if not 1 <= shortest <= longest or idf.shape != (width,) or any(key.shape != (len(key),) for key in keys):
+            raise ModelError("the arrays of n-grams do not belong together; make the model anew")
+        if idf.dtype != np.float32 or {key.dtype.kind for key in keys} != {"i"}:
+            raise ModelError("n-grams want whole numbers as keys, and idf in float32; make the model anew")
+        return cls(keys=keys, idf=idf, base=base, shortest=shortest)
+
+
+class Grams(NamedTuple):
+    """The grams of some texts: their keys, ascending, and how many of the texts have each."""
+
+    span: slice  # of the tokens
+    keys: np.ndarray
+    documents: np.ndarray
+
+
+def _grams(tokens: Tokens, prefix: np.ndarray, ignore: tuple[int, ...], *, base: int, order: int) -> Iterator[Grams]:
+    """The grams of `order` + 1 words, some texts at a time; `prefix` (N,) becomes their places among these."""
+    for span, part in _parts(tokens):
+        words = np.where(np.isin(part.ids, ignore), -1, part.ids.astype(np.int64))
+        raw = _join(prefix[span].astype(np.int64), words, part.offsets, base=base, order=order)
+        keys, prefix[span] = np.unique(raw, return_inverse=True)
+        documents = np.bincount(_counts(prefix[span], part.offsets, len(keys)).indices, minlength=len(keys))
+        yield Grams(span, keys, documents)
+
+
+def _merged(parts: list[Grams]) -> tuple[np.ndarray, np.ndarray]:
+    """All keys, ascending, and how many texts have each."""
+    nothing = np.empty(0, np.int64)
+    found, place = np.unique(np.concatenate([nothing, *(part.keys for part in parts)]), return_inverse=True)
+    held = np.zeros(len(found), np.int64)
+    np.add.at(held, place, np.concatenate([nothing, *(part.documents for part in parts)]))
+    return found, held
+
+
+def _parts(tokens: Tokens) -> Iterator[tuple[slice, Tokens]]:
+    """Whole texts, of so many tokens at a time that memory does not grow with their number; one part at least."""
+    for start, stop in bounds(tokens.lengths, rows=max(len(tokens), 1), size=TOKENS) if len(tokens) else [(0, 0)]:
+        span = slice(*tokens.offsets[[start, stop]].tolist())
+        yield span, Tokens(tokens.ids[span], tokens.offsets[start : stop + 1] - tokens.offsets[start])
 
 
 def _join(prefix: np.ndarray, words: np.ndarray, offsets: np.ndarray, *, base: int, order: int) -> np.ndarray:

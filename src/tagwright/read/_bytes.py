@@ -1,5 +1,7 @@
 """The bytes of a text file: decompressed by suffix, past the byte order mark, free of what no text file holds."""
 
+from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -9,9 +11,8 @@ import pyarrow.compute as pc
 
 from tagwright.errors import DataError
 from tagwright.read._faults import text_fault
+from tagwright.read._limits import ROW, STREAM_BLOCK, Growth, long_row
 
-BLOCK = 1 << 24  # bytes read at a time; a row longer than this is refused
-STREAM_BLOCK = 1 << 22  # the same for streams, where some forty blocks may be under way
 COMPRESSED = (".gz", ".bz2", ".zst")
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -22,19 +23,51 @@ def open_bytes(path: Path) -> BinaryIO:
     return cast(BinaryIO, pa.input_stream(str(path), compression="detect"))
 
 
+class Checked:
+    """The bytes of a text file as they are read. A NUL byte, a line or a growth beyond the limits is an error."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.stream, self.growth = path, open_bytes(path), Growth(path)
+        self.line = 0  # bytes of the last line so far
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes more; none at the end."""
+        block = self.stream.read(size)
+        self.growth.add(len(block))
+        end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
+        self.line = len(block) - end if end else self.line + len(block)
+        if self.line > ROW or b"\0" in block:
+            raise text_fault(self.path) or long_row(self.path.name)
+        return block
+
+
+def line_blocks(path: Path, size: int) -> Iterator[bytes]:
+    """Whole lines of a text file, some `size` bytes at a time; blocks without a word are left out."""
+    stream, rest, mark = Checked(path), [b""], UTF8_MARK
+    while block := stream.read(size):
+        end = block.rfind(b"\n") + 1
+        if end:
+            lines, rest = b"".join([*rest, block[:end]]).removeprefix(mark), []
+            mark = b""
+            if not lines.isspace():
+                yield lines
+        rest.append(block[end:])
+    lines = b"".join(rest).removeprefix(mark)
+    if lines and not lines.isspace():
+        yield lines
+
+
 def load(path: Path) -> pa.Buffer:
     """All bytes, memory-mapped where not compressed. An empty file, UTF-16 and NUL bytes are errors."""
     head(path)
+    stream = Checked(path)
+    blocks = iter(lambda: stream.read(STREAM_BLOCK), b"")
     if path.suffix.lower() in COMPRESSED:
-        with open_bytes(path) as stream:
-            content = pa.py_buffer(stream.read())
+        content = pa.py_buffer(b"".join(blocks))
     else:
+        deque(blocks, maxlen=0)  # looked at, and not kept
         content = pa.memory_map(str(path)).read_buffer()
-    if content.slice(0, 3).to_pybytes() == UTF8_MARK:
-        content = content.slice(3)
-    if count_byte(content, 0):
-        raise text_fault(path) or DataError(f"{path.name}: holds NUL bytes; is it a text file?")
-    return content
+    return content.slice(3) if content.slice(0, 3).to_pybytes() == UTF8_MARK else content
 
 
 def head(path: Path, size: int = 1 << 20) -> str:
@@ -43,15 +76,22 @@ def head(path: Path, size: int = 1 << 20) -> str:
         start = stream.read(size)
     if not start.removeprefix(UTF8_MARK).strip():
         raise DataError(f"{path.name}: the file is empty; expected a header and rows")
-    if start[:2] in UTF16_MARKS or start[1:200:2].count(0) > 50 or start[0:200:2].count(0) > 50:
+    halves = [start[place:200:2].count(0) > 50 for place in (0, 1)]  # where both are NUL, it is no text at all
+    if start[:2] in UTF16_MARKS or halves[0] != halves[1]:
         raise DataError(f"{path.name}: the file is UTF-16; convert it: iconv -f utf-16 -t utf-8 {path.name} > new-file")
     return start.removeprefix(UTF8_MARK).decode("utf-8", errors="replace")
 
 
-def count_byte(content: pa.Buffer, byte: int) -> int:
+def count_byte(content: pa.Buffer | bytes, byte: int) -> int:
     """How often a byte occurs, without a copy of the whole."""
-    values = np.frombuffer(content, np.uint8)
-    return sum(int(np.count_nonzero(values[i : i + BLOCK] == byte)) for i in range(0, len(values), BLOCK))
+    values, step = np.frombuffer(content, np.uint8), STREAM_BLOCK
+    return sum(int(np.count_nonzero(values[i : i + step] == byte)) for i in range(0, len(values), step))
+
+
+def count_in_file(path: Path, byte: int) -> int:
+    """How often a byte occurs in a file, decompressed."""
+    with open_bytes(path) as stream:
+        return sum(count_byte(block, byte) for block in iter(lambda: stream.read(1 << 20), b""))
 
 
 def lines(path: Path) -> pa.LargeStringArray:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tagwright.errors import DataError, unknown
+from tagwright.errors import DataError, some, unknown
 from tagwright.read._faults import Origin
 from tagwright.read._labels import find_separator, is_flag
 
@@ -34,9 +34,9 @@ class MissingColumn(DataError):
 
 def named(table: pa.Table, origin: Origin, names: Names, what: str) -> list[str]:
     """The columns a user named, one or several with commas between; a column that is not there is an error."""
-    wanted = listed(table, names)
+    wanted, there = listed(table, names), set(table.column_names)
     for name in wanted:
-        if name not in table.column_names:
+        if name not in there:
             message = f"{origin}: {unknown(f'{what} column', name, table.column_names)}"
             raise MissingColumn(message, what=what, columns=table.column_names)
     return wanted
@@ -59,7 +59,7 @@ def find_text(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[str
         return [titles[0], bodies[0]]
     if by_name:
         return by_name[:1]
-    free = [name for name in table.column_names if name not in taken and _is_text(table[name])]
+    free = [name for name in table.column_names if name not in taken and _is_string(table[name])]
     if not free:
         raise DataError(
             f"{origin}: no column looks like text; columns: {quoted(table.column_names)}. "
@@ -88,30 +88,45 @@ def find_labels(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[s
 
 def find_by_name(table: pa.Table, names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     """Columns that bear one of the names, in their order; else the only one that ends in one, as comment_text does."""
-    free = [name for name in table.column_names if name not in taken]
-    exact = [name for wanted in names for name in free if _key(name) == wanted]
-    ending = [name for name in free if re.split(r"[\s_.-]", _key(name))[-1] in names]
+    free = {name: _key(name) for name in table.column_names if name not in taken}
+    exact = [name for wanted in names for name, key in free.items() if key == wanted]
+    ending = [name for name, key in free.items() if re.split(r"[\s_.-]", key)[-1] in names]
     return exact or (ending if len(ending) == 1 else [])
 
 
 def whole(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one piece, with dictionaries, large strings and large lists made plain."""
+    """A column in one piece, as `plain` makes it."""
     array = plain(column).combine_chunks()
     return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column with dictionaries, large strings and large lists made plain."""
+    """A column with dictionaries, large strings, large lists, and bytes that are text made plain."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_large_list(column.type) or pa.types.is_fixed_size_list(column.type):
         column = column.cast(pa.list_(column.type.value_type))
+    if is_bytes(column.type):
+        return _decoded(column)
     return column.cast(pa.string()) if pa.types.is_large_string(column.type) else column
 
 
-def quoted(names: Sequence[str]) -> str:
-    """Names for a message."""
-    return ", ".join(map(repr, names))
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether values are bytes that nobody has said to be text."""
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Bytes as text, if all of them are; else as they are: a picture is no text."""
+    try:
+        return column.cast(pa.binary()).cast(pa.string())
+    except pa.ArrowInvalid:
+        return column
+
+
+def quoted(names: Sequence[str], *, most: int = 50) -> str:
+    """Names for a message, the first of very many."""
+    return some([repr(name) for name in names[:most]] + [""] * (len(names) - most), most=most)
 
 
 def _key(name: str) -> str:
@@ -119,7 +134,11 @@ def _key(name: str) -> str:
 
 
 def _is_text(column: pa.ChunkedArray) -> bool:
-    return bool(pa.types.is_string(plain(column.slice(0, 1)).type))
+    return _is_string(column) or is_bytes(column.type)
+
+
+def _is_string(column: pa.ChunkedArray) -> bool:
+    return not is_bytes(column.type) and bool(pa.types.is_string(plain(column.slice(0, 1)).type))
 
 
 def _recurs(column: pa.Array) -> bool:

@@ -6,13 +6,14 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import csr_array, triu
+from scipy.sparse import csr_array
 
 from tagwright.labels.groups import groups_from_names
 from tagwright.labels.space import LabelSpace
 from tagwright.read._alike import alike
 from tagwright.read._copies import Conflicts, Copies, Leak, Places, conflicts, copies, leaks
 from tagwright.read._names import name_warnings
+from tagwright.read._together import Together, together
 from tagwright.read.data import Data, Task, names_heads
 from tagwright.read.split import plain_texts
 
@@ -53,16 +54,6 @@ class Tail:
     rare_share: float
     gini: float
     head: int  # so many of the most common labels hold half of all label marks
-
-
-@dataclass(frozen=True, kw_only=True)
-class Together:
-    """Two labels that stand on the same rows `lift` times as often as chance would have it, above 1."""
-
-    left: str
-    right: str
-    rows: int
-    lift: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +120,7 @@ def audit(data: Data) -> Audit:
         ),
         labels=_label_counts(names, marks, learned),
         tail=_tail(_counts(marks[learned])),
-        together=() if tagged else _together(names, marks[learned]),
+        together=() if tagged else together(names, marks[learned], most=SHOWN),
         copies=copies(places),
         leaks=leaks(places),
         conflicts=conflicts(places, _label_sets(lists, marks)),
@@ -202,18 +193,6 @@ def _tail(counts: np.ndarray) -> Tail:
     gini = float((2 * ranks - seen - 1) @ ascending / (seen * total)) if total else 0.0
     head = int(np.searchsorted(np.cumsum(ascending[::-1]), total / 2)) + 1 if total else 0
     return Tail(rare=rare, rare_share=rare / max(seen, 1), gini=gini, head=head)
-
-
-def _together(names: Sequence[str], marks: csr_array) -> tuple[Together, ...]:
-    """The pairs above chance that stand together most often, with rows(a and b) * rows / (rows(a) * rows(b))."""
-    counts, rows = _counts(marks), marks.shape[0]
-    pairs = triu(marks.T @ marks, k=1).tocoo()
-    lifts = pairs.data * rows / counts[pairs.row] / counts[pairs.col]
-    order = np.lexsort((pairs.col, pairs.row, -pairs.data))
-    return tuple(
-        Together(left=names[pairs.row[at]], right=names[pairs.col[at]], rows=int(pairs.data[at]), lift=float(lifts[at]))
-        for at in order[lifts[order] > 1][:SHOWN]
-    )
 
 
 def _label_sets(lists: Mapping[str, pa.ListArray], marks: Mapping[str, csr_array]) -> np.ndarray:

@@ -20,6 +20,7 @@ from tagwright.read._find import (
     find_by_name,
     find_labels,
     find_text,
+    is_bytes,
     named,
     plain,
     quoted,
@@ -92,7 +93,7 @@ def canonical(
     text_names = text_names or find_text(table, origin, label_names)
     label_names = label_names or find_labels(table, origin, text_names)
     made, task, said = labelled(table, origin, label_names, task=task, separator=separator)
-    columns = {"text": joined_text(table, text_names)} | made.columns() | kept(table, origin)
+    columns = {"text": joined_text(table, text_names, origin)} | made.columns() | kept(table, origin)
     found = (f"text: {column_names(text_names)}", *said)
     return Canonical(pa.table(columns), task, found, tuple(text_names), tuple(label_names), made.separator)
 
@@ -166,13 +167,26 @@ def settle_task(made: Labels, origin: Origin, task: Task | None) -> tuple[Labels
     return made._replace(lists=pc.if_else(pa.array(counts == 0), None, made.lists)), "one"
 
 
-def joined_text(table: pa.Table, names: list[str]) -> pa.ChunkedArray:
+def joined_text(table: pa.Table, names: list[str], origin: Origin | None = None) -> pa.ChunkedArray:
     """The text columns as one, a newline between them; an empty part leaves no newline."""
-    whole_text, *parts = (pc.fill_null(plain(table[name]).cast(pa.string()), "") for name in names)
+    whole_text, *parts = (pc.fill_null(_text_of(table, name, origin), "") for name in names)
     for part in parts:
         both = pc.and_(pc.not_equal(whole_text, ""), pc.not_equal(part, ""))
         whole_text = pc.binary_join_element_wise(whole_text, part, pc.if_else(both, "\n", ""))
     return whole_text
+
+
+def _text_of(table: pa.Table, name: str, origin: Origin | None) -> pa.ChunkedArray:
+    """One column as strings."""
+    column = plain(table[name])
+    if is_bytes(column.type) or pa.types.is_nested(column.type):
+        place = "" if origin is None else f"{origin}, "
+        raise DataError(f"{place}column {name!r}: holds {_kind_of(column)}, expected text")
+    return column.cast(pa.string())
+
+
+def _kind_of(column: pa.Array | pa.ChunkedArray) -> str:
+    return "bytes that are not UTF-8" if is_bytes(column.type) else str(column.type)
 
 
 def count_labels(lists: pa.ListArray, origin: Origin, names: list[str]) -> int:
@@ -191,9 +205,10 @@ def _labels(table: pa.Table, origin: Origin, names: list[str], separator: str) -
         return from_flags({name: whole(table[name]) for name in names}, origin)
     column = whole(table[names[0]])
     kind = column.type.value_type if pa.types.is_list(column.type) else column.type
-    if pa.types.is_nested(kind):
+    if pa.types.is_nested(kind) or is_bytes(kind):
         raise DataError(
-            f"{origin}, {column_names(names)}: holds {column.type}, expected a string, a list of strings or a number"
+            f"{origin}, {column_names(names)}: holds {_kind_of(column)}, expected a string, a list of strings or a "
+            "number"
         )
     return from_column(column, separator)
 

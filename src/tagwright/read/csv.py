@@ -14,60 +14,106 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from tagwright.errors import DataError
-from tagwright.read._bytes import BLOCK, STREAM_BLOCK, count_byte, head, load, open_bytes
-from tagwright.read._faults import csv_fault, text_fault
+from tagwright.read._bytes import count_byte, count_in_file, head, open_bytes
+from tagwright.read._faults import any_field_size, csv_fault, open_text, text_fault
+from tagwright.read._limits import BATCH_BYTES, STREAM_BLOCK, Growth, require_columns
 from tagwright.read._reader import Reader
+from tagwright.slices import after
 
 
 def csv(path: Path) -> pa.Table:
     """The whole file, all columns strings. A fault is an error that names file, line and column."""
-    content = load(path)
     delimiter, header = _header(path)
-    parse, convert = _options(delimiter, header)
-    read = arrow_csv.ReadOptions(block_size=BLOCK)
-    try:
-        table = arrow_csv.read_csv(pa.BufferReader(content), read, parse, convert)
-    except pa.ArrowInvalid as error:
-        raise csv_fault(path, delimiter) or DataError(f"{path.name}: {error}") from error
-    # The fast reader takes an open quote at the end, and text after a closing quote, without a word.
-    if count_byte(content, ord('"')) % 2 or (table.num_rows and _ends_open(table.slice(table.num_rows - 1))):
-        _raise_if(csv_fault(path, delimiter))
     expected = "\t" if _is_tsv(path) else ","
     note = {} if delimiter == expected else {"found": f"columns: separated by {delimiter!r}"}
-    return table.replace_schema_metadata(note)
+    schema = pa.schema([(name, pa.string()) for name in header])
+    return pa.Table.from_batches(list(batches(path)), schema).replace_schema_metadata(note)
 
 
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
     """The file in pieces, in constant memory."""
     delimiter, header = _header(path)
-    parse, convert = _options(delimiter, header)
-    read = arrow_csv.ReadOptions(block_size=STREAM_BLOCK)
-    last = None
-    with open_bytes(path) as stream:
-        try:
-            for batch in arrow_csv.open_csv(stream, read, parse, convert):
-                if any(pc.any(pc.match_substring(column, "\0")).as_py() for column in batch.columns):
-                    _raise_if(text_fault(path))
-                yield batch
-                last = batch if batch.num_rows else last
-        except pa.ArrowInvalid as error:
-            raise csv_fault(path, delimiter) or DataError(f"{path.name}: {error}") from error
-    if last is not None and _ends_open(last.slice(last.num_rows - 1)):
+    growth, last = Growth(path), None
+    try:
+        for batch in _quickly(path, delimiter, header):
+            growth.add(batch.nbytes)
+            if any(_holds_nul(column) for column in batch.columns):
+                _raise_if(text_fault(path))
+            yield batch
+            last = batch if batch.num_rows else last
+    except pa.ArrowInvalid as error:
+        raise csv_fault(path, delimiter) or DataError(f"{path.name}: {error}") from error
+    # The fast reader takes an open quote at the end, and text after a closing quote, without a word.
+    if count_in_file(path, ord('"')) % 2 or (last is not None and _ends_open(last)):
         _raise_if(csv_fault(path, delimiter))
+
+
+def _quickly(path: Path, delimiter: str, header: list[str]) -> Iterator[pa.RecordBatch]:
+    """The rows by the fast reader; once it meets one that is longer than a block, the rest by Python's own."""
+    read, rows = arrow_csv.ReadOptions(block_size=STREAM_BLOCK), 0
+    try:
+        with open_bytes(path) as stream:
+            for batch in arrow_csv.open_csv(stream, read, *_options(delimiter, header)):
+                yield batch
+                rows += batch.num_rows
+    except pa.ArrowInvalid as error:
+        if "straddl" not in str(error):
+            raise
+        _raise_if(csv_fault(path, delimiter))
+        yield from after(_slowly(path, delimiter, header), rows)
+
+
+def _slowly(path: Path, delimiter: str, header: list[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a sound file by Python's reader, which takes a row of any length."""
+    with open_text(path) as stream:
+        rows = filter(None, plain_reader(stream, delimiter=delimiter, strict=True))
+        with any_field_size():
+            next(rows)  # the header
+        while held := _some(rows):
+            yield _batch(held, header)
+
+
+def _some(rows: Iterator[list[str]]) -> list[list[str]]:
+    """The next rows, until they have the bytes of a batch."""
+    held, size = [], 0
+    with any_field_size():
+        for row in rows:
+            held.append(row)
+            size += sum(map(len, row))
+            if size > BATCH_BYTES:
+                break
+    return held
+
+
+def _batch(rows: list[list[str]], header: list[str]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in zip(*rows)], names=header)
+
+
+def _holds_nul(column: pa.StringArray) -> bool:
+    """Whether a column that the fast reader has made has a NUL byte; searching its strings takes ten times as long."""
+    return bool(count_byte(column.buffers()[2], 0)) and bool(pc.any(pc.match_substring(column, "\0")).as_py())
 
 
 def _header(path: Path) -> tuple[str, list[str]]:
     start = head(path).lstrip("\r\n")
+    if not re.search("[\r\n]", start):
+        start = head(path, STREAM_BLOCK).lstrip("\r\n")
     line = re.split("[\r\n]", start, maxsplit=1)[0]
+    if len(line.encode()) > STREAM_BLOCK - 8:  # all that was read, but for a mark
+        raise DataError(f"{path.name}, line 1: longer than {STREAM_BLOCK:,} bytes; expected a header with column names")
     delimiter = "\t" if _is_tsv(path) else ","
     if delimiter == "," and "," not in line:
         delimiter = next((mark for mark in ";\t" if mark in line), ",")
-    names = next(plain_reader(StringIO(start, newline=""), delimiter=delimiter))
+    with any_field_size():
+        names = next(plain_reader(StringIO(start, newline=""), delimiter=delimiter))
     if "\ufffd" in "".join(names):
         _raise_if(text_fault(path))
-    for i, name in enumerate(names):
-        if name in names[:i]:
+    require_columns(path, len(names))
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise DataError(f"{path.name}, line 1: column {name!r} appears twice; give every column its own name")
+        seen.add(name)
     return delimiter, names
 
 
@@ -82,8 +128,8 @@ def _is_tsv(path: Path) -> bool:
     return any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes[-2:])
 
 
-def _ends_open(last_row: pa.Table | pa.RecordBatch) -> bool:
-    return "\n" in last_row.column(last_row.num_columns - 1)[0].as_py()
+def _ends_open(batch: pa.RecordBatch) -> bool:
+    return "\n" in batch.column(batch.num_columns - 1)[-1].as_py()
 
 
 def _raise_if(fault: DataError | None) -> None:

@@ -1,6 +1,6 @@
 """JSON lines: one object a line, its keys the columns; a missing key is null. Strings stay strings, dates too."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,18 +8,65 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from tagwright.errors import DataError
-from tagwright.read._bytes import BLOCK, STREAM_BLOCK, UTF8_MARK, head, load, open_bytes
+from tagwright.read import _digits
+from tagwright.read._bytes import count_byte, head, line_blocks
+from tagwright.read._depth import line_starts, too_deep
 from tagwright.read._faults import json_fault
+from tagwright.read._limits import CELLS, DEPTH, JSON_BLOCK, SPARSE, require_columns
 from tagwright.read._reader import Reader
+
+
+class Shape:
+    """The columns of a file, as they come to light piece by piece, and what its rows and bytes add up to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.schema = self.last = pa.schema([])  # of all pieces so far, and of the last one
+        self.width = self.rows = self.bytes = 0  # the width counts columns inside of others, too
+        self.long: set[_digits.Path] = set()  # where integers are beyond 64 bits
+
+    def add(self, lines: bytes, table: pa.Table) -> None:
+        """Take in one piece: a key that comes late is not lost, and a type may widen."""
+        if _digits.may_be_rounded(table):
+            self.long |= _digits.long_integers(lines)
+        if not table.schema.equals(self.last):
+            self._widen(table.schema)
+        self.rows, self.bytes = self.rows + table.num_rows, self.bytes + len(lines)
+        if self.rows * self.width > max(CELLS, SPARSE * self.bytes):
+            raise DataError(
+                f"{self.path.name}: {self.rows:,} lines with {self.width:,} different keys make "
+                f"{self.rows * self.width:,} cells, nearly all of them empty; write keys that differ from line to line "
+                'as a list, such as [{"key": …, "value": …}]'
+            )
+
+    def _widen(self, schema: pa.Schema) -> None:
+        self.last = schema
+        try:
+            self.schema = pa.unify_schemas([self.schema, _without_dates(schema)], promote_options="permissive")
+        except pa.ArrowException as error:
+            raise json_fault(self.path) or DataError(f"{self.path.name}: {error}") from error
+        self.width = sum(_leaves(field.type) for field in self.schema)
+        require_columns(self.path, self.width)
+
+    @property
+    def final(self) -> pa.Schema:
+        """The schema of all pieces, once they are all known; a column without a value is one of strings."""
+        schema = pa.schema([field.with_type(_strings(field.type, pa.types.is_null)) for field in self.schema])
+        return _digits.as_text(schema, self.long)
 
 
 def jsonl(path: Path) -> pa.Table:
     """The whole file. A fault is an error that names file and line."""
     _refuse_array(path)
-    content = load(path)
-    table = _parse(path, content, None)
-    schema = _as_written(table.schema)
-    return table if schema.equals(table.schema) else _parse(path, content, schema)
+    shape, tables = Shape(path), []
+    for piece in _pieces(path):
+        tables.append(_parse(path, piece))
+        shape.add(piece, tables[-1])
+    final = shape.final
+    if any(not table.schema.equals(final) for table in tables):
+        known = zip(_pieces(path), tables)
+        tables = [table if table.schema.equals(final) else _again(path, piece, shape) for piece, table in known]
+    return pa.concat_tables(tables) if tables else final.empty_table()
 
 
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
@@ -28,26 +75,35 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
     It is read twice: a first pass settles the columns and their types, so that a key which comes late is not lost.
     """
     _refuse_array(path)
-    schema = pa.schema([])
-    for block in _blocks(path):
-        found = _as_written(_parse(path, pa.py_buffer(block), None).schema)
-        try:
-            schema = pa.unify_schemas([schema, found], promote_options="permissive")
-        except pa.ArrowException as error:
-            raise json_fault(path) or DataError(f"{path.name}: {error}") from error
-    for block in _blocks(path):
-        yield from _parse(path, pa.py_buffer(block), schema).to_batches()
+    shape = Shape(path)
+    for piece in _pieces(path):
+        shape.add(piece, _parse(path, piece))
+    for piece in _pieces(path, shape.width):
+        yield from _again(path, piece, shape).to_batches()
 
 
-def _parse(path: Path, content: pa.Buffer, schema: pa.Schema | None) -> pa.Table:
-    if not _lines_open(content):
+def _again(path: Path, lines: bytes, shape: Shape) -> pa.Table:
+    """Lines that were parsed before, with the columns and types of the whole file."""
+    return _digits.parsed(lines, shape.final) if shape.long else _arrow(path, lines, shape.final)
+
+
+def _parse(path: Path, lines: bytes) -> pa.Table:
+    """Lines that nobody has looked at yet; what would kill the fast reader is an error before."""
+    values = np.frombuffer(lines, np.uint8)
+    starts = line_starts(values)
+    opens = np.isin(values[starts], np.frombuffer(b"{\r\n", np.uint8))  # a bare `null` would end the process
+    if not opens.all() or too_deep(values, starts, DEPTH):
         fault = json_fault(path)
         if fault is not None:
             raise fault
+    return _arrow(path, lines, None)
+
+
+def _arrow(path: Path, lines: bytes, schema: pa.Schema | None) -> pa.Table:
     try:
         table = arrow_json.read_json(
-            pa.BufferReader(content),
-            arrow_json.ReadOptions(block_size=BLOCK),
+            pa.BufferReader(lines),
+            arrow_json.ReadOptions(block_size=len(lines), use_threads=False),
             arrow_json.ParseOptions(explicit_schema=schema),
         )
         # The fast reader lets broken UTF-8 through: in values this finds it, in names the next line.
@@ -57,38 +113,43 @@ def _parse(path: Path, content: pa.Buffer, schema: pa.Schema | None) -> pa.Table
         raise json_fault(path) or DataError(f"{path.name}: {error}") from error
 
 
-def _lines_open(content: pa.Buffer) -> bool:
-    """Whether every line is blank or starts with a brace; a bare `null` that starts a block kills the fast reader."""
-    values = np.frombuffer(content, np.uint8)
-    starts = values[np.append(0, np.flatnonzero(values[:-1] == ord("\n")) + 1)]
-    return bool(np.isin(starts, np.frombuffer(b"{\r\n", np.uint8)).all())
+def _without_dates(schema: pa.Schema) -> pa.Schema:
+    # The fast reader takes strings such as "2024-01-31" for dates.
+    return pa.schema([field.with_type(_strings(field.type, pa.types.is_timestamp)) for field in schema])
 
 
-def _as_written(schema: pa.Schema) -> pa.Schema:
-    # The fast reader takes strings such as "2024-01-31" for dates; a column of nulls may hold strings elsewhere.
-    return pa.schema([field.with_type(_string_type(field.type)) for field in schema])
-
-
-def _string_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_timestamp(kind) or pa.types.is_null(kind):
-        return pa.string()
+def _strings(kind: pa.DataType, replaced: Callable[[pa.DataType], bool]) -> pa.DataType:
+    """The type with strings in the place of some types, at any depth."""
     if pa.types.is_list(kind):
-        return pa.list_(_string_type(kind.value_type))
+        return pa.list_(_strings(kind.value_type, replaced))
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_string_type(field.type)) for field in kind])
-    return kind
+        return pa.struct([field.with_type(_strings(field.type, replaced)) for field in kind])
+    return pa.string() if replaced(kind) else kind
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    with open_bytes(path) as stream:
-        rest = b""
-        while block := stream.read(STREAM_BLOCK):
-            whole, _, tail = (rest + block).rpartition(b"\n")
-            rest = tail
-            if whole.strip():
-                yield whole.removeprefix(UTF8_MARK)
-        if rest.strip():
-            yield rest.removeprefix(UTF8_MARK)
+def _leaves(kind: pa.DataType) -> int:
+    if pa.types.is_struct(kind):
+        return sum(_leaves(field.type) for field in kind)
+    return _leaves(kind.value_type) if pa.types.is_list(kind) else 1
+
+
+def _pieces(path: Path, width: int | None = None) -> Iterator[bytes]:
+    """The lines of a file, as many at a time as make a table of bounded size, whatever keys they have."""
+    for lines in line_blocks(path, JSON_BLOCK):
+        yield from _halved(lines, width)
+
+
+def _halved(lines: bytes, width: int | None) -> Iterator[bytes]:
+    """Lines in halves, and these in halves, until they make few cells, be every key a column of its own."""
+    rows = count_byte(lines, ord("\n")) + 1
+    columns = min(count_byte(lines, ord(":")), count_byte(lines, ord('"')) // 2) if width is None else width
+    middle = lines.rfind(b"\n", 0, len(lines) // 2) + 1 or lines.find(b"\n") + 1
+    if rows * columns <= CELLS or middle in (0, len(lines)):
+        yield lines
+        return
+    for half in (lines[:middle], lines[middle:]):
+        if not half.isspace():
+            yield from _halved(half, width)
 
 
 def _refuse_array(path: Path) -> None:

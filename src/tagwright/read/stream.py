@@ -7,22 +7,24 @@ import pyarrow as pa
 
 from tagwright.read._faults import Origin
 from tagwright.read._find import Names, find_text, named
+from tagwright.read._limits import BATCH_BYTES, BATCH_ROWS
 from tagwright.read._readers import read_batches, read_file
 from tagwright.read.columns import joined_text
 from tagwright.read.source import locate
+from tagwright.slices import after, slices
 
 
-def stream(path: str | Path, *, batch_rows: int = 8192, skip: int = 0) -> Iterator[pa.RecordBatch]:
-    """Batches of at most `batch_rows` rows, all with one schema, in the order of the file, but the first `skip` rows.
+def stream(
+    path: str | Path, *, batch_rows: int = BATCH_ROWS, batch_bytes: int = BATCH_BYTES, skip: int = 0
+) -> Iterator[pa.RecordBatch]:
+    """Batches of at most so many rows and bytes, all with one schema, in the order of the file, but the first `skip`
+    rows. A row of more bytes is a batch by itself.
 
     CSV, TSV, JSONL and Parquet take constant memory; the other formats are read whole first. A file with a header and
     no rows gives no batch.
     """
-    for batch in read_batches(locate(path)):
-        passed = min(skip, batch.num_rows)
-        skip -= passed
-        for start in range(passed, batch.num_rows, batch_rows):
-            yield batch.slice(start, batch_rows)
+    for batch in after(read_batches(locate(path)), skip):
+        yield from slices(batch, rows=batch_rows, size=batch_bytes)
 
 
 def columns_of(path: Path) -> pa.Schema:
@@ -34,4 +36,4 @@ def columns_of(path: Path) -> pa.Schema:
 def texts_of(table: pa.Table, source: Path, names: Names = None) -> pa.ChunkedArray:
     """The text of every row, from these columns, or from those that look like text. A missing text is ""."""
     origin = Origin((source.name,), (table.num_rows,))
-    return joined_text(table, named(table, origin, names, "text") or find_text(table, origin, ()))
+    return joined_text(table, named(table, origin, names, "text") or find_text(table, origin, ()), origin)
