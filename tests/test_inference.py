@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tagwright.inference import InferenceSettings, Record, inference_of
 from tagwright.sections import DataSettings, SplitSettings
 from tagwright.settings import resolve
@@ -25,3 +27,32 @@ def test_a_record_tells_what_it_knows_and_takes_defaults_for_the_rest():
     known = Record(resolved={"objective": "zlpr", "split": {"seed": 7, "newer": 1}, "fit": {"refit": True}})
     assert (known.objective, known.split, known.refitted) == ("zlpr", SplitSettings(seed=7), True)
     assert (Record().objective, Record().split, Record().refitted) == ("unknown", SplitSettings(), False)
+
+
+@pytest.mark.parametrize("junk", [{"split": 3, "fit": "x"}, {"split": {"seed": "x", "dev_share": -1.0}, "fit": {}}])
+def test_a_record_that_makes_no_sense_tells_defaults(junk):
+    assert (Record(resolved=junk).split, Record(resolved=junk).refitted) == (SplitSettings(), False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("limit", 0),
+        ("limit", 10**30),
+        ("limit", "x"),
+        ("limit", True),
+        ("precision", "int4"),
+        ("data", []),
+        ("data", {"text": 1}),
+        ("data", {"unheard": 1}),
+        ("heads", {"main": 1}),
+        ("heads", {"main": {"labels": 1}}),
+        ("encoder", "cnn"),
+        ("encoder", {"name": ["cnn"], "options": {}}),
+        ("encoder", {"name": "cnn", "options": [1]}),
+    ],
+)
+def test_settings_of_inference_that_make_no_sense_are_refused(name, value):
+    content = InferenceSettings(encoder=resolve({}).encoder).as_dict()
+    with pytest.raises(ValueError, match=r"must be|unknown"):
+        InferenceSettings.from_dict({**content, name: value})

@@ -1,47 +1,60 @@
 """The model folder: what inference needs, a folder per head, weights, tokenizer, and a record of the training.
 
 Loading reads what inference needs. The settings of the training, as given (`settings.toml`) and as resolved
-(`resolved.toml`), are a record: shown and given back, never validated again. Nothing is pickled.
+(`resolved.toml`), are a record: shown and given back, never validated again. Nothing is pickled. A folder may come from
+anybody: each file is checked against the manifest, nothing else is read, and what does not fit is a `ModelError`.
 """
 
-import json
 import platform
+import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
+from torch import Tensor, nn
 
-from tagwright import decide, parts, toml
+from tagwright import parts, toml
 from tagwright.assemble.device import device_named
 from tagwright.assemble.network import trained_network
-from tagwright.embed import load_tokeniser
+from tagwright.embed import Tokeniser, read_tokeniser
+from tagwright.embed._pieces import OwnPieces
 from tagwright.errors import ModelError
-from tagwright.folder import named, verified, written
-from tagwright.inference import InferenceSettings, Record, choice_dict, choice_of
+from tagwright.folder import written
+from tagwright.inference import InferenceSettings, Record, choice_of
 from tagwright.labels.space import LabelSpace
-from tagwright.links import IDENTITY, Calibration
-from tagwright.merge import read_settings
-from tagwright.migrate import migrated
+from tagwright.merge import settings_in
+from tagwright.migrate import Migrated, migrated
 from tagwright.model import Head, Model
-from tagwright.plain import plain, without_none
+from tagwright.network import Network
+from tagwright.plain import value_of, without_none, write_json
+from tagwright.saved_head import load_head, load_space, save_head
+from tagwright.sealed import MANIFEST, Sealed, followed, left_over, opened
+from tagwright.tensors import Tensors, fill
+from tagwright.untrusted import read_small, reason_of
 
 FORMAT = 2
 CARD = "README.md"
-OF_NETWORK = ("model.safetensors", "learned.safetensors", "tokenizer/", "encoder/")  # what a decision does not change
+WEIGHTS, LEARNED = "model.safetensors", "learned.safetensors"
+OF_NETWORK = (WEIGHTS, LEARNED, "tokenizer/", "encoder/")  # what a decision does not change
+KNOWN = re.compile(
+    r"(inference\.json|(settings|resolved)\.toml|(model|learned)\.safetensors"
+    r"|(tokenizer|encoder)/(?!.*\.safetensors$)[^/]+|heads/[^/]+/(head|labels|decision|metrics)\.json)"
+)
 WANTED = {"transformers": "transformers", "scikit-learn": "sklearn.linear_model"}  # by some models only
 
 
 def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> None:
     """Write a model folder that is whole or not there."""
-    with written(folder, about=_about(model), overwrite=overwrite, free=(CARD,)) as aside:
+    how: Any = {"about": _about(model), "overwrite": overwrite, "free": (CARD,), "sealed": _sealed(model)}
+    with written(folder, **how) as aside:
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.network.state_dict().items()}
-        save_file(weights, aside / "model.safetensors")
+        save_file(weights, aside / WEIGHTS)
         (aside / "tokenizer").mkdir()
         model.tokeniser.save(aside / "tokenizer")
         _save_learned(model.learned, aside)
@@ -49,8 +62,12 @@ def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> N
 
 
 def rewrite(model: Model, folder: Path, *, card: str) -> None:
-    """Write the folder of this model anew; the files of its network and tokenizer stay as they are."""
-    with written(folder, about=_about(model), overwrite=True, free=(CARD,), kept=OF_NETWORK) as aside:
+    """Write the folder of this model anew; the files of its network and tokenizer stay as they are.
+
+    It must still be the folder that the network was last read from, or written to.
+    """
+    how: Any = {"about": _about(model), "overwrite": True, "free": (CARD,), "sealed": _sealed(model)}
+    with written(folder, kept=OF_NETWORK, since=model.network.origin, **how) as aside:
         _save_rest(model, card, aside)
 
 
@@ -60,61 +77,42 @@ def load(folder: Path, *, device: str = "cpu", plugins: bool = False) -> Model:
     A part of another package is imported only if the caller allows `plugins`: a folder that somebody else made could
     otherwise choose which installed code is run.
     """
-    folder = named(folder)
-    if not folder.is_dir() and not folder.with_name(f".{folder.name}.old").is_dir():
+    if not any(place.is_dir() for place in (folder, left_over(followed(folder)))):
         raise ModelError(f"no model folder {folder}; `tagwright fit DATA --out {folder}` makes one")
-    manifest, place = verified(folder), device_named(device)
-    if manifest.get("format") not in (1, FORMAT):
-        raise ModelError(f"{folder} has format {manifest.get('format')}, this version reads {FORMAT}; update tagwright")
-    old = migrated(folder) if manifest["format"] == 1 else None
-    inference = old.inference if old else InferenceSettings.from_dict(_json(folder / "inference.json"))
-    _require_parts(folder, manifest, inference, plugins=plugins)
-    learned = _load_learned(folder, manifest["sha256"])
-    tokeniser = load_tokeniser(folder / "tokenizer")
-    names = sorted(manifest["heads"], key="main".__ne__) if old else manifest["heads"]
-    heads = {name: _load_head(folder / "heads" / name, old.head(name) if old else None) for name in names}
-    network = trained_network(inference, heads, sizes=tokeniser.sizes, learned=learned)
-    network.load_state_dict(load_file(folder / "model.safetensors"))
+    place = device_named(device)
+    with _opened(folder) as files:
+        old = _old(files)
+        inference = old.inference if old else files.made("inference.json", InferenceSettings.from_dict)
+        with files.reading(MANIFEST):
+            _require_parts(files, inference, plugins=plugins)
+        learned, heads = _learned(files), _heads(files, old)
+        tokeniser = read_tokeniser(lambda name: files.text(f"tokenizer/{name}"), files.folder / "tokenizer")
+        network = _network(files, inference, heads, tokeniser, learned)
+        record = old.record if old else _record(files)
     return Model(
         inference=inference,
         tokeniser=tokeniser,
         network=network.to(place),
         heads=heads,
         learned=learned,
-        record=old.record if old else _record(folder),
+        record=record,
     )
-
-
-def _require_parts(folder: Path, manifest: Mapping[str, Any], inference: InferenceSettings, *, plugins: bool) -> None:
-    """Refuse parts that are not installed, and those of other packages unless allowed; nothing of them is imported."""
-    named = [("encoders", inference.encoder.name)]
-    for head in manifest["heads"]:
-        named.append(("decide", _json(folder / "heads" / head / "decision.json")["rule"]))
-        if manifest["format"] > 1:
-            named.append(("heads", _json(folder / "heads" / head / "head.json")["part"]["name"]))
-    for kind, name in named:
-        what, package = f"{parts.kind_of(kind).title} {name!r}", parts.third_party(kind, name)
-        if name not in parts.names(kind):
-            whose = manifest.get("packages", {}).get(f"{kind}.{name}")
-            cure = f"of the package {whose}, which is not installed" if whose else "that this version does not have"
-            raise ModelError(f"{folder} needs the {what} {cure}")
-        if package is not None and not plugins:
-            raise ModelError(
-                f"{folder} uses the {what} of the package {package}, and loading it runs that package's code; if you "
-                "trust the folder, allow it with --allow-plugins, in Python with plugins=True"
-            )
 
 
 def load_labels(folder: Path, head: str) -> LabelSpace:
     """The labels of a head of a model, of its first where it has none of this name, without the model."""
-    heads = verified(folder)["heads"]
-    return LabelSpace.load(folder / "heads" / (head if head in heads else heads[0]) / "labels.json")
+    with _opened(folder) as files:
+        heads = files.manifest["heads"]
+        return load_space(files, head if head in heads else heads[0])
 
 
 def load_card(folder: Path) -> str:
     """The model card, which a person may have changed or removed."""
-    path = folder / CARD
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    folder = followed(folder)
+    for place in (folder, left_over(folder), folder):
+        with suppress(FileNotFoundError):
+            return read_small(place / CARD).decode("utf-8", errors="replace")
+    return ""
 
 
 def versions() -> dict[str, str]:
@@ -132,6 +130,11 @@ def versions() -> dict[str, str]:
 RECORD = {"given": "settings", "resolved": "resolved"}
 
 
+def _sealed(model: Model) -> Callable[[str], None]:
+    """What notes which folder the network belongs to, once that is written."""
+    return lambda digest: setattr(model.network, "origin", digest)
+
+
 def _about(model: Model) -> dict[str, Any]:
     named = [("encoders", model.inference.encoder.name)]
     for head in model.heads.values():
@@ -143,13 +146,13 @@ def _about(model: Model) -> dict[str, Any]:
 
 def _save_rest(model: Model, card: str, folder: Path) -> None:
     """All but the network and its tokenizer."""
-    _write_json(folder / "inference.json", model.inference.as_dict())
+    write_json(folder / "inference.json", model.inference.as_dict())
     for name, file in RECORD.items():
         values = without_none(getattr(model.record, name))
         (folder / f"{file}.toml").write_text(toml.dumps(values), encoding="utf-8")
     (folder / CARD).write_text(card, encoding="utf-8")
     for name, head in model.heads.items():
-        _save_head(head, folder / "heads" / name)
+        save_head(head, folder / "heads" / name)
 
 
 def _save_learned(learned: Mapping[str, np.ndarray], folder: Path) -> None:
@@ -157,49 +160,103 @@ def _save_learned(learned: Mapping[str, np.ndarray], folder: Path) -> None:
     files = {name: array for name, array in learned.items() if "." in name}
     arrays = {name: array for name, array in learned.items() if name not in files}
     if arrays:
-        save_arrays(arrays, folder / "learned.safetensors")
+        save_arrays(arrays, folder / LEARNED)
     for name, array in files.items():
         (folder / "encoder").mkdir(exist_ok=True)
         (folder / "encoder" / name).write_bytes(array.tobytes())
 
 
-def _load_learned(folder: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
-    files = [name for name in names if name.startswith("encoder/")]
-    found = load_arrays(folder / "learned.safetensors") if "learned.safetensors" in names else {}
-    return found | {Path(name).name: np.frombuffer((folder / name).read_bytes(), np.uint8) for name in files}
+@contextmanager
+def _opened(folder: Path) -> Iterator[Sealed]:
+    """The files of a model folder, after its manifest was looked at."""
+    with opened(folder, known=lambda name: KNOWN.fullmatch(name) is not None) as files:
+        number, heads = files.manifest.get("format"), files.manifest.get("heads")
+        if type(number) is not int or number not in (1, FORMAT):
+            raise ModelError(f"{folder} has format {number!r:.99}, this version reads {FORMAT}; update tagwright")
+        if not isinstance(heads, list) or {type(name) for name in heads} != {str} or len(set(heads)) < len(heads):
+            raise ModelError(f"{folder / MANIFEST} must name the heads of the model; make the folder anew")
+        yield files
 
 
-def _save_head(head: Head, folder: Path) -> None:
-    folder.mkdir(parents=True)
-    head.space.save(folder / "labels.json")
-    line = {"calibration": list(head.calibration)} if head.calibration != IDENTITY else {}
-    decision = {"rule": head.rule, "link": head.link, **line, **decide.as_dict(head.decision, head.space.names)}
-    part = {"part": choice_dict(head.part), "extra_logits": head.extra_logits, "zero": head.zero}
-    for name, content in {"head": part, "decision": decision, "metrics": head.metrics}.items():
-        _write_json(folder / f"{name}.json", content)
+def _old(files: Sealed) -> Migrated | None:
+    """What a folder of format 1 does not say."""
+    if files.manifest["format"] > 1:
+        return None
+    with files.reading("settings.toml"):
+        return migrated(files.text("settings.toml"))
 
 
-def _load_head(folder: Path, part: Mapping[str, Any] | None) -> Head:
-    """The head in a folder; `part` says what an older format does not write."""
-    space = LabelSpace.load(folder / "labels.json")
-    content, metrics = (_json(folder / f"{name}.json") for name in ("decision", "metrics"))
-    rule, link = content.pop("rule"), content.pop("link")
-    line = Calibration(*content.pop("calibration", ()))
-    decision = decide.loaded(rule, content, space.names)
-    if part is None:
-        part = _json(folder / "head.json")
-        part |= {"part": choice_of(part["part"])}
-    return Head(space=space, link=link, rule=rule, decision=decision, metrics=metrics, calibration=line, **part)
+def _require_parts(files: Sealed, inference: InferenceSettings, *, plugins: bool) -> None:
+    """Refuse parts that are not installed, and those of other packages unless allowed; nothing of them is imported."""
+    folder, manifest = files.folder, files.manifest
+    named = [("encoders", inference.encoder.name)]
+    for head in manifest["heads"]:
+        named.append(("decide", files.made(f"heads/{head}/decision.json", lambda found: value_of(found, "rule", str))))
+        if manifest["format"] > 1:
+            named.append(("heads", files.made(f"heads/{head}/head.json", lambda found: choice_of(found["part"])).name))
+    for kind, name in named:
+        what, package = f"{parts.kind_of(kind).title} {name!r}", parts.third_party(kind, name)
+        if name not in parts.names(kind):
+            whose = manifest.get("packages", {}).get(f"{kind}.{name}")
+            cure = f"of the package {whose}, which is not installed" if whose else "that this version does not have"
+            raise ModelError(f"{folder} needs the {what} {cure}")
+        if package is not None and not plugins:
+            raise ModelError(
+                f"{folder} uses the {what} of the package {package}, and loading it runs that package's code; if you "
+                "trust the folder, allow it with --allow-plugins, in Python with plugins=True"
+            )
 
 
-def _record(folder: Path) -> Record:
-    return Record(**{name: read_settings(folder / f"{file}.toml") for name, file in RECORD.items()})
+def _learned(files: Sealed) -> dict[str, np.ndarray]:
+    found: dict[str, np.ndarray] = {}
+    if LEARNED in files.tensors:
+        files.check(LEARNED)
+        found = Tensors[np.ndarray](files.opened(LEARNED), "np").content()
+    named = {name: content for name, content in files.texts.items() if name.startswith("encoder/")}
+    return found | {Path(name).name: np.frombuffer(content, np.uint8) for name, content in named.items()}
 
 
-def _json(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+def _heads(files: Sealed, old: Migrated | None) -> dict[str, Head]:
+    names: list[str] = files.manifest["heads"]
+    if old is None:
+        return {name: load_head(files, name, None) for name in names}
+    return {name: load_head(files, name, old.head(name)) for name in sorted(names, key="main".__ne__)}
 
 
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(plain(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+def _network(
+    files: Sealed,
+    inference: InferenceSettings,
+    heads: Mapping[str, Head],
+    tokeniser: Tokeniser,
+    learned: Mapping[str, np.ndarray],
+) -> Network:
+    """The network with its weights. It is made only if these have room for it, and they are read only if they fit."""
+    weights: Tensors[Tensor] = Tensors(files.opened(WEIGHTS), "pt")
+    facts: Any = {"sizes": tokeniser.sizes, "learned": learned, "shapes": weights.shapes()}
+    try:
+        network = trained_network(inference, heads, **facts)
+        _require_vectors(network, tokeniser)
+    except Exception as error:  # whatever a part trips over, the settings are not those of a trained model
+        raise ModelError(f"{files.folder} cannot be made from its settings: {reason_of(error)}") from error
+    files.check(WEIGHTS)
+    fill(network, weights)
+    network.origin = files.digest
+    return network
+
+
+def _require_vectors(network: Network, tokeniser: Tokeniser) -> None:
+    """Refuse the tokeniser of a pretrained encoder if the encoder has no vectors for some of its ids."""
+    vectors = network.encoder.word_vectors()
+    if not isinstance(tokeniser, OwnPieces) or not isinstance(vectors, nn.Embedding):
+        return
+    if tokeniser.largest >= vectors.num_embeddings:
+        said = f"ids up to {tokeniser.largest}, the encoder vectors for {vectors.num_embeddings}"
+        raise ValueError(f"the tokenizer has {said}; they do not belong together")
+
+
+def _record(files: Sealed) -> Record:
+    found = {}
+    for name, file in RECORD.items():
+        with files.reading(f"{file}.toml"):
+            found[name] = settings_in(files.text(f"{file}.toml"))
+    return Record(**found)

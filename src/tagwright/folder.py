@@ -1,17 +1,28 @@
-"""Folders that are whole or not there: filled aside, checked by sha256, synced, renamed."""
+"""Folders that are whole or not there: filled aside, sealed with a manifest, synced, and put in place in one step.
 
-import hashlib
+One process at a time writes a folder. Those that read it (`sealed`) see the old one or the new one.
+"""
+
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-from tagwright.errors import ModelError
+from tagwright.errors import InUseError, ModelError
+from tagwright.exchange import exchanged
+from tagwright.files import sync_folder, writing
+from tagwright.lock import locked
+from tagwright.sealed import MANIFEST, followed, left_over, named, read_manifest, verified
 
-MANIFEST = "manifest.json"
+__all__ = ["MANIFEST", "named", "require_model", "require_ours", "sha256", "verified", "written"]
+
+PATIENCE = 60.0  # seconds to wait for a process that is writing the same folder
 
 
 @contextmanager
@@ -22,61 +33,47 @@ def written(
     overwrite: bool = False,
     free: Sequence[str] = (),
     kept: Sequence[str] = (),
+    since: str | None = None,
+    sealed: Callable[[str], None] = lambda digest: None,
 ) -> Iterator[Path]:
     """Gives a side folder to fill; leaving the block makes it `folder`, with a manifest of what it holds.
 
-    An existing folder is an error, unless `overwrite`: one of ours is then moved away first and removed last. Files in
+    An existing folder is an error, unless `overwrite`; of a link, the folder that it leads to is replaced. Files in
     `free` are not in the manifest: a person may change them. Files of the existing folder that its manifest names and
-    that are in `kept` (names, or folders that end in "/") are linked into the new one, with their digests.
+    that are in `kept` (names, or folders that end in "/") are linked into the new one, with their digests. It is an
+    error if the existing folder's manifest has another digest than `since`; `sealed` is told that of the new one.
     """
-    folder = named(folder)
-    _recover(folder)
-    if folder.exists() and not overwrite:
-        raise ModelError(f"{folder} exists; choose another name or overwrite it")
-    require_model(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder = followed(folder)
     aside = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir()
-    try:
-        known = _linked(folder, aside, kept) if kept else {}
-        yield aside
-        _seal(aside, about, free, known)
-        _rename(aside, folder)
-    except BaseException:
+    with _alone(folder):
+        _recover(folder)
+        if folder.exists() and not overwrite:
+            raise ModelError(f"{folder} exists; choose another name or overwrite it")
+        _require_replaceable(folder)
+        _require_unchanged(folder, since)
         shutil.rmtree(aside, ignore_errors=True)
-        raise
-
-
-def verified(folder: Path) -> dict[str, Any]:
-    """The manifest, after every file it names was found unaltered. Files it does not name are ignored."""
-    folder = named(folder)
-    _recover(folder)
-    try:
-        manifest = _manifest(folder)
-        digests = dict(manifest["sha256"])
-    except (FileNotFoundError, NotADirectoryError):
-        what = f"has no {MANIFEST}; it is no folder of ours, or only part of one" if folder.exists() else "is not there"
-        raise ModelError(f"{folder} {what}") from None
-    except (ValueError, TypeError, KeyError) as error:
-        raise ModelError(f"{folder / MANIFEST} is no manifest of ours: {error}") from None
-    for name, digest in digests.items():
-        path = folder / name
-        if not path.is_file():
-            raise ModelError(f"{path} is missing; it was there when the folder was written")
-        if sha256(path) != digest:
-            raise ModelError(f"{path} was altered since it was written; restore it, or make the folder anew")
-    return manifest
+        aside.mkdir()
+        try:
+            with writing(folder):
+                known = _linked(folder, aside, kept) if kept else {}
+                yield aside
+                digest = _seal(aside, about, free, known)
+                _put(aside, folder)
+        finally:  # what was filled, or what it has replaced
+            shutil.rmtree(aside, ignore_errors=True)
+        sealed(digest)
 
 
 def require_model(folder: Path) -> None:
-    """Refuse to replace anything but a folder of ours or an empty one; what is not there is fine."""
-    try:
-        ours = "sha256" in dict(_manifest(folder))
-    except (OSError, ValueError, TypeError):
-        ours = False
-    if not ours:
-        require_ours(folder, (), "model folder")
+    """Refuse to replace anything but a folder of ours or an empty one; what is not there is fine.
+
+    A folder that a killed process has moved away is put back first, so that it counts.
+    """
+    folder = followed(folder)
+    if _is_left_over(folder):
+        with _alone(folder):
+            _recover(folder)
+    _require_replaceable(folder)
 
 
 def require_ours(folder: Path, marks: Sequence[str], what: str) -> None:
@@ -87,25 +84,46 @@ def require_ours(folder: Path, marks: Sequence[str], what: str) -> None:
         raise ModelError(f"{folder} exists and is no {what}; choose another --out")
 
 
-def named(folder: Path) -> Path:
-    """The same folder by a path that ends in its name, also where it is `.` or `..`."""
-    return Path(os.path.abspath(folder)) if folder.name in ("", "..") else folder
-
-
 def sha256(path: Path) -> str:
     """Digest of a file, in hexadecimal."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return found
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Inside the block no other process writes the folder; one that does is waited for."""
+    place, deadline = folder.with_name(f".{folder.name}.lock"), time.monotonic() + PATIENCE
+    with ExitStack() as held:
+        while True:
+            try:
+                held.enter_context(locked(place, shown=folder))
+                break
+            except (InUseError, FileNotFoundError, FileExistsError):  # the last two: it has just been removed
+                if time.monotonic() > deadline:
+                    raise
+        yield
+
+
+def _require_replaceable(folder: Path) -> None:
+    try:
+        read_manifest(folder)
+    except ModelError:
+        require_ours(folder, (), "model folder")
+
+
+def _require_unchanged(folder: Path, since: str | None) -> None:
+    if since is None:
+        return
+    manifest = folder / MANIFEST
+    if not manifest.is_file() or sha256(manifest) != since:
+        said = f"another process has replaced or removed {folder} since it was read or written here"
+        raise ModelError(f"{said}; load it again and repeat what you did")
 
 
 def _linked(folder: Path, aside: Path, kept: Sequence[str]) -> dict[str, str]:
     """Links files into the new folder without copying them; their digests, by name."""
-    known = {name: digest for name, digest in _manifest(folder)["sha256"].items() if name.startswith(tuple(kept))}
+    known = {name: digest for name, digest in read_manifest(folder)["sha256"].items() if name.startswith(tuple(kept))}
     for name in known:
         (aside / name).parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -115,42 +133,51 @@ def _linked(folder: Path, aside: Path, kept: Sequence[str]) -> dict[str, str]:
     return known
 
 
-def _seal(folder: Path, about: Mapping[str, Any], free: Sequence[str], known: Mapping[str, str]) -> None:
-    """Write the manifest, and sync all files to the disk; digests that are `known` are not made again."""
+def _seal(folder: Path, about: Mapping[str, Any], free: Sequence[str], known: Mapping[str, str]) -> str:
+    """Write the manifest, and sync all files to the disk; digests that are `known` are not made again.
+
+    Libraries make files that only their owner may read: all new files get the rights of the manifest.
+    """
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     names = {p.relative_to(folder).as_posix(): p for p in files}
     digests = {name: known.get(name) or sha256(p) for name, p in names.items() if name not in free}
     text = json.dumps({**about, "sha256": digests}, indent=1, ensure_ascii=False) + "\n"
-    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    manifest = folder / MANIFEST
+    manifest.write_text(text, encoding="utf-8")
+    rights = stat.S_IMODE(manifest.stat().st_mode)
     fresh = [path for name, path in names.items() if name not in known]  # those that are linked are on the disk
-    for path in [*fresh, folder / MANIFEST]:
+    for path in [*fresh, manifest]:
+        path.chmod(rights)
         with path.open("rb+") as file:
             os.fsync(file.fileno())
     for path in sorted({p.parent for p in files} | {folder}):
-        _sync_folder(path)
+        sync_folder(path)
+    return sha256(manifest)
+
+
+def _is_left_over(folder: Path) -> bool:
+    """Whether a kill fell between the two renames of an overwrite."""
+    return not folder.exists() and (left_over(folder) / MANIFEST).exists()
 
 
 def _recover(folder: Path) -> None:
-    """Put the old folder back where a kill fell between the two renames of an overwrite."""
-    old = folder.with_name(f".{folder.name}.old")
-    if (old / MANIFEST).exists() and not folder.exists():
-        old.rename(folder)
+    """Put the old folder back where nothing has taken its place."""
+    if _is_left_over(folder):
+        left_over(folder).rename(folder)
 
 
-def _rename(aside: Path, folder: Path) -> None:
-    old = folder.with_name(f".{folder.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if folder.exists():
+def _put(aside: Path, folder: Path) -> None:
+    """Make `aside` the folder. Where the system can, the two are swapped; else the old one is moved away first."""
+    old = left_over(folder)
+    shutil.rmtree(old, ignore_errors=True)  # its successor is there
+    if not folder.exists():
+        aside.rename(folder)
+    elif not exchanged(aside, folder):
         folder.rename(old)
-    aside.rename(folder)
-    _sync_folder(folder.parent)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _sync_folder(path: Path) -> None:
-    if os.name == "posix":  # elsewhere a folder cannot be opened, and the rename is durable by itself
-        handle = os.open(path, os.O_RDONLY)
         try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            aside.rename(folder)
+        except BaseException:
+            old.rename(folder)
+            raise
+    sync_folder(folder.parent)
+    shutil.rmtree(old, ignore_errors=True)

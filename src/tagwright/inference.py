@@ -1,14 +1,17 @@
 """What a trained model needs in order to answer, apart from the settings it was trained with."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tagwright.sections import DataSettings, SplitSettings
+from tagwright.plain import value_of
+from tagwright.sections import DataSettings, FitSettings, SplitSettings, read_section
 from tagwright.settings import Choice
 
 if TYPE_CHECKING:
     from tagwright.settings import Settings
+
+FARTHEST = 2**31  # token of a text that a model may say it reads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +32,25 @@ class InferenceSettings:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "InferenceSettings":
-        """From what `as_dict` wrote."""
-        encoder, data = choice_of(content["encoder"]), DataSettings(**content["data"])
-        heads = content.get("heads", {})
-        return cls(encoder=encoder, data=data, limit=content["limit"], precision=content["precision"], heads=heads)
+        """From what `as_dict` wrote; what is wrong with it is a ValueError."""
+        faults: list[str] = []
+        data = read_section("data", DataSettings, value_of(content, "data", dict), faults)
+        fit = {name: content[name] for name in ("limit", "precision")}
+        chosen: FitSettings = read_section("fit", FitSettings, fit, faults)
+        if chosen.limit > FARTHEST:
+            faults.append(f"limit must be at most {FARTHEST}, got {chosen.limit}")
+        if faults:
+            raise ValueError("; ".join(faults))
+        heads = {
+            name: _texts(source, name) for name, source in value_of({"heads": {}, **content}, "heads", dict).items()
+        }
+        return cls(
+            encoder=choice_of(content["encoder"]),
+            data=data,
+            limit=chosen.limit,
+            precision=chosen.precision,
+            heads=heads,
+        )
 
 
 def inference_of(settings: "Settings") -> InferenceSettings:
@@ -62,13 +80,17 @@ class Record:
     @property
     def split(self) -> SplitSettings:
         """How its data were split, as far as this version knows the settings."""
-        known, found = {one.name for one in fields(SplitSettings)}, self.resolved.get("split", {})
-        return SplitSettings(**{key: value for key, value in found.items() if key in known})
+        found: SplitSettings = read_section("split", SplitSettings, self._section("split"), [])
+        return found
 
     @property
     def refitted(self) -> bool:
         """Whether it was trained on dev as well."""
-        return bool(self.resolved.get("fit", {}).get("refit", False))
+        return bool(self._section("fit").get("refit", False))
+
+    def _section(self, name: str) -> Mapping[str, Any]:
+        found = self.resolved.get(name)
+        return found if isinstance(found, Mapping) else {}
 
 
 def choice_dict(choice: Choice) -> dict[str, Any]:
@@ -77,6 +99,14 @@ def choice_dict(choice: Choice) -> dict[str, Any]:
 
 
 def choice_of(content: Mapping[str, Any]) -> Choice:
-    """From what `choice_dict` wrote; lists are tuples again."""
-    options = {key: tuple(value) if isinstance(value, list) else value for key, value in content["options"].items()}
-    return Choice(name=content["name"], options=options)
+    """From what `choice_dict` wrote; lists are tuples again. What is wrong with it is a ValueError."""
+    if not isinstance(content, Mapping):
+        raise ValueError(f"a part must be an object with name and options, got {content!r}")
+    name, options = value_of(content, "name", str), value_of(content, "options", dict)
+    return Choice(name=name, options={key: tuple(v) if isinstance(v, list) else v for key, v in options.items()})
+
+
+def _texts(values: Any, name: str) -> dict[str, str]:
+    if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        raise ValueError(f"heads.{name} must be an object of strings, got {values!r}")
+    return values

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tagwright.assemble.network import described
 from tagwright.inference import InferenceSettings, Record, inference_of
-from tagwright.merge import read_settings
+from tagwright.merge import settings_in
 from tagwright.settings import Settings, resolve
 
 
@@ -33,8 +32,8 @@ class Migrated:
         return described(self.settings.of(name))._asdict()
 
 
-def migrated(folder: Path) -> Migrated:
-    """Read the resolved settings of a folder of format 1."""
-    written = read_settings(folder / "settings.toml")
+def migrated(text: str) -> Migrated:
+    """From the resolved settings in `settings.toml` of a folder of format 1."""
+    written = settings_in(text)
     both = written.get("data", {}).get("task") == "both"
     return Migrated(settings=resolve(written, "both" if both else "many"), written=written)

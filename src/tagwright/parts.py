@@ -99,6 +99,12 @@ def kind_of(kind: str) -> Kind:
 
 
 @cache
+def parameters_of(factory: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The arguments of a part by name."""
+    return inspect.signature(factory).parameters
+
+
+@cache
 def names(kind: str) -> tuple[str, ...]:
     """The names of all parts of a kind, in order. Nothing of another package is imported."""
     return tuple(sorted({*built_in(kind), *_foreign(kind)}))
@@ -164,7 +170,7 @@ def options(factory: Callable[..., Any]) -> dict[str, Any]:
     """
     return {
         p.name: p.default
-        for p in inspect.signature(factory).parameters.values()
+        for p in parameters_of(factory).values()
         if p.kind is p.KEYWORD_ONLY and p.default is not p.empty and p.name not in RESERVED
     }
 
@@ -184,7 +190,7 @@ def build(kind: str, name: str, settings: Mapping[str, Any], **facts: Any) -> An
 
 def made(factory: Callable[..., Any], settings: Mapping[str, Any], **facts: Any) -> Any:
     """Call a part with its settings, and with those of the facts that its signature asks for."""
-    wanted = inspect.signature(factory).parameters
+    wanted = parameters_of(factory)
     return factory(**{name: fact for name, fact in facts.items() if name in wanted}, **settings)
 
 
@@ -204,7 +210,7 @@ def check(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
 def refused(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
     """What a part itself says against settings of the right types. One that needs facts is not asked yet."""
     factory = find(kind, name).factory
-    parameters = inspect.signature(factory).parameters
+    parameters = parameters_of(factory)
     if any(parameters[fact].default is inspect.Parameter.empty for fact in asked(factory)):
         return []
     try:
@@ -294,7 +300,7 @@ def _require_sound(part: Part) -> None:
     if kind.facts is None:
         return
     declared = declared_facts(part.kind, factory)
-    taken = inspect.signature(factory).parameters
+    taken = parameters_of(factory)
     for fact in asked(factory):
         if fact not in declared:
             raise SettingsError(_unknown_fact(f"{whose} asks for {fact!r}, which it is not told", fact, declared))
@@ -322,7 +328,7 @@ def asked(factory: Callable[..., Any]) -> tuple[str, ...]:
     ('step', 'width', 'total')
     """
     settings = options(factory)
-    listed = inspect.signature(factory).parameters.values()
+    listed = parameters_of(factory).values()
     return tuple(p.name for p in listed if p.name not in settings and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
 
 

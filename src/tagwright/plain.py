@@ -1,10 +1,14 @@
 """Plain values for JSON, which knows no infinity and no NumPy."""
 
+import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 def plain(value: Any) -> Any:
@@ -32,3 +36,22 @@ def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     kept = {key: value for key, value in values.items() if value is not None}
     return {key: without_none(value) if isinstance(value, Mapping) else value for key, value in kept.items()}
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write plain values as a JSON file for people to read."""
+    path.write_text(json.dumps(plain(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def value_of(content: Mapping[str, Any], name: str, kind: type[T]) -> T:
+    """The value of this name as JSON or TOML gave it, which must be of this very type. A float must be finite.
+
+    >>> value_of({"limit": 3}, "limit", float)
+    3.0
+    """
+    value = content[name]
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"{name} must be of type {kind.__name__}, got {value!r}")
+    return value

@@ -6,7 +6,9 @@ from scipy.sparse import csr_array
 
 from tagwright.assemble._kept_blocks import KeptBlocks, remove_blocks
 from tagwright.assemble.deletions import Falls
-from tagwright.errors import ModelError
+from tagwright.errors import ModelError, WriteError
+
+from ..full_disk import room
 
 FALLS = Falls(np.array([3, 4]), np.array([0, 1]), np.array([1, 1]), np.array([0.5, 0.75]), near=1, same=2, copies=7)
 
@@ -55,3 +57,11 @@ def test_without_a_folder_nothing_is_kept():
     kept.keep(0, FALLS)
     assert kept.finished(1) == {}
     assert kept.texts(look)[0].tolist() == [True, False]
+
+
+def test_a_block_that_the_disk_does_not_take_is_said_and_not_there(tmp_path):
+    kept = KeptBlocks(tmp_path / "b", "one")
+    with room(100), pytest.raises(WriteError, match=r"cannot write .*block-000000\.npz"):
+        kept.keep(0, FALLS)
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["about.json"]
+    assert KeptBlocks(tmp_path / "b", "one", same=True).finished(1) == {}

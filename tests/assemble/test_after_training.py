@@ -33,7 +33,7 @@ def test_the_run_goes_on_after_a_decision_that_failed(source, tmp_path, monkeypa
     assert (bundle.load(tmp_path / "m").primary.rule, done.metrics["lrap"] > 0) == ("threshold", True)
 
 
-@pytest.mark.parametrize(("step", "what"), [("card_facts", "the model card"), ("write_report", "the report")])
+@pytest.mark.parametrize(("step", "what"), [("card_facts", "the model card"), ("report_pages", "the report")])
 def test_a_description_that_fails_is_said_and_the_model_is_complete(source, tmp_path, monkeypatch, step, what):
     told: list[str] = []
     monkeypatch.setattr(module, step, broken)

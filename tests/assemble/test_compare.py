@@ -5,12 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from tagwright import files, lock
 from tagwright.assemble import compare as comparing
 from tagwright.assemble import compared as telling
 from tagwright.assemble import runs as module
-from tagwright.assemble.compare import compare_folder, differing
+from tagwright.assemble.compare import compare_folder
 from tagwright.assemble.watch import Watch
-from tagwright.errors import DataError, ModelError, SettingsError, TagwrightError
+from tagwright.errors import DataError, InUseError, ModelError, SettingsError, TagwrightError, WriteError
+from tagwright.lock import LOCK
 from tagwright.settings import resolve
 
 
@@ -269,7 +271,7 @@ def test_a_comparison_that_ended_while_teaching_can_be_resumed(split_source, qui
     }
     with pytest.raises(KeyboardInterrupt):
         compare_folder(str(split_source), given, **choice, watch=lambda metric: Phases(until="teacher"))
-    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["runs.jsonl", "teachers"]
+    assert {path.name for path in (tmp_path / "c").iterdir()} == {"runs.jsonl", "teachers", LOCK}
     compare_folder(str(split_source), given, **choice, resume=True)
     assert not (tmp_path / "c" / "teachers").exists()
 
@@ -419,21 +421,6 @@ def test_an_encoder_beside_encoders_is_refused(split_source, quick, tmp_path):
         compare_folder(str(split_source), quick, chosen={"encoder": {"name": "bow"}}, **options)
 
 
-def test_a_regulariser_that_some_objectives_have_is_a_difference():
-    """lm-mtc brings `mlm` and cloze does not: this was a KeyError after the last run."""
-    chosen = {name: resolve({"objective": name, "encoder": "minilm"}) for name in ("cloze", "lm-mtc")}
-    found = differing(chosen)
-    assert found["mlm"] == {"cloze": "none", "lm-mtc": "on"}
-    assert not any(name.startswith("head") for name in found)
-
-
-def test_settings_of_a_regulariser_differ_among_those_that_have_it():
-    given = {"bce": {}, "a": {"rdrop": {"alpha": 1.0}}, "b": {"rdrop": {"alpha": 2.0}}, "none": {"rdrop": "none"}}
-    found = differing({name: resolve({"objective": "bce", **own}) for name, own in given.items()})
-    assert found["rdrop"] == {"bce": "none", "a": "on", "b": "on", "none": "none"}
-    assert found["rdrop.alpha"] == {"a": 1.0, "b": 2.0}
-
-
 def breaking(*arguments, **options):
     raise ValueError("cannot be drawn")
 
@@ -497,7 +484,50 @@ def test_no_objective_keeps_what_a_file_says_of_it(split_source, quick, tmp_path
     assert [sentence for sentence in told if "loss.gamma, mask.name, mask.separator" in sentence]
 
 
-def test_a_loss_that_is_not_the_objectives_is_among_the_differences():
-    made = {name: resolve({"objective": name, "loss": "bce"}) for name in ("zlpr", "maskloss-label")}
-    assert differing(made)["loss.name"] == {"zlpr": "bce", "maskloss-label": "bce"}
-    assert "loss.name" not in differing({name: resolve({"objective": name}) for name in ("zlpr", "bce")})
+@pytest.mark.parametrize("flags", [{}, {"resume": True}, {"overwrite": True}], ids=["plain", "resume", "overwrite"])
+def test_of_two_comparisons_at_once_the_second_is_told_of_the_first(split_source, quick, tmp_path, monkeypatch, flags):
+    monkeypatch.setattr(lock, "PATIENCE", 0.05)
+    options, refused = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}, []
+
+    class Second(Watch):
+        def end(self, number, row):
+            with pytest.raises(InUseError, match=r"c is in use by process .*another --out"):
+                compare_folder(str(split_source), quick, **options, **flags)
+            refused.append(number)
+
+    done = compare_folder(str(split_source), quick, **options, watch=lambda metric: Second())
+    assert (refused, done.failed) == ([0, 1], 0)
+    assert LOCK not in {path.name for path in (tmp_path / "c").iterdir()}
+
+
+def test_a_kill_after_an_old_comparison_was_cleared_leaves_a_folder_that_goes_on(
+    split_source, quick, tmp_path, monkeypatch
+):
+    """Nothing that told the folder for ours was left beside a person's notes, and every command refused them."""
+    options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}
+    compare_folder(str(split_source), quick, **options)
+    (tmp_path / "c" / "notes.txt").write_text("mine")
+    with monkeypatch.context() as patch:
+        patch.setattr(comparing, "Ledger", breaking)
+        with pytest.raises(ValueError, match="cannot be drawn"):
+            compare_folder(str(split_source), quick, **options, overwrite=True)
+    assert {path.name for path in (tmp_path / "c").iterdir()} == {"notes.txt", LOCK}
+    assert compare_folder(str(split_source), quick, **options, resume=True).failed == 0
+
+
+@pytest.mark.parametrize("name", ["results.json", "report.html"])
+def test_a_comparison_that_the_disk_ends_goes_on(split_source, quick, tmp_path, monkeypatch, name):
+    options, real = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}, files._synced
+
+    def full(path):
+        if path.name == f".{name}.part" and path.parent == tmp_path / "c":
+            raise OSError(28, "No space left on device")
+        real(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_synced", full)
+        with pytest.raises(WriteError, match=f"cannot write .*c/{name}: no space left on device"):
+            compare_folder(str(split_source), quick, **options)
+    trained = counting(monkeypatch)
+    assert compare_folder(str(split_source), quick, **options, resume=True).report == tmp_path / "c" / "report.html"
+    assert trained == []

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tagwright import bundle
+from tagwright import bundle, files, lock
 from tagwright.assemble import deletions, element_groups
 from tagwright.assemble.element_groups import find_element_groups
 from tagwright.assemble.elements import find_elements
-from tagwright.errors import DataError, ModelError, SettingsError
+from tagwright.errors import DataError, InUseError, ModelError, SettingsError, WriteError
 from tagwright.labels.elements import excused, read_elements
 from tagwright.read import read_data
 
@@ -112,3 +112,40 @@ def test_file_that_stands_is_left_alone(source, trained, tmp_path, monkeypatch):
     with pytest.raises(SettingsError, match="exists; choose another name or use --overwrite"):
         find_element_groups(str(source), out=tmp_path / "e.csv", options={"model": trained})
     assert (tmp_path / "e.csv").read_text() == "mine"
+
+
+def test_of_two_searches_at_once_the_second_is_told_of_the_first(trained, source, tmp_path, monkeypatch):
+    monkeypatch.setattr(lock, "PATIENCE", 0.05)
+    out, options, refused = tmp_path / "e.csv", {"model": trained, "threshold": 0.2}, []
+
+    def second(done, total):
+        for more, overwrite in (({}, False), ({"resume": True}, False), ({}, True)):
+            with pytest.raises(InUseError, match=r"e\.csv\.blocks is in use by process"):
+                find_element_groups(str(source), out=out, overwrite=overwrite, options={**options, **more})
+        refused.append(done)
+
+    find_element_groups(str(source), out=out, options=options, progress=second)
+    assert refused
+    assert [path.name for path in tmp_path.iterdir()] == ["e.csv"]
+
+
+def test_a_search_that_the_disk_ends_goes_on_to_the_same_file(trained, source, tmp_path, monkeypatch):
+    """A file cut short stood in the way of --resume, and the blocks were gone."""
+    monkeypatch.setattr(deletions, "COPIES", 64)
+    options = {"model": trained, "threshold": 0.2}
+    find_element_groups(str(source), out=tmp_path / "whole.csv", options=options)
+    out, real = tmp_path / "full" / "e.csv", files._synced
+
+    def full(path):
+        if path.name == ".e.csv.part":
+            raise OSError(28, "No space left on device")
+        real(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_synced", full)
+        with pytest.raises(WriteError, match=r"cannot write .*full/e\.csv: no space left on device"):
+            find_element_groups(str(source), out=out, options=options)
+    done = find_element_groups(str(source), out=out, options={**options, "resume": True})
+    assert done.found.taken_over == done.found.copies - done.found.below > 0
+    assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert [path.name for path in out.parent.iterdir()] == ["e.csv"]

@@ -7,6 +7,7 @@ import pytest
 from tagwright.assemble.fit import fit_folder, run_folder
 from tagwright.errors import DataError, ModelError, SettingsError, TagwrightError
 from tagwright.fit.pipes import Interrupted
+from tagwright.lock import LOCK
 
 
 def tree(folder):
@@ -80,7 +81,7 @@ def test_a_run_that_ended_while_teaching_goes_on_and_leaves_no_teacher(source, t
     fit_folder(str(source), given, out=whole)
     with pytest.raises(Interrupted):
         fit_folder(str(source), given, out=out, asked=lambda: next(count) == 3)
-    assert [path.name for path in run_folder(out).iterdir()] == ["teacher"]
+    assert {path.name for path in run_folder(out).iterdir()} == {"teacher", LOCK}
     fit_folder(str(source), given, out=out, resume=True)
     assert {path.name for path in run_folder(out).iterdir()} == {"report.html", "outcome.json"}
     for name in ("model.safetensors", "heads/main/metrics.json"):

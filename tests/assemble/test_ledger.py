@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from tagwright.assemble.ledger import Ledger, current, packed, unpacked
+from tagwright.errors import WriteError
+
+from ..full_disk import room
 
 
 def test_rows_are_there_again(tmp_path):
@@ -60,3 +63,31 @@ def test_the_runs_behind_the_documentation_are_read(name):
     rows = [current(json.loads(line)) for line in gzip.decompress(path.read_bytes()).splitlines()]
     assert len(rows) > 0
     assert all(row["on"] == "test" and "macro_f1" in row["scored"] for row in rows if "failed" not in row)
+
+
+def test_a_line_that_is_torn_within_a_letter_spoils_no_other(tmp_path):
+    """The whole file was refused as not UTF-8, and with it every finished run."""
+    path, said = tmp_path / "r.jsonl", []
+    path.write_bytes('{"key": "a"}\n{"key": "ä'.encode()[:-1])
+    assert list(Ledger(path, said.append).rows) == ["a"]
+    assert said == ["r.jsonl, line 2 is torn; its run is made again"]
+
+
+@pytest.mark.parametrize("line", ["1", "[]", "{}", "null", "\0\0\0\0", '"key"'])
+def test_a_line_that_is_no_row_is_said(tmp_path, line):
+    path, said = tmp_path / "r.jsonl", []
+    path.write_text(f'{line}\n{{"key": "a"}}\n')
+    assert list(Ledger(path, said.append).rows) == ["a"]
+    assert said == ["r.jsonl, line 1 is torn; its run is made again"]
+
+
+def test_a_row_that_the_disk_does_not_take_leaves_the_others_whole(tmp_path):
+    path, said = tmp_path / "r.jsonl", []
+    ledger = Ledger(path)
+    ledger.add({"key": "a"})
+    with room(20), pytest.raises(WriteError, match=f"cannot write {path}"):
+        ledger.add({"key": "b", "score": 0.25})
+    assert (list(ledger.rows), path.read_text()) == (["a"], '{"key": "a"}\n')
+    ledger.add({"key": "b", "score": 0.5})
+    assert list(Ledger(path, said.append).rows) == ["a", "b"]
+    assert said == []

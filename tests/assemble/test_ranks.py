@@ -16,6 +16,7 @@ from tagwright.assemble.fit import fit_folder, run_folder
 from tagwright.assemble.ranks import check_ranks
 from tagwright.errors import SettingsError
 from tagwright.fit.ranks import ALONE, Ranks
+from tagwright.lock import locked
 from tagwright.settings import resolve
 
 TWO = Ranks(rank=1, world=2, local=1)
@@ -135,6 +136,16 @@ def test_a_model_that_stands_is_refused_by_all_and_nobody_waits(data, pair):
     assert process.returncode != 0
     assert said.count("exists; choose another --out") == 1
     assert bytes_of(pair[0]) == before
+
+
+@pytest.mark.slow
+def test_a_folder_in_use_is_refused_by_all_and_nobody_waits(data, tmp_path):
+    with locked(run_folder(tmp_path / "model")):
+        process = launched(data, tmp_path / "model")
+        _, said = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert said.count(f"is in use by process {os.getpid()}") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 LONGER = ("--set", "encoder.dropout=0.3", "--epochs", "4")

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from tagwright import lock
 from tagwright.assemble import bench
 from tagwright.assemble import reproduce as reproducing
 from tagwright.assemble import runs as module
@@ -13,9 +14,13 @@ from tagwright.assemble.prepare import prepare
 from tagwright.assemble.reproduce import reproduce, write_tables
 from tagwright.assemble.score import score
 from tagwright.assemble.train import fit
-from tagwright.errors import DataError, ModelError, SettingsError
+from tagwright.assemble.watch import Watch
+from tagwright.errors import DataError, InUseError, ModelError, SettingsError, WriteError
+from tagwright.lock import LOCK
 from tagwright.read import read_data
 from tagwright.settings import resolve
+
+from ..full_disk import room
 
 RECIPE = """
 title = "A table"
@@ -366,3 +371,29 @@ def test_a_picture_that_fails_is_said_and_the_tables_stand(make, tmp_path, monke
     done = make(say=said.append)
     assert done.report.exists()
     assert any("results.svg" in one and "ValueError: cannot be drawn" in one for one in said)
+
+
+def test_of_two_at_once_the_second_is_told_of_the_first_and_tables_are_free(make, tmp_path, monkeypatch):
+    monkeypatch.setattr(lock, "PATIENCE", 0.05)
+    refused = []
+
+    class Second(Watch):
+        def end(self, number, row):
+            with pytest.raises(InUseError, match=r"out is in use by process .*another --out"):
+                make(seeds=1)
+            refused.append(write_tables(str(tmp_path / "mine.toml"), out=tmp_path / "out").facts.finished)
+
+    done = make(seeds=1, watch=lambda metric: Second())
+    assert done.failed == 0
+    assert refused == list(range(1, done.facts.runs + 1))
+    assert LOCK not in {path.name for path in (tmp_path / "out").iterdir()}
+
+
+def test_tables_that_the_disk_does_not_take_are_written_the_next_time(make, tmp_path, trained):
+    make(seeds=1)
+    old = (tmp_path / "out" / "results.md").read_text()
+    with room(1_000), pytest.raises(WriteError, match=r"cannot write .*out/results"):
+        make(seeds=1)
+    assert (tmp_path / "out" / "results.md").read_text() == old
+    trained.clear()
+    assert (make(seeds=1).failed, trained) == (0, [])

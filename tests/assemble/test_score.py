@@ -184,3 +184,18 @@ def test_labels_that_are_all_unknown_are_a_clear_error(model, single, tmp_path, 
     for either in (model, single):
         with pytest.raises(DataError, match=r"knows none of its 2 labels.*it knows city"):
             score(either, data, unseen_labels=how)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(7, 1 << 20), (8192, 1), (8192, 300)])
+def test_chunks_of_few_rows_or_bytes_give_the_same_metrics(model, held_out, monkeypatch, rows, size):
+    data = read_data(held_out)
+    whole = score(model, data).as_dict()
+    monkeypatch.setattr(module, "CHUNK", rows)
+    monkeypatch.setattr(module, "CHUNK_BYTES", size)
+    found = score(model, data).as_dict()
+    assert found.keys() == whole.keys()
+    assert found["metrics"] == pytest.approx(whole["metrics"], abs=1e-6, nan_ok=True)
+    sizes = np.array([4 + len(text) for text in data.first["text"].to_pylist()])
+    chunks = list(module._chunks(np.arange(len(sizes)), data.first["text"]))
+    assert len(chunks) > 1
+    assert all(len(chunk) == 1 or (len(chunk) <= rows and sizes[chunk].sum() <= size) for chunk in chunks)

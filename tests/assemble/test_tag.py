@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import textwrap
+from functools import partial
 
 import pyarrow as pa
 import pytest
@@ -82,6 +83,16 @@ def test_shards_leave_no_trace_in_the_bytes(model, pages, tmp_path, monkeypatch)
     tag(model, pages, tmp_path / "cut.csv")
     assert (tmp_path / "cut.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cut.csv", "pages.csv", "whole.csv"]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_batches_of_few_bytes_leave_no_trace_either(model, pages, tmp_path, monkeypatch, suffix):
+    source = tmp_path / f"in{suffix}"
+    tag(model, pages, source)
+    tag(model, source, tmp_path / "whole.jsonl", column="again")
+    monkeypatch.setattr(module, "stream", partial(module.stream, batch_bytes=300))
+    tag(model, source, tmp_path / "cut.jsonl", column="again")
+    assert (tmp_path / "cut.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
 def test_an_existing_file_is_refused_and_unchanged(model, pages, tmp_path):

@@ -12,8 +12,11 @@ from dataclasses import replace
 import pytest
 import torch
 
+from tagwright import lock
 from tagwright.assemble.tag import tag, tag_file
-from tagwright.errors import DataError, SettingsError
+from tagwright.errors import DataError, InUseError, SettingsError, WriteError
+
+from ..full_disk import room
 
 
 def stopping_after(calls):
@@ -124,3 +127,60 @@ def test_going_on_with_other_options_is_refused(model, pages, tmp_path, small_sh
         tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
     with pytest.raises((DataError, SettingsError), match="another"):
         tag(model, pages, tmp_path / "out.csv", resume=True, **options)
+
+
+def test_of_two_at_once_the_second_is_told_of_the_first(model, pages, tmp_path, small_shards, monkeypatch):
+    monkeypatch.setattr(lock, "PATIENCE", 0.05)
+    out, refused = tmp_path / "out.csv", []
+
+    def second(rows):
+        for flags in ({}, {"resume": True}, {"overwrite": True}):
+            with pytest.raises(InUseError, match=r"out\.csv\.shards is in use by process"):
+                tag(model, pages, out, **flags)
+        refused.append(rows)
+
+    tag(model, pages, tmp_path / "whole.csv")
+    tag(model, pages, out, progress=second)
+    assert (sum(refused), out.read_bytes()) == (103, (tmp_path / "whole.csv").read_bytes())
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.jsonl", "out.parquet"])
+@pytest.mark.parametrize("size", [200, 2_200, 6_500])
+def test_a_disk_that_takes_no_more_is_one_message_and_the_run_goes_on(model, pages, tmp_path, small_shards, name, size):
+    whole = tmp_path / f"whole{name[3:]}"
+    tag(model, pages, whole)
+    (tmp_path / "full").mkdir()
+    out = tmp_path / "full" / name
+    for flags in ({}, {"resume": True}):
+        with room(size), pytest.raises(WriteError, match=f"cannot write {tmp_path}/full/.*{name}"):
+            tag(model, pages, out, **flags)
+    tag(model, pages, out, resume=True)
+    assert out.read_bytes() == whole.read_bytes()
+    assert [path.name for path in out.parent.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("content", ["", "{", None])
+def test_shards_of_nobody_knows_what_are_started_over(model, pages, tmp_path, small_shards, content):
+    """A full disk left an empty about.json, at which --resume ended with a traceback."""
+    tag(model, pages, tmp_path / "whole.csv")
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
+    about, counted = tmp_path / ".out.csv.shards" / "about.json", []
+    about.unlink() if content is None else about.write_text(content)
+    tag(model, pages, tmp_path / "out.csv", resume=True, progress=counted.append)
+    assert (counted[0], (tmp_path / "out.csv").read_bytes()) == (0, (tmp_path / "whole.csv").read_bytes())
+
+
+def test_shards_that_a_kill_left_after_the_end_are_no_unfinished_run(model, pages, tmp_path, small_shards):
+    (tmp_path / ".out.csv.shards").mkdir()
+    (tmp_path / ".out.csv.shards" / "shard-000001.data").write_text("half")
+    tag(model, pages, tmp_path / "out.csv")
+    assert {path.name for path in tmp_path.iterdir()} == {"out.csv", "pages.csv"}
+
+
+def test_a_file_of_a_person_among_the_shards_stays(model, pages, tmp_path, small_shards):
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
+    (tmp_path / ".out.csv.shards" / "notes.txt").write_text("mine")
+    tag(model, pages, tmp_path / "out.csv", overwrite=True)
+    assert [path.name for path in (tmp_path / ".out.csv.shards").iterdir()] == ["notes.txt"]

@@ -64,6 +64,23 @@ def test_a_cell_that_a_spreadsheet_would_run_is_made_inert(cell):
         assert inert(pa.table({"a": pa.array([cell], kind)}))["a"].to_pylist() == [f"'{cell}"]
 
 
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
+def test_a_column_name_that_a_spreadsheet_would_run_is_made_inert(name):
+    """Whatever the column holds."""
+    for cells in (pa.array(["x"]), pa.array([1]), pa.array([["x"]])):
+        assert inert(pa.table({"a": [0], name: cells})).column_names == ["a", f"'{name}"]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [pa.array(["=1", None]).dictionary_encode(), pa.array([b"=1", None]), pa.array([b"=1", None], pa.binary(2))],
+    ids=["categories", "bytes", "bytes-of-one-length"],
+)
+def test_cells_that_become_text_in_a_csv_file_are_made_inert(cells, tmp_path):
+    writer(tmp_path / "o.csv").write(inert(pa.table({"a": cells})), tmp_path / "o.csv", header=True)
+    assert (tmp_path / "o.csv").read_text().split("\n")[1] == '"\'=1"'
+
+
 @pytest.mark.parametrize("cell", ["x=1", "a-b", " =1", "", None, "'=1", "x\n=1"])
 def test_other_cells_stay_as_they_are(cell):
     assert inert(pa.table({"a": pa.array([cell], pa.string())}))["a"].to_pylist() == [cell]

@@ -116,7 +116,7 @@ def test_what_cannot_be_read_is_not_said_to_be_unwritable(call, tmp_path, texts,
     assert f"error: cannot read {tmp_path / 'comparison' / 'runs.jsonl'}: Is a directory" in ledger.err
     manifest = call("tag", tmp_path / "model", texts, "--out", tmp_path / "tags.csv")
     assert manifest.code == 2
-    assert f"error: cannot read {tmp_path / 'model' / 'manifest.json'}: Is a directory" in manifest.err
+    assert f"error: {tmp_path / 'model' / 'manifest.json'} is not a regular file" in manifest.err
 
 
 def test_lines_on_a_terminal_break_between_words(monkeypatch, capsys):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tagwright import parts
-from tagwright.embed import Tokeniser, load_tokeniser
+from tagwright.embed import Tokeniser, _texts, load_tokeniser
 
 TEXTS = ["red apple pie", "red pie, green pie", "", "Zürich 手机 apple", "apple apple red"]
 # one that belongs to a pretrained encoder is tested with that
@@ -37,6 +37,21 @@ def test_a_text_has_the_same_ids_alone(name: str):
     for row, text in enumerate(TEXTS):
         alone = tokeniser.encode([text])
         assert (alone.ids == whole.ids[whole.offsets[row] : whole.offsets[row + 1]]).all()
+
+
+@pytest.mark.parametrize(("rows", "size"), [(2, 1 << 20), (10_000, 1), (10_000, 40)])
+def test_slices_of_any_size_give_the_same_tokeniser_and_ids(
+    name: str, rows: int, size: int, monkeypatch: pytest.MonkeyPatch
+):
+    whole = trained(name)
+    ids, words = whole.encode(pa.chunked_array([TEXTS])), whole.encode_words(TEXTS)
+    monkeypatch.setattr(_texts, "SLICE", rows)
+    monkeypatch.setattr(_texts, "SLICE_BYTES", size)
+    sliced = trained(name)
+    found = sliced.encode(pa.chunked_array([TEXTS]))
+    assert (found.ids == ids.ids).all()
+    assert (found.offsets == ids.offsets).all()
+    assert sliced.encode_words(TEXTS).words == words.words
 
 
 def test_the_same_texts_and_seed_give_the_same_ids(name: str):

@@ -1,9 +1,12 @@
 """Thresholds against brute force over every cut."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
+from tagwright import decide
 from tagwright.decide.threshold import (
     MICRO,
     PULLS,
@@ -14,6 +17,7 @@ from tagwright.decide.threshold import (
     fit_thresholds,
 )
 from tagwright.errors import ShapeError
+from tagwright.plain import plain
 
 
 def made(rows: int = 41, labels: int = 7, *, seed: int = 0, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -210,3 +214,12 @@ def test_cuts_drawn_to_zero_end_there() -> None:
     drawn = fit_thresholds(scores, truth, shrink=5, to_zero=True)
     np.testing.assert_allclose(drawn, own * positives / (positives + 5))
     np.testing.assert_allclose(fit_thresholds(scores, truth, shrink=1e15, to_zero=True), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("thresholds", [np.array([0.5, np.inf, 1.0]), np.array(np.inf), np.array(0.5)])
+def test_a_threshold_that_no_score_passes_is_saved_and_loaded(thresholds):
+    """Where dev has no positives there is none that does, and JSON has no number for it."""
+    saved = json.dumps(plain(decide.as_dict(Threshold(thresholds), "abc")))
+    again, scores = decide.loaded("threshold", json.loads(saved), "abc"), np.array([[9.0, 9.0, 0.0]])
+    assert again.thresholds.tolist() == thresholds.tolist()
+    assert again.choose(scores, scores).tolist() == (scores > thresholds).tolist()

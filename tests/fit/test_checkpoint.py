@@ -4,9 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from tagwright.errors import ModelError
+from tagwright.errors import ModelError, WriteError
 from tagwright.fit.checkpoint import Checkpoint, load_last, save, snapshot
 from tagwright.fit.optimiser import build_optimiser
+
+from ..full_disk import room
 
 HISTORY = {"rows": [{"step": 1, "score": 0.1}], "loss": 0.1 + 0.2, "steps": 3}
 
@@ -132,3 +134,18 @@ def test_rates_on_a_device_are_saved_as_numbers(tmp_path):
     assert not any("capturable" in group for group in groups)
     optimiser.load_state_dict(load_last(tmp_path, fingerprint="mine").optimiser)
     step_once(network, optimiser)
+
+
+def test_a_disk_that_takes_no_more_is_said_and_the_last_checkpoint_stays(tmp_path):
+    save(checkpoint(), tmp_path)
+    with room(100), pytest.raises(WriteError, match=f"cannot write {tmp_path}/step-000000009: "):
+        save(checkpoint()._replace(step=9), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["step-000000003"]
+    assert load_last(tmp_path, fingerprint="mine").step == 3
+
+
+def test_what_a_kill_left_of_another_step_takes_no_room(tmp_path):
+    (tmp_path / ".step-000000004.part").mkdir()
+    (tmp_path / ".step-000000004.part" / "weights.safetensors").write_text("half")
+    save(checkpoint(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["step-000000003"]

@@ -1,5 +1,6 @@
 """The label space: stable order, counts, encoding by name."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -79,4 +80,23 @@ def test_decode_undoes_encode() -> None:
 def test_saved_space_comes_back_the_same(tmp_path: Path) -> None:
     space = LabelSpace.of([["größe"], ["長い", "größe"]], exclusive=False)
     space.save(tmp_path / "labels.json")
-    assert LabelSpace.load(tmp_path / "labels.json") == space
+    assert LabelSpace.from_dict(json.loads((tmp_path / "labels.json").read_text(encoding="utf-8"))) == space
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"names": ["a", "a"], "counts": [1, 1]},
+        {"names": ["a", 1], "counts": [1, 1]},
+        {"names": "ab", "counts": [1, 1]},
+        {"names": [], "counts": []},
+        {"names": ["a", "b"], "counts": [1]},
+        {"names": ["a", "b"], "counts": [1, -1]},
+        {"names": ["a", "b"], "counts": [1, 1.5]},
+        {"names": ["a", "b"]},
+        {"names": ["a", "b"], "counts": [1, 1], "exclusive": "yes"},
+    ],
+)
+def test_what_is_no_space_is_refused(content) -> None:
+    with pytest.raises((ValueError, KeyError)):
+        LabelSpace.from_dict({"exclusive": False, **content})

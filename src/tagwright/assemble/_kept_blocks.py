@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from tagwright.assemble.deletions import Falls
 from tagwright.embed._words import WordTokens
 from tagwright.errors import ModelError
+from tagwright.files import replaced, write_text
 from tagwright.inference import choice_dict
 from tagwright.model import Model
 
@@ -39,7 +40,7 @@ class KeptBlocks:
             )
         remove_blocks(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        _write(about, lambda path: path.write_text(str(fingerprint), encoding="utf-8"))
+        write_text(about, str(fingerprint))
 
     def texts(self, look: Callable[[], tuple[np.ndarray, csr_array]]) -> tuple[np.ndarray, csr_array]:
         """What `look` finds, or found in the earlier run: a GPU need not give the same bits again."""
@@ -49,7 +50,7 @@ class KeptBlocks:
         if not path.exists():
             selected, full = look()
             csr = {"data": full.data, "indices": full.indices, "indptr": full.indptr, "shape": np.array(full.shape)}
-            _write(path, lambda aside: _save(aside, selected=selected, **csr))
+            _save(path, selected=selected, **csr)
         with np.load(path) as kept:
             parts = kept["data"], kept["indices"], kept["indptr"]
             return kept["selected"], csr_array(parts, shape=tuple(kept["shape"].tolist()))
@@ -69,8 +70,7 @@ class KeptBlocks:
     def keep(self, number: int, falls: Falls) -> None:
         """Write a block; it is there as a whole or not at all."""
         if self.folder is not None:
-            content = {name: np.asarray(value) for name, value in falls._asdict().items()}
-            _write(self._path(number), lambda aside: _save(aside, **content))
+            _save(self._path(number), **{name: np.asarray(value) for name, value in falls._asdict().items()})
 
     def _path(self, number: int) -> Path:
         return Path(str(self.folder)) / f"block-{number:06d}.npz"
@@ -108,11 +108,5 @@ def fingerprint(model: Model, words: WordTokens, labels: pa.ChunkedArray, about:
 
 
 def _save(path: Path, **arrays: np.ndarray) -> None:
-    with path.open("wb") as file:
+    with replaced(path) as aside, aside.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
-
-
-def _write(path: Path, make: Callable[[Path], Any]) -> None:
-    aside = path.with_name(path.name + ".part")
-    make(aside)
-    aside.replace(path)

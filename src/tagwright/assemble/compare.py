@@ -1,11 +1,10 @@
 """Objectives × encoders × seeds on one split: every run kept as it ends, then what sets them apart, and a sentence."""
 
-import json
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from tagwright.assemble.attempts import Attempts
 from tagwright.assemble.bench import Bench, Ready, device_name
 from tagwright.assemble.compared import compared
 from tagwright.assemble.dev import Watched
+from tagwright.assemble.differing import differing
 from tagwright.assemble.fit import can_report, read_for
 from tagwright.assemble.ledger import Ledger
 from tagwright.assemble.planned import Planned, Source, plan, source_of
@@ -24,20 +24,20 @@ from tagwright.assemble.train import check
 from tagwright.assemble.watch import Lines, Watch
 from tagwright.bundle import versions
 from tagwright.errors import ModelError, SettingsError
+from tagwright.files import write_json, write_text
 from tagwright.folder import require_ours
+from tagwright.lock import LOCK, holds_files, locked, require_free
 from tagwright.merge import merge, side_by_side
 from tagwright.metrics._tokens import require_measured, usual_of_tags
 from tagwright.plain import plain
-from tagwright.presets import PLAIN, row_of
 from tagwright.read import Data
 from tagwright.read.data import Task
 from tagwright.read.split import split as split_data
 from tagwright.report import CompareFacts, compare_report
-from tagwright.sections import HEADS
 from tagwright.settings import Settings, check_settings
 
 LEDGER, SUMMARY, REPORT, PAGES = "runs.jsonl", "results.json", "report.html", "runs"
-MARKS = (LEDGER, SUMMARY)  # what tells a folder for a comparison
+MARKS = (LEDGER, SUMMARY, LOCK)  # what tells a folder for a comparison
 HEAVY = ("gains", "curves", "reliability", "exchanges", "flips", "bands", "settings")  # of the report alone
 
 
@@ -86,9 +86,8 @@ def compare_folder(
     given = _below(given, variants, encoders, say)
     for variant in variants:
         check_settings(merge(given, variant.settings))
-    require_ours(out, MARKS, "comparison")
-    if out.exists() and not (resume or overwrite):
-        raise ModelError(f"{out} exists; go on with --resume, or start over with --overwrite")
+    require_free(out)
+    _refuse(out, may_stand=resume or overwrite)
     data, first = read_for(source, merge(given, variants[0].settings))
     recipe = replace(
         _recipe(source, given, variants, encoders or [first.encoder.name]),
@@ -104,24 +103,26 @@ def compare_folder(
     looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
     bench = Bench({source: ground}, looks_on.say)
     ready = _checked(runs, bench, looks_on.say)
-    if overwrite and not resume:
-        _clear(out)
     making = Making(
         sources={source: ground}, teachers=out / "teachers", detail=True, pages=out / PAGES if can_report() else None
     )
-    ledger = Ledger(out / LEDGER, looks_on.say)
-    for _ in make(runs, making, ledger, jobs=jobs, watch=looks_on, made={"versions": versions()}, bench=bench):
-        pass
-    shutil.rmtree(out / "teachers", ignore_errors=True)  # they have served
-    facts = replace(
-        compared(recipe, runs, ledger, ready, swept, looks_on.say),
-        differing=apart,
-        settings=first.as_dict(),
-        device=device_name(first),
-        seconds=time.monotonic() - started,
-    )
-    failed = sum("failed" in ledger.rows[run.key] for run in runs)
-    return Comparison(facts=facts, failed=failed, report=_write(facts, failed, out, looks_on.say))
+    with locked(out):
+        _refuse(out, may_stand=resume or overwrite)  # another comparison may have ended since
+        if overwrite and not resume:
+            _clear(out)
+        ledger = Ledger(out / LEDGER, looks_on.say)
+        for _ in make(runs, making, ledger, jobs=jobs, watch=looks_on, made={"versions": versions()}, bench=bench):
+            pass
+        shutil.rmtree(out / "teachers", ignore_errors=True)  # they have served
+        facts = replace(
+            compared(recipe, runs, ledger, ready, swept, looks_on.say),
+            differing=apart,
+            settings=first.as_dict(),
+            device=device_name(first),
+            seconds=time.monotonic() - started,
+        )
+        failed = sum("failed" in ledger.rows[run.key] for run in runs)
+        return Comparison(facts=facts, failed=failed, report=_write(facts, failed, out, looks_on.say))
 
 
 def _below(
@@ -248,54 +249,11 @@ def _checked(runs: Sequence[Planned], bench: Bench, say: Callable[[str], None]) 
     return ready
 
 
-def differing(chosen: Mapping[str, Settings | None]) -> dict[str, dict[str, Any]]:
-    """Settings beside the objective's own choices that are not the same for all: setting -> objective -> value.
-
-    A section that only some have (a regulariser) is "on" for these and "none" for the others; its settings are compared
-    among those that have it.
-    """
-    plain_of = {objective: settings.as_dict() for objective, settings in chosen.items() if settings is not None}
-    for values in plain_of.values():
-        values |= {f"{HEADS}.{head}": own for head, own in _by_head(values.pop(HEADS, {}))}
-    sections = dict.fromkeys(section for values in plain_of.values() for section in values)
-    result = _replaced({name: settings for name, settings in chosen.items() if settings is not None})
-    for section in (name for name in sections if name not in ("objective", *PLAIN, "loss")):
-        own = {objective: values.get(section, "none") for objective, values in plain_of.items()}
-        tables = {objective: values for objective, values in own.items() if values != "none"}
-        if 0 < len(tables) < len(own):
-            result[section] = {objective: "on" if objective in tables else "none" for objective in own}
-        result |= {f"{section}.{key}": found for key, found in _differing_keys(tables).items()}
-    return result
-
-
-def _by_head(heads: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What each head has of its own, a part's settings with the part's name before them; nothing of its objective."""
-    for head, own in heads.items():
-        parts_of = {name: values for name, values in own.items() if isinstance(values, Mapping)}
-        plain = {key: value for key, value in own.items() if key not in ("objective", *parts_of)}
-        kept = {name: values for name, values in parts_of.items() if name not in ("loss", *PLAIN)}
-        dotted = {f"{name}.{key}": value for name, values in kept.items() for key, value in values.items()}
-        yield head, plain | dotted
-
-
-def _replaced(chosen: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:
-    """Parts of an objective that are not its own, because the command chose others: section -> objective -> part."""
-    result: dict[str, dict[str, Any]] = {}
-    for section in ("loss", *PLAIN):
-        parts_of = {name: getattr(settings, section).name for name, settings in chosen.items()}
-        own = {name: side_by_side(row_of(settings.objective))[section]["name"] for name, settings in chosen.items()}
-        if parts_of != own:
-            result[f"{section}.name"] = parts_of
-    return result
-
-
-def _differing_keys(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Setting -> objective -> value, of one section's settings that are not the same for all."""
-    alike = len({values.get("name") for values in tables.values()}) == 1
-    # parts of different names have settings of their own, which nobody could compare
-    keys = {key: None for values in tables.values() for key in values} if alike else ("name",)
-    every = {key: {name: values.get(key) for name, values in tables.items()} for key in keys}
-    return {key: found for key, found in every.items() if any(a != b for a, b in pairwise(found.values()))}
+def _refuse(out: Path, *, may_stand: bool) -> None:
+    """Refuse a folder of others, and a comparison unless it `may_stand`."""
+    require_ours(out, MARKS, "comparison")
+    if holds_files(out) and not may_stand:
+        raise ModelError(f"{out} exists; go on with --resume, or start over with --overwrite")
 
 
 def _clear(out: Path) -> None:
@@ -309,12 +267,12 @@ def _clear(out: Path) -> None:
 def _write(facts: CompareFacts, failed: int, out: Path, say: Callable[[str], None]) -> Path | None:
     """Write the summary, then the report; if the report fails, the summary stands."""
     content = Comparison(facts=facts, failed=failed, report=None).as_dict()
-    (out / SUMMARY).write_text(json.dumps(plain(content)), encoding="utf-8")
+    write_json(out / SUMMARY, plain(content))
     if not can_report():
         return None
     (out / REPORT).unlink(missing_ok=True)  # of an earlier comparison in this folder
     page = Attempts(say).of("the report", lambda: compare_report(facts), None)
     if page is None:
         return None
-    (out / REPORT).write_text(page, encoding="utf-8")
+    write_text(out / REPORT, page)
     return out / REPORT

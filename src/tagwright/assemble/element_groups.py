@@ -1,6 +1,7 @@
 """The words that labels depend on, found in data by a model in a folder, and which labels they excuse; as a file."""
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tagwright.assemble.score import known_rows, labelled_rows, read_for_model
 from tagwright.errors import SettingsError
 from tagwright.labels.elements import excused, write_elements
 from tagwright.labels.suggest import Pair
+from tagwright.lock import holds_files, locked, require_free
 from tagwright.model import Model
 from tagwright.read import Data
 from tagwright.read.split import split as split_data
@@ -62,18 +64,22 @@ def find_element_groups(
     """Find elements and write them to `out`, if given; until then what is done is kept beside it. None is an error."""
     given = {"split": "train", "threshold": THRESHOLD, "select": "correct", **checked_options(ELEMENTS, options)}
     check_out(out, ".csv", overwrite=overwrite)
-    blocks = _blocks(out, resume=given.get("resume", False), overwrite=overwrite)
+    resume = bool(given.get("resume"))
+    blocks = _blocks(out, resume=resume, overwrite=overwrite)
     model = asked_model(given)
     data, warnings = _with_split(read_for_model(model, source, columns).alone(model.first), model, given["split"])
     name, table = labelled_rows(data, given["split"])
     known_rows(model.primary.space, table, source)  # refuses a model of other labels
     asked = {"threshold": given["threshold"], "select": given["select"]}
-    same = bool(given.get("resume"))
-    found = find_elements(model, table, progress=progress, folder=blocks, same=same, **asked)
-    if out is not None and len(found.elements):
-        write_elements(out, found.elements)
-    if blocks is not None:
-        remove_blocks(blocks)
+    with nullcontext() if blocks is None else locked(blocks):
+        check_out(out, ".csv", overwrite=overwrite)  # another run may have ended since
+        if blocks is not None and not resume:
+            remove_blocks(blocks)
+        found = find_elements(model, table, progress=progress, folder=blocks, same=resume, **asked)
+        if out is not None and len(found.elements):
+            write_elements(out, found.elements)
+        if blocks is not None:
+            remove_blocks(blocks)
     _require_some(found, given["threshold"])
     pairs, excusing = _pairs(model, table, found)
     return ElementGroups(
@@ -103,10 +109,11 @@ def _blocks(out: Path | None, *, resume: bool, overwrite: bool) -> Path | None:
             raise SettingsError("--resume goes on with a file that was under way; name it with --out")
         return None
     folder = out.with_name(f".{out.name}.blocks")
-    if folder.exists() and not (resume or overwrite):
-        raise SettingsError(f"an unfinished run stands in {folder}; go on with --resume or start over with --overwrite")
-    if not resume:
-        remove_blocks(folder)
+    require_free(folder)
+    if holds_files(folder) and not (resume or overwrite):
+        raise SettingsError(
+            f"an unfinished run stands in {folder}; go on with --resume, start over with --overwrite, or delete it"
+        )
     return folder
 
 

@@ -80,13 +80,13 @@ def found_elements(teaching: Teaching, mask: ElementMask) -> Elements:
         found = _find(teaching, mask, path.with_suffix(".blocks"))
         with run.ranks.together():
             if run.ranks.first:
-                _write(path, found)
+                write_elements(path, found)
                 shutil.rmtree(path.with_suffix(".blocks"), ignore_errors=True)
     with run.ranks.together():
         elements = _read(path)
         lasting = run.lasting("elements.csv")
         if lasting is not None and run.ranks.first and len(elements):
-            _write(lasting, elements)
+            write_elements(lasting, elements)
     return elements
 
 
@@ -130,12 +130,6 @@ def _told(run: Run) -> Callable[[int, int], None]:
             raise Interrupted("stopped while words are looked for; what was scored is kept, go on with --resume")
 
     return progress
-
-
-def _write(path: Path, elements: Elements) -> None:
-    aside = path.with_suffix(".part")
-    write_elements(aside, elements)
-    aside.replace(path)
 
 
 def _read(path: Path) -> Elements:

@@ -15,6 +15,7 @@ from tagwright.assemble.score import own_columns, read_for_model
 from tagwright.errors import DataError, SettingsError, some, unknown
 from tagwright.explain.attention import depth_of, label_attention, layers_named
 from tagwright.explain.correlation import alike_order, label_correlation, likeness
+from tagwright.files import write_text
 from tagwright.labels.space import LabelSpace
 from tagwright.model import Model
 from tagwright.read import Data
@@ -51,7 +52,7 @@ def explain_folder(
     facts = replace(facts, warnings=(*warnings, *facts.warnings))
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(attention_report(facts), encoding="utf-8")
+        write_text(out, attention_report(facts))
     return facts
 
 

@@ -1,9 +1,7 @@
 """`fit` from a source to a model folder, its run folder and its report."""
 
-import json
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,18 +9,30 @@ from typing import Any
 
 from tagwright import bundle
 from tagwright.assemble.attempts import Attempts
-from tagwright.assemble.decided import Fitted, decided, undecided
+from tagwright.assemble.decided import Fitted, Trained, decided, undecided
 from tagwright.assemble.dev import Watched
 from tagwright.assemble.exact import is_exact
 from tagwright.assemble.facts import card_facts, fit_facts, other_facts, refitted_on
 from tagwright.assemble.prepare import Prepared, prepare
 from tagwright.assemble.ranks import check_ranks
+from tagwright.assemble.run_folder import (
+    REPORT,
+    clear_run,
+    clear_state,
+    held_by,
+    read_outcome,
+    refuse_run,
+    run_folder,
+    write_outcome,
+    write_pages,
+)
 from tagwright.assemble.sheets import with_cut
 from tagwright.assemble.train import check, train
-from tagwright.assemble.training import OF_HEAD, Progress, Run, nothing, silent
-from tagwright.errors import ModelError, SettingsError
+from tagwright.assemble.training import Progress, Run, nothing, silent
+from tagwright.errors import ModelError, SettingsError, WriteError
 from tagwright.fit.ranks import ALONE, Ranks
-from tagwright.folder import named, require_model, require_ours
+from tagwright.folder import named, require_model
+from tagwright.lock import require_free
 from tagwright.named_heads import HeadChoice, sources
 from tagwright.read import Data, read_data
 from tagwright.read.data import HeadColumns, of_head
@@ -30,11 +40,8 @@ from tagwright.report import fit_report, model_card
 from tagwright.report.facts import CardFacts
 from tagwright.settings import Settings, check_settings, resolve
 
-PHASES = ("fit", "refit", "teacher")
-REPORT = "report.html"  # of the first head; of another its name is in it
 UNDESCRIBED = "# A text tagger made with Tagwright\n"
 UNDECIDED = f"{UNDESCRIBED}\n## Decision rule\n\nNot fitted yet: `tagwright decide` does that.\n"
-RUN_MARKS = (*PHASES, "outcome.json", REPORT)  # what tells a run folder for ours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,28 +95,43 @@ def fit_folder(
     Of several processes (`ranks`) all read and train, and the first alone writes and speaks.
     """
     out = named(out)  # a path by its name stays true when the folder that it was named from is replaced
-    folder = run_folder(out)
+    folder, replaces = run_folder(out), overwrite or resume
     say, progress = (say, progress) if ranks.first else (nothing, silent)
+    model_may_stand = overwrite or (resume and folder.exists())
     with ranks.together():  # what one refuses, all refuse, and none writes before all have looked
         check_settings(given)  # all faults of the settings, before a large file is read
-        _refuse_model(out, may_stand=overwrite or (resume and folder.exists()))
+        require_free(folder)
+        _refuse_model(out, may_stand=model_may_stand)
         prepared, settings = _prepared(source, given, say, ranks)
-        _refuse_run(folder, may_stand=overwrite or resume)
-        finished = resume and out.exists() and (folder / "outcome.json").exists()
-        if finished:
-            done = _finished(out, folder, prepared.fingerprint(settings))
-            return replace(done, label_names=prepared.space.names, heads=_head_outcomes(prepared, done.heads))
-    with ranks.together():
-        if overwrite and not resume and ranks.first:
-            _clear(folder, ("elements.csv", *_of_heads(folder), *RUN_MARKS))  # marks last: a kill leaves a run folder
-    with _kept_if_filled(folder) if ranks.first else nullcontext():
+        require_free(folder)  # reading may have taken long
+        _refuse_model(out, may_stand=model_may_stand)
+        refuse_run(folder, may_stand=replaces)
+        fingerprint = prepared.fingerprint(settings)
+        done = _finished(out, prepared, fingerprint) if resume else None
+    if ranks.all(done is not None) and done is not None:
+        return done
+    with held_by(ranks, folder):
+        with ranks.together():  # another run may have ended since
+            _refuse_model(out, may_stand=model_may_stand)
+            refuse_run(folder, may_stand=replaces)
+            done = _finished(out, prepared, fingerprint) if resume else None
+            if overwrite and not resume and ranks.first:
+                clear_run(folder)
+        if done is not None:
+            return done
         trained = train(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
+        return _saved(trained, out, fingerprint, say, ranks, replaces=replaces)
+
+
+def _saved(
+    trained: Trained, out: Path, fingerprint: str, say: Callable[[str], None], ranks: Ranks, *, replaces: bool
+) -> Outcome:
+    """Write the model before anything else is made of it; then its decision and all that tells of it."""
     with ranks.together():
-        if ranks.first:  # before anything else is made of it
-            bundle.save(undecided(trained), out, card=UNDECIDED, overwrite=overwrite or resume)
+        if ranks.first:
+            bundle.save(undecided(trained), out, card=UNDECIDED, overwrite=replaces)
         with _saved_already(out):
-            fingerprint = prepared.fingerprint(settings)
-            return _outcome(prepared, decided(trained), out, fingerprint, say, writes=ranks.first)
+            return _outcome(trained.prepared, decided(trained), out, fingerprint, say, writes=ranks.first)
 
 
 @contextmanager
@@ -117,6 +139,8 @@ def _saved_already(out: Path) -> Iterator[None]:
     """What goes wrong inside does not take the trained model with it."""
     try:
         yield
+    except WriteError:
+        raise
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ModelError(
@@ -152,7 +176,7 @@ def _outcome(
         attempts = Attempts(say)
         card = attempts.of("the model card", lambda: model_card(card_of(prepared, fitted)), UNDESCRIBED)
         bundle.rewrite(fitted.model, out, card=card)
-        report = attempts.of("the report", lambda: write_report(prepared, fitted, folder), None)
+        report = write_pages(folder, attempts.of("the report", lambda: report_pages(prepared, fitted), {}))
     heads = _head_outcomes(prepared, {name: head.metrics["metrics"] for name, head in fitted.model.heads.items()})
     first = heads.get(prepared.first)
     outcome = Outcome(
@@ -167,16 +191,9 @@ def _outcome(
         refitted_on=refitted_on(prepared, fitted),
     )
     if writes:
-        done = {**outcome.as_dict(), "fingerprint": fingerprint}
-        (folder / "outcome.json").write_text(json.dumps(done), encoding="utf-8")
-        _clear(folder, (*PHASES, *_of_heads(folder, ())))  # the model stands; its checkpoints have served
+        write_outcome(folder, {**outcome.as_dict(), "fingerprint": fingerprint})
+        clear_state(folder)  # the model stands; its checkpoints have served
     return outcome
-
-
-def run_folder(out: Path) -> Path:
-    """Where the run of a model folder keeps its state and report."""
-    out = named(out)
-    return out.with_name(f"{out.name}.run")
 
 
 def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
@@ -202,13 +219,15 @@ def found_head(choice: HeadChoice, found: HeadColumns) -> HeadChoice:
 
 def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
     """The HTML report of a run, one for each head; None where the plotting libraries are missing."""
+    return write_pages(folder, report_pages(prepared, fitted))
+
+
+def report_pages(prepared: Prepared, fitted: Fitted) -> dict[str, str]:
+    """The HTML reports by the names of their files."""
     if not can_report():
-        return None
-    for name in fitted.heads:
-        page = fit_report(fit_facts(prepared.answered(name), fitted.alone(name)))
-        path = REPORT if name == prepared.first else f"report-{name}.html"
-        (folder / path).write_text(page, encoding="utf-8")
-    return folder / REPORT
+        return {}
+    names = {name: REPORT if name == prepared.first else f"report-{name}.html" for name in fitted.heads}
+    return {path: fit_report(fit_facts(prepared.answered(name), fitted.alone(name))) for name, path in names.items()}
 
 
 def card_of(prepared: Prepared, fitted: Fitted) -> CardFacts:
@@ -229,47 +248,23 @@ def _refuse_model(out: Path, *, may_stand: bool) -> None:
         raise ModelError(f"{out} exists; choose another --out, or replace it with --overwrite")
 
 
-def _refuse_run(folder: Path, *, may_stand: bool) -> None:
-    require_ours(folder, (*RUN_MARKS, *_of_heads(folder)), "run folder")
-    if folder.exists() and not may_stand:
-        raise ModelError(f"an unfinished run stands in {folder}; go on with --resume, or start over with --overwrite")
-
-
-def _clear(folder: Path, names: Sequence[str]) -> None:
-    for name in names:
-        shutil.rmtree(folder / name, ignore_errors=True)
-        if (folder / name).is_file():
-            (folder / name).unlink()
-
-
-@contextmanager
-def _kept_if_filled(folder: Path) -> Iterator[None]:
-    """Makes the folder; a failure that left no file in it takes it away again."""
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        if not any(path.is_file() for path in folder.rglob("*")):
-            shutil.rmtree(folder)
-        raise
-
-
-def _finished(out: Path, folder: Path, fingerprint: str) -> Outcome:
-    content = json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
+def _finished(out: Path, prepared: Prepared, fingerprint: str) -> Outcome | None:
+    """What a finished run came to; None where there is none. One of other data or settings is an error."""
+    content = read_outcome(run_folder(out)) if out.exists() else None
+    if content is None:
+        return None
     if content["fingerprint"] != fingerprint:
         raise ModelError(f"{out} is finished, with other data or settings; choose another --out, or use --overwrite")
-    report = Path(content["report"]) if content["report"] else None
     return Outcome(
         model=out,
-        report=report,
+        report=Path(content["report"]) if content["report"] else None,
         metrics=content["metrics"],
         rows=content["rows"],
         seconds=content["seconds"],
         refitted_on=content.get("refitted_on"),
         tokens=content.get("tokens"),
-        heads={
-            name: HeadOutcome(metrics=found, label_names=(), rows=0) for name, found in content.get("heads", {}).items()
-        },
+        label_names=prepared.space.names,
+        heads=_head_outcomes(prepared, content.get("heads", {})),
     )
 
 
@@ -285,17 +280,11 @@ def _head_outcomes(prepared: Prepared, metrics: Mapping[str, Any]) -> dict[str, 
     return {name: _head_outcome(prepared, name, metrics[name]) for name in prepared.heads}
 
 
-def _head_outcome(prepared: Prepared, name: str, metrics: Any) -> HeadOutcome:
-    found = metrics.metrics if isinstance(metrics, HeadOutcome) else metrics
+def _head_outcome(prepared: Prepared, name: str, metrics: Mapping[str, float]) -> HeadOutcome:
     head, table = prepared.heads[name], of_head(prepared.tables["dev"], name)
     rows = table.num_rows - table["tags" if head.tags_tokens else "labels"].null_count
     tokens = int((head.tags["dev"] >= 0).sum()) if head.tags is not None else None
-    return HeadOutcome(metrics=found, label_names=head.space.names, rows=rows, tokens=tokens)
-
-
-def _of_heads(folder: Path, lasting: Sequence[str] = ("report-*.html", "elements-*.csv")) -> list[str]:
-    """What heads have of their own in a run folder: the state of their teachers, and what is `lasting`."""
-    return [path.name for pattern in (f"{OF_HEAD}*", *lasting) for path in folder.glob(pattern)]
+    return HeadOutcome(metrics=metrics, label_names=head.space.names, rows=rows, tokens=tokens)
 
 
 def _metrics(fitted: Fitted) -> dict[str, float]:

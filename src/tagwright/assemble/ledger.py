@@ -2,14 +2,15 @@
 
 import base64
 import json
-import os
 import zlib
 from collections.abc import Callable, Mapping
+from os import SEEK_END
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tagwright.files import append, sync_folder, writing
 from tagwright.plain import plain
 
 
@@ -21,30 +22,28 @@ class Ledger:
 
     def __init__(self, path: Path, say: Callable[[str], None] = lambda text: None) -> None:
         self.path, self.rows = path, dict[str, dict[str, Any]]()
-        lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
-        for number, line in enumerate(lines, start=1):
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+        for number, line in ((number, line) for number, line in enumerate(lines, start=1) if line):
             try:
-                row = json.loads(line) if line else None
-            except ValueError:
-                say(f"{path.name}, line {number} is torn; its run is made again")
-                continue
-            if row is not None:
+                row = json.loads(line)
                 self.rows[row["key"]] = current(row)
+            except (ValueError, TypeError, KeyError):
+                say(f"{path.name}, line {number} is torn; its run is made again")
 
     def begin(self) -> None:
         """Make the file: it tells the folder for ours from the first run on, however that ends."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.touch()
+        if self.path.exists():
+            return
+        with writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.touch()
+            sync_folder(self.path.parent)
 
     def add(self, row: dict[str, Any]) -> None:
         """Write one row, on the disk when this returns."""
         self.begin()
-        with self.path.open("a+b") as file:
-            whole = file.tell() == 0 or _last_byte(file) == b"\n"
-            text = json.dumps(plain(row), ensure_ascii=False) + "\n"
-            file.write(("" if whole else "\n").encode() + text.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        text = json.dumps(plain(row), ensure_ascii=False) + "\n"
+        append(self.path, text.encode() if _whole(self.path) else b"\n" + text.encode())
         self.rows[row["key"]] = row
 
     def finished(self, key: str) -> dict[str, Any] | None:
@@ -111,7 +110,8 @@ def unpacked_values(text: str) -> np.ndarray:
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), "<f4")
 
 
-def _last_byte(file: Any) -> bytes:
-    file.seek(-1, os.SEEK_END)
-    found: bytes = file.read(1)
-    return found
+def _whole(path: Path) -> bool:
+    """Whether the last line of a file has its end."""
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, SEEK_END) - 1, 0))
+        return file.read(1) in (b"", b"\n")

@@ -1,6 +1,6 @@
 """Makes networks from settings and facts of the data."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from torch import Tensor
 from tagwright import parts
 from tagwright.assemble.device import forked_random
 from tagwright.assemble.slots import NO_SLOTS, slot_facts
+from tagwright.assemble.unfilled import Unfilled
 from tagwright.batches.tokens import Tokens
 from tagwright.embed import Tokeniser
 from tagwright.errors import SettingsError
@@ -77,9 +78,10 @@ def trained_network(
     *,
     sizes: tuple[int, ...],
     learned: Mapping[str, np.ndarray],
+    shapes: Collection[tuple[int, ...]],
 ) -> Network:
-    """The network of a trained model, before its weights are loaded."""
-    with forked_random():
+    """The network of a trained model, before its weights, which have these shapes, are loaded."""
+    with forked_random(), Unfilled(shapes):
         encoder = _encoder(inference, sizes=sizes, learned=learned)
         made = {
             name: _head(

@@ -7,6 +7,7 @@ from tagwright import bundle
 from tagwright.assemble.facts import score_facts
 from tagwright.assemble.score import labelled_rows, read_for_model, score
 from tagwright.errors import SettingsError
+from tagwright.files import write_text
 from tagwright.report import fit_report
 
 
@@ -31,4 +32,4 @@ def report_folder(
     scored = score(model, data, split=split)
     table = labelled_rows(data, split, "tags" if model.tags_tokens else "labels")[1]
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(fit_report(score_facts(model, scored, table, source)), encoding="utf-8")
+    write_text(out, fit_report(score_facts(model, scored, table, source)))

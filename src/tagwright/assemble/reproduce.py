@@ -18,7 +18,9 @@ from tagwright.assemble.standings import standings
 from tagwright.assemble.watch import Lines, Watch
 from tagwright.bundle import versions
 from tagwright.errors import ModelError, TagwrightError
+from tagwright.files import write_text
 from tagwright.folder import require_ours
+from tagwright.lock import LOCK, locked, require_free
 from tagwright.merge import assigned, merge
 from tagwright.plain import plain
 from tagwright.report.draw import load_altair
@@ -62,29 +64,31 @@ def reproduce(
     require_jobs(jobs)
     recipe = read_recipe(name)
     wanted = list(dict.fromkeys(one for one, *_ in narrowed(recipe, only)))
-    require_ours(out, (LEDGER,), "folder of results")
+    require_ours(out, (LEDGER, LOCK), "folder of results")
+    require_free(out)
     sources = read_sources(recipe, wanted, data, more)
     count = seeds or recipe.seeds
     runs = plan(recipe, sources, only=only, seeds=count, device=device, more=more)
     options = {"--data": data and data.name, "--out": out.name, "--only": ",".join(only), "--seeds": seeds}
     words = [f"{key} {value}" for key, value in {**options, "--device": device}.items() if value]
     command = " ".join(["tagwright reproduce", recipe.name, *words, *(f"--set {one}" for one in more)])
-    ledger = Ledger(out / LEDGER, say)
+    with locked(out):
+        ledger = Ledger(out / LEDGER, say)
 
-    def write() -> RecipeFacts:
-        return _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)), say)
+        def write() -> RecipeFacts:
+            return _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)), say)
 
-    making = Making(sources=sources, teachers=out / "teachers")
-    looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
-    left = Counter(run.cell for run in runs if ledger.finished(run.key) is None)
-    made = {"set": list(more), "versions": versions()}
-    try:
-        for number in make(runs, making, ledger, jobs=jobs, watch=looks_on, made=made):
-            left[runs[number].cell] -= 1
-            if not left[runs[number].cell]:  # a whole table
-                write()
-    finally:  # what is there is shown, also when the rest was given up
-        facts = write()
+        making = Making(sources=sources, teachers=out / "teachers")
+        looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
+        left = Counter(run.cell for run in runs if ledger.finished(run.key) is None)
+        made = {"set": list(more), "versions": versions()}
+        try:
+            for number in make(runs, making, ledger, jobs=jobs, watch=looks_on, made=made):
+                left[runs[number].cell] -= 1
+                if not left[runs[number].cell]:  # a whole table
+                    write()
+        finally:  # what is there is shown, also when the rest was given up
+            facts = write()
     return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
 
 
@@ -202,16 +206,9 @@ def _picture(facts: RecipeFacts) -> str | None:
 def _write(out: Path, facts: RecipeFacts, say: Say) -> RecipeFacts:
     """The summary first: tables or a picture that cannot be made do not lose it. A picture that fails is said."""
     out.mkdir(parents=True, exist_ok=True)
-    _replace(out / SUMMARY, json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n")
-    _replace(out / TABLES, reproduce_report(facts))
+    write_text(out / SUMMARY, json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n")
+    write_text(out / TABLES, reproduce_report(facts))
     drawn = Attempts(say).of(PICTURE, lambda: _picture(facts), None)
     if drawn is not None:
-        _replace(out / PICTURE, drawn)
+        write_text(out / PICTURE, drawn)
     return facts
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole: a kill leaves the old one or the new one."""
-    aside = path.with_name(f"{path.name}.part")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)

@@ -24,8 +24,9 @@ from tagwright.read import Data, read_data
 from tagwright.read._find import MissingColumn
 from tagwright.read._find import whole as one_piece
 from tagwright.read.source import EMBEDDED
+from tagwright.slices import bounds, row_bytes
 
-CHUNK = 8192
+CHUNK, CHUNK_BYTES = 8192, 1 << 24  # rows and bytes of their texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,13 +211,19 @@ def _unseen_tags(space: LabelSpace, table: pa.Table) -> dict[str, int]:
     return tags_of(table, space)[1]
 
 
+def _chunks(rows: np.ndarray, column: pa.ChunkedArray) -> Iterator[np.ndarray]:
+    """Row numbers in chunks of bounded size; `column` has most of the bytes of a row."""
+    for start, stop in bounds(row_bytes(column)[rows], rows=CHUNK, size=CHUNK_BYTES):
+        yield rows[start:stop]
+
+
 def _measured_tokens(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:
     """Tokens as rows. A tag that the model does not know counts as outside, or as one that it never chooses."""
     space = model.primary.space
     whole = replace(space, names=space.names + extra, counts=space.counts + (0,) * len(extra))
     first = 0  # token, counted over all texts
-    for start in range(0, len(rows), CHUNK):
-        part = table.take(rows[start : start + CHUNK])
+    for chunk in _chunks(rows, table["tokens"]):
+        part = table.take(chunk)
         tags, offsets = tags_of(part, whole)[0], offsets_of(one_piece(part["tokens"]))
         scores = token_scores(model, flat(part["tokens"]), offsets)
         scores = Scores(*(np.pad(values, ((0, 0), (0, len(extra)))) for values in scores))
@@ -228,8 +235,7 @@ def _measured_tokens(model: Model, table: pa.Table, rows: np.ndarray, extra: tup
 def _measured(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:
     space = model.primary.space
     whole = type(space)(names=space.names + extra, counts=space.counts + (0,) * len(extra), exclusive=space.exclusive)
-    for start in range(0, len(rows), CHUNK):
-        chunk = rows[start : start + CHUNK]
+    for chunk in _chunks(rows, table["text"]):
         part = table.take(chunk)
         tokens = given_tokens(part["tokens"])[1] if model.cuts_texts and "tokens" in part.column_names else None
         scores = model.scores(part["text"], tokens=tokens)

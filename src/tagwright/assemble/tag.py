@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +19,8 @@ from tagwright.assemble.score import own_columns
 from tagwright.assemble.spans import FACETS, KEYWORD, facets, find_spans, given_tokens, keywords_of
 from tagwright.embed._cut import Cut, cut
 from tagwright.errors import DataError, SettingsError
-from tagwright.folder import MANIFEST, sha256
+from tagwright.files import replaced, write_json
+from tagwright.lock import locked, require_free
 from tagwright.model import Head, Model, Scores
 from tagwright.read._find import TOKENS, plain
 from tagwright.read.stream import columns_of, stream, texts_of
@@ -27,6 +28,7 @@ from tagwright.shortlist import ShortScores
 
 BATCH = 8192
 SHARD = 16  # batches
+ABOUT = "about.json"  # what the shards are of
 
 
 class Tagged(NamedTuple):
@@ -63,30 +65,28 @@ def tag(
     _check(model, column, separator if writer.flat else None)
     options = {"text": text, "columns": columns, "separator": separator if writer.flat else None, "inert": inert}
     # a mistake shows before anything is written; a header without rows gives the same
-    first = next(stream(source, batch_rows=1), pa.RecordBatch.from_pylist([], schema=columns_of(source)))
+    first = next(stream(source, batch_rows=1), None) or pa.RecordBatch.from_pylist([], schema=columns_of(source))
     _tagged(model, first, source, options)
     about = {"source": str(source), "bytes": source.stat().st_size, "changed": source.stat().st_mtime_ns, **options}
-    shards = _open_shards(out, {**about, "model": identity or _identity(model)}, resume=resume, overwrite=overwrite)
-    counts = _finished(shards)
-    progress(sum(tally.rows for tally in counts))
-    batches = (
-        iter([first]) if not first.num_rows else stream(source, batch_rows=BATCH, skip=sum(c.rows for c in counts))
-    )
-    for number, group in enumerate(_grouped(batches, SHARD), start=len(counts)):
-        tables, tally = [], Tagged(0, 0, 0)
-        for batch in group:
-            table, part = _tagged(model, batch, source, options)
-            tables.append(table)
-            tally = Tagged(*(a + b for a, b in zip(tally, part)))
-            progress(part.rows)
-        writer.write(pa.concat_tables(tables), shards / f"shard-{number:06d}.data", header=number == 0)
-        # the count comes last and whole: a shard without it is written again
-        aside = shards / f"shard-{number:06d}.part"
-        aside.write_text(json.dumps(tally._asdict()), encoding="utf-8")
-        aside.replace(shards / f"shard-{number:06d}.json")
-        counts.append(tally)
-    writer.join([shards / f"shard-{number:06d}.data" for number in range(len(counts))], out)
-    shutil.rmtree(shards)
+    with _shards(out, {**about, "model": identity or _identity(model)}, resume=resume, overwrite=overwrite) as shards:
+        counts = _finished(shards)
+        progress(sum(tally.rows for tally in counts))
+        batches = (
+            iter([first]) if not first.num_rows else stream(source, batch_rows=BATCH, skip=sum(c.rows for c in counts))
+        )
+        for number, group in enumerate(_grouped(batches, SHARD), start=len(counts)):
+            tables, tally = [], Tagged(0, 0, 0)
+            for batch in group:
+                table, part = _tagged(model, batch, source, options)
+                tables.append(table)
+                tally = Tagged(*(a + b for a, b in zip(tally, part)))
+                progress(part.rows)
+            with replaced(shards / f"shard-{number:06d}.data") as aside:
+                writer.write(pa.concat_tables(tables), aside, header=number == 0)
+            # the count comes last: a shard without it is written again
+            write_json(shards / f"shard-{number:06d}.json", tally._asdict())
+            counts.append(tally)
+        writer.join([shards / f"shard-{number:06d}.data" for number in range(len(counts))], out)
     return Tagged(*(sum(column) for column in zip(*counts)))
 
 
@@ -106,7 +106,7 @@ def tag_file(
         raise DataError(f"no file {source}")
     given, options["text"] = options.get("text"), options.get("text") or model.inference.data.text
     with own_columns(model, source, {"text": given}):
-        return tag(model, source, out, identity=sha256(folder / MANIFEST), **options)
+        return tag(model, source, out, identity=model.network.origin, **options)
 
 
 def columns_of_heads(model: Model, column: str | None = None) -> dict[str, str]:
@@ -143,22 +143,45 @@ def _check(model: Model, column: str | None, separator: str | None) -> None:
             )
 
 
-def _open_shards(out: Path, about: dict[str, Any], *, resume: bool, overwrite: bool) -> Path:
+@contextmanager
+def _shards(out: Path, about: dict[str, Any], *, resume: bool, overwrite: bool) -> Iterator[Path]:
+    """The folder of what is tagged so far, which no other process has; a block that succeeds removes it."""
     shards = out.with_name(f".{out.name}.shards")
+    require_free(shards)
+    _refuse(out, overwrite=overwrite)
+    if (shards / ABOUT).exists() and not (overwrite or resume):
+        raise SettingsError(
+            f"an unfinished run stands in {shards}; go on with --resume, start over with --overwrite, or delete it"
+        )
+    with locked(shards):
+        _refuse(out, overwrite=overwrite)  # another run may have ended since
+        if not resume or not _same_run(shards, about):
+            _remove(shards)
+            write_json(shards / ABOUT, about)
+        yield shards
+        _remove(shards)
+
+
+def _refuse(out: Path, *, overwrite: bool) -> None:
     if out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
-    if (shards / "about.json").exists() and resume:
-        if json.loads((shards / "about.json").read_text("utf-8")) != about:
-            raise DataError(
-                f"{shards} belongs to another input or model, or to other options; start over with --overwrite"
-            )
-        return shards
-    if shards.exists() and not (overwrite or resume):
-        raise SettingsError(f"an unfinished run stands in {shards}; go on with --resume or start over with --overwrite")
-    shutil.rmtree(shards, ignore_errors=True)
-    shards.mkdir(parents=True)
-    (shards / "about.json").write_text(json.dumps(about), encoding="utf-8")
-    return shards
+
+
+def _same_run(shards: Path, about: dict[str, Any]) -> bool:
+    """Whether there is a run to go on with; that of another input is an error."""
+    try:
+        found = json.loads((shards / ABOUT).read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return False
+    if found != about:
+        raise DataError(f"{shards} belongs to another input or model, or to other options; start over with --overwrite")
+    return True
+
+
+def _remove(shards: Path) -> None:
+    """Remove what is tagged so far; what it is of comes first, so that nobody goes on with a part."""
+    for path in (shards / ABOUT, *shards.glob("shard-*"), *shards.glob(".*.part")):
+        path.unlink(missing_ok=True)
 
 
 def _finished(shards: Path) -> list[Tagged]:
@@ -167,7 +190,7 @@ def _finished(shards: Path) -> list[Tagged]:
     for path in sorted(shards.glob("shard-*.json")):
         try:
             tallies.append(Tagged(**json.loads(path.read_text("utf-8"))))
-        except ValueError:
+        except (ValueError, TypeError):
             break
     return tallies
 

@@ -20,6 +20,7 @@ from tagwright.assemble.device import device_of
 from tagwright.assemble.prepare import Prepared
 from tagwright.assemble.training import Run
 from tagwright.errors import ModelError, some
+from tagwright.files import replaced, write_json
 from tagwright.fit.loop import Step
 from tagwright.folder import MANIFEST, sha256
 from tagwright.labels.space import LabelSpace
@@ -192,15 +193,11 @@ def _stands(store: Path, key: str) -> bool:
 
 def _keep(model: Model, store: Path, key: str) -> None:
     bundle.save(model, store / "model", card=CARD, overwrite=True)
-    aside = store / "teacher.part"
-    aside.write_text(json.dumps({"fingerprint": key}), encoding="utf-8")
-    aside.replace(store / "teacher.json")
+    write_json(store / "teacher.json", {"fingerprint": key})
     shutil.rmtree(store / "fit", ignore_errors=True)  # its checkpoints have served
 
 
 def _save(array: np.ndarray, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_suffix(".part")
-    with aside.open("wb") as file:
+    with replaced(path) as aside, aside.open("wb") as file:
         np.save(file, array)
-    aside.replace(path)

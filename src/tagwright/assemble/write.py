@@ -1,7 +1,7 @@
 """Writing tables by suffix: CSV, TSV, JSON lines and Parquet, in shards that join without reading them whole."""
 
 import json
-import os
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +12,11 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from tagwright.errors import DataError, SettingsError, unknown
+from tagwright.files import replaced
 from tagwright.plain import plain
+
+_RUNS = r"\A([=+\-@\t\r])"  # how a formula begins; a spreadsheet drops a tab or CR before it
+_TEXT = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 class Writer(NamedTuple):
@@ -37,11 +41,19 @@ def writer(path: Path) -> Writer:
 
 
 def inert(table: pa.Table) -> pa.Table:
-    """String cells that begin with = + - @ get a ' in front, so that no spreadsheet runs them."""
+    """Cells of text and column names that begin with = + - @ get a ' in front, so that no spreadsheet runs them."""
     for i, name in enumerate(table.column_names):
-        if pa.types.is_string(table[name].type) or pa.types.is_large_string(table[name].type):
-            table = table.set_column(i, name, pc.replace_substring_regex(table[name], r"\A([=+\-@\t\r])", r"'\1"))
-    return table
+        column = _as_written(table.column(i))
+        if column.type in _TEXT:
+            table = table.set_column(i, name, pc.replace_substring_regex(column, _RUNS, r"'\1"))
+    return table.rename_columns([re.sub(_RUNS, r"'\1", name) for name in table.column_names])
+
+
+def _as_written(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The cells as a text file gets them: categories as what they stand for, bytes of any length."""
+    if pa.types.is_dictionary(column.type):
+        return _as_written(column.cast(column.type.value_type))
+    return column.cast(pa.binary()) if pa.types.is_fixed_size_binary(column.type) else column
 
 
 def flat(table: pa.Table, separator: str) -> pa.Table:
@@ -84,21 +96,16 @@ def _parquet(table: pa.Table, path: Path, *, header: bool) -> None:
 
 
 def _join_bytes(shards: Sequence[Path], out: Path) -> None:
-    aside = out.with_name(f".{out.name}.part")
-    with aside.open("wb") as whole:
+    with replaced(out) as aside, aside.open("wb") as whole:
         for shard in shards:
             with shard.open("rb") as part:
                 shutil.copyfileobj(part, whole, 1 << 20)
-        whole.flush()
-        os.fsync(whole.fileno())
-    aside.replace(out)
 
 
 def _join_parquet(shards: Sequence[Path], out: Path) -> None:
     if not shards:
         raise SettingsError("the input has no rows, so there is nothing to write")
-    aside = out.with_name(f".{out.name}.part")
-    with parquet.ParquetWriter(aside, parquet.read_schema(shards[0]), compression="zstd") as whole:
+    schema = parquet.read_schema(shards[0])
+    with replaced(out) as aside, parquet.ParquetWriter(aside, schema, compression="zstd") as whole:
         for shard in shards:
             whole.write_table(parquet.read_table(shard))
-    aside.replace(out)

@@ -41,6 +41,9 @@ def tag(
     score and the characters it stands at: as structures in JSONL and Parquet, as columns beside each other in CSV. A
     model with several heads adds columns for each head, such as tags_topic and tags_urgency.
 
+    What is tagged so far is in the hidden folder .OUT.shards until the file is complete. A run that was stopped goes on
+    with --resume; if you no longer want it, delete that folder.
+
     Example:
 
         tagwright tag model mails.csv --out tagged.csv

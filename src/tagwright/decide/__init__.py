@@ -104,8 +104,12 @@ def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
 def from_dict(
     content: Mapping[str, Any], names: Sequence[str], fitted: Sequence[str] = ("thresholds",)
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Settings that `as_dict` wrote, and the arrays of `fitted`: (L,), joined by name, or () for all labels."""
-    arrays = {key: _array(content[key], names) for key in fitted if isinstance(content.get(key), Mapping | float | int)}
+    """Settings that `as_dict` wrote, and the arrays of `fitted`: (L,), joined by name, or () for all labels.
+
+    A number that JSON has none for (`plain`) is infinite: a threshold that no score passes.
+    """
+    held = [key for key in fitted if key in content and isinstance(content[key], Mapping | float | int | None)]
+    arrays = {key: _array(content[key], names) for key in held}
     return {key: value for key, value in content.items() if key not in arrays}, arrays
 
 
@@ -116,5 +120,7 @@ def loaded(rule: str, content: Mapping[str, Any], names: Sequence[str]) -> Decis
     return decision
 
 
-def _array(value: Mapping[str, float] | float, names: Sequence[str]) -> np.ndarray:
-    return np.array([value[name] for name in names] if isinstance(value, Mapping) else value)
+def _array(value: Mapping[str, float | None] | float | None, names: Sequence[str]) -> np.ndarray:
+    given = [value[name] for name in names] if isinstance(value, Mapping) else [value]
+    array = np.array([np.inf if number is None else number for number in given], np.float64)
+    return array if isinstance(value, Mapping) else array[0, ...]

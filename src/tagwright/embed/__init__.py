@@ -1,10 +1,10 @@
 """Texts to ids and ids to vectors: one file, one way to cut a text into tokens."""
 
 from tagwright.embed._embed import Embed
-from tagwright.embed._tokeniser import Tokeniser, load_tokeniser
+from tagwright.embed._tokeniser import Tokeniser, load_tokeniser, read_tokeniser
 from tagwright.parts import Kind
 
-__all__ = ["KIND", "Embed", "Tokeniser", "load_tokeniser"]
+__all__ = ["KIND", "Embed", "Tokeniser", "load_tokeniser", "read_tokeniser"]
 
 KIND = Kind(
     title="tokeniser",

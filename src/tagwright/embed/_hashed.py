@@ -3,9 +3,10 @@
 import json
 import unicodedata
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 from tagwright.batches.tokens import Tokens
 from tagwright.embed._texts import UNSPACED, Texts, slices
 from tagwright.embed._words import Slice, WordTokens, gathered
+from tagwright.plain import value_of
 
 _APART = rf"([{UNSPACED}]\p{{M}}*|[^\p{{L}}\p{{M}}\p{{N}}\s])"  # what is a word of its own without spaces
 _SHAPE = ((r"[\p{Ll}\p{Lo}\p{Lm}]", "x"), (r"[\p{Lu}\p{Lt}]", "X"), (r"\p{N}", "d"))  # in this order: x before X
@@ -91,6 +93,14 @@ class Hashed:
         folder.mkdir(parents=True, exist_ok=True)
         content = {"kind": "hashed", "settings": asdict(self)}
         (folder / "kind.json").write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> "Hashed":
+        """From the settings that `save` wrote; what is wrong with them is a ValueError."""
+        found = cls(**{name: value_of(content, name, int) for name in content})
+        if min(found.sizes) < 3 or found.affix < 1:
+            raise ValueError(f"sizes must be at least 3 and affix at least 1, got {dict(content)}")
+        return found
 
 
 def cut(texts: list[str]) -> tuple[pa.Array, np.ndarray]:

@@ -10,11 +10,13 @@ import pyarrow as pa
 from tokenizers import Tokenizer
 
 from tagwright.batches.tokens import Tokens
+from tagwright.embed._bounded import panics_told, require_bounded
 from tagwright.embed._encode import encoded, encoded_tokens
 from tagwright.embed._source import quiet, transformers
 from tagwright.embed._texts import UNKNOWN, Texts
 from tagwright.embed._words import WordTokens, encoded_words
 from tagwright.errors import ModelError
+from tagwright.untrusted import reason_of
 
 _FILES = ("tokenizer.json", "vocab.*", "*.model")
 _SAMPLES = ("a", "the", "1", ".")
@@ -39,6 +41,11 @@ class OwnPieces:
     def vocabulary(self) -> dict[str, int]:
         """Piece to id, in the order of ids."""
         return dict(sorted(self.tokenizer.get_vocab().items(), key=lambda pair: pair[1]))
+
+    @cached_property
+    def largest(self) -> int:
+        """The highest id; there may be lower ones that no piece has."""
+        return max(self.tokenizer.get_vocab().values(), default=0)
 
     @cached_property
     def specials(self) -> tuple[int, int]:
@@ -98,14 +105,15 @@ def read_pieces(folder: Path) -> OwnPieces:
     if not any(path for pattern in _FILES for path in folder.glob(pattern)):  # the library would make an empty one up
         raise ModelError(f"{folder} has no tokenizer ({', '.join(_FILES)}); save the encoder's own beside its weights")
     try:
-        with quiet():
+        with quiet(), panics_told():
             found = library.AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # whatever the library trips over, the folder's tokenizer cannot be used
-        raise ModelError(f"{folder} has no tokenizer that transformers can read: {_reason(error)}") from None
+        raise ModelError(f"{folder} has no tokenizer that transformers can read: {reason_of(error)}") from None
     if not getattr(found, "is_fast", False):
         raise ModelError(f"the tokenizer of {folder} has no fast form (tokenizer.json); save it with save_pretrained")
-    return OwnPieces(Tokenizer.from_str(found.backend_tokenizer.to_str()))
-
-
-def _reason(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+    tokenizer = Tokenizer.from_str(found.backend_tokenizer.to_str())
+    try:
+        require_bounded(tokenizer)
+    except ValueError as error:
+        raise ModelError(f"the tokenizer of {folder} cannot be used: {error}") from None
+    return OwnPieces(tokenizer)

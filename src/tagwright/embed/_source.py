@@ -141,3 +141,15 @@ def quiet() -> Iterator[None]:
             log.enable_progress_bar()
         if hub_bars:
             enable_progress_bars()
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """Nothing is asked of the hub inside the block."""
+    from huggingface_hub import constants
+
+    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before

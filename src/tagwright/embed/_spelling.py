@@ -1,10 +1,11 @@
 """The tokeniser of `spelled`: two channels, one of words and one of their letters."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from tagwright.embed._hashed import cut
 from tagwright.embed._texts import UNKNOWN, Texts, slices
 from tagwright.embed._words import Slice, WordTokens, gathered
 from tagwright.errors import SettingsError
+from tagwright.plain import value_of
 
 START = 2  # of a text in the word channel
 OPENS, CLOSES = 2, 3  # of a word in the letter channel
@@ -124,6 +126,14 @@ class Spelling:
         folder.mkdir(parents=True, exist_ok=True)
         content = {"kind": "spelled", "settings": asdict(self)}
         (folder / "kind.json").write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> "Spelling":
+        """From the settings that `save` wrote; what is wrong with them is a ValueError."""
+        lexicon, letters = value_of(content, "lexicon", list), value_of(content, "letters", str)
+        if {type(word) for word in lexicon} - {str}:
+            raise ValueError("lexicon must be a list of strings")
+        return cls(lexicon=tuple(lexicon), letters=letters, lowercase=value_of(content, "lowercase", bool))
 
 
 def words_of(texts: Sequence[str], *, lowercase: bool) -> tuple[pa.Array, np.ndarray]:

@@ -1,7 +1,7 @@
 """A tokeniser turns texts into ids. This one runs a trained `tokenizers.Tokenizer` (Rust, all cores)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -11,6 +11,7 @@ import pyarrow as pa
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from tagwright.batches.tokens import Tokens
+from tagwright.embed._bounded import panics_told, require_bounded
 from tagwright.embed._encode import encoded, encoded_tokens
 from tagwright.embed._hashed import Hashed
 from tagwright.embed._pieces import OwnPieces
@@ -18,6 +19,10 @@ from tagwright.embed._spelling import Spelling
 from tagwright.embed._texts import UNKNOWN, Texts, slices
 from tagwright.embed._words import WordTokens, encoded_words
 from tagwright.errors import ModelError
+from tagwright.plain import value_of
+from tagwright.untrusted import json_object, readable
+
+STRANGE = "a \u0378."  # a text with a word that nobody knows
 
 
 class Tokeniser(Protocol):
@@ -59,6 +64,8 @@ class Trained:
     """A tokeniser with a vocabulary learnt from texts, one feature channel."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
         self.tokenizer = tokenizer
 
     @property
@@ -133,13 +140,29 @@ def train(
 
 def load_tokeniser(folder: Path) -> Tokeniser:
     """Read a tokeniser that was saved in `folder`."""
-    try:
-        kind = json.loads((folder / "kind.json").read_text(encoding="utf-8"))
-        if kind["kind"] == "hashed":
-            return Hashed(**kind["settings"])
-        if kind["kind"] == "spelled":
-            return Spelling(**{**kind["settings"], "lexicon": tuple(kind["settings"]["lexicon"])})
-        made = OwnPieces if kind["kind"] == "pieces" else Trained
-        return made(Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{folder} must hold a tokeniser that was saved by save(folder): {error}") from error
+    if not (folder / "kind.json").is_file():
+        raise ModelError(f"{folder} must hold a tokeniser that was saved by save(folder)")
+    return read_tokeniser(lambda name: (folder / name).read_text(encoding="utf-8"), folder)
+
+
+def read_tokeniser(text_of: Callable[[str], str], folder: Path) -> Tokeniser:
+    """The same from what `text_of` says is in the files of the folder. A tokenizer of the library is tried out."""
+    with readable(folder), panics_told():
+        content = json_object(text_of("kind.json"))
+        kind = value_of(content, "kind", str)
+        if kind == "hashed":
+            return Hashed.from_dict(value_of(content, "settings", dict))
+        if kind == "spelled":
+            return Spelling.from_dict(value_of(content, "settings", dict))
+        return _of_library(kind, Tokenizer.from_str(text_of("tokenizer.json")))
+
+
+def _of_library(kind: str, tokenizer: Tokenizer) -> Trained | OwnPieces:
+    if kind not in ("pieces", "trained"):
+        raise ValueError(f"kind must be hashed, pieces, spelled or trained, got {kind!r}")
+    require_bounded(tokenizer)
+    found = OwnPieces(tokenizer) if kind == "pieces" else Trained(tokenizer)
+    tokenizer.encode(STRANGE)
+    if kind == "trained" and sorted(tokenizer.get_vocab().values()) != list(range(tokenizer.get_vocab_size())):
+        raise ValueError("the ids of its tokens must be all numbers from 0, each for one token")
+    return found

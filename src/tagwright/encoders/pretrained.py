@@ -25,6 +25,7 @@ from tagwright.encoders.hidden import Hidden, Slots, Windows
 from tagwright.errors import ModelError, SettingsError, unknown
 from tagwright.fit.precision import in_bfloat16
 from tagwright.read.data import Size
+from tagwright.untrusted import json_object
 
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 SMALL = 512  # width up to which a model is trained as a small one
@@ -74,11 +75,10 @@ class Pretrained(Encoder):
         """The encoder's config and the number of special tokens: with the weights, all that a model folder needs."""
         folder = find_source(path)
         config = read_config(folder)
-        largest = max(tokeniser.vocabulary.values(), default=0)
-        if largest >= config["vocab_size"]:
+        if tokeniser.largest >= config["vocab_size"]:
             raise ModelError(
-                f"the tokenizer in {folder} has ids up to {largest}, the encoder vectors for {config['vocab_size']}; "
-                "they do not belong together"
+                f"the tokenizer in {folder} has ids up to {tokeniser.largest}, the encoder vectors for "
+                f"{config['vocab_size']}; they do not belong together"
             )
         text = json.dumps(config, indent=1, sort_keys=True) + "\n"
         return {"config.json": np.frombuffer(text.encode(), np.uint8), "specials": np.array(tokeniser.specials)}
@@ -94,9 +94,8 @@ class Pretrained(Encoder):
         windows: int = 16,
     ) -> PieceInputs:
         """Rows as the encoder takes them, long texts cut or read in windows."""
-        before, behind = learned["specials"].tolist()
         return PieceInputs(
-            tokens=tokens, specials=(before, behind), limit=limit, long=long, overlap=overlap, most=windows
+            tokens=tokens, specials=_specials(learned), limit=limit, long=long, overlap=overlap, most=windows
         )
 
     @staticmethod
@@ -138,12 +137,13 @@ class Pretrained(Encoder):
             raise SettingsError(unknown("window_pooling", window_pooling, ["mean", "max"]))
         self.precision, self.window_pooling = precision, window_pooling
         self._inputs_of = partial(self.inputs, learned=learned, long=long, overlap=overlap, windows=windows)
-        config = json.loads(bytes(learned["config.json"]))
+        config = json_object(bytes(learned["config.json"]))
         if attention_dropout is not None:
             config = with_attention_dropout(config, attention_dropout)
         self.model: Any = with_weights(find_source(path), config) if fresh else from_config(config)
+        self.before, _ = _specials(learned)
+        self._inputs_of(Tokens(np.empty(0, np.int32), np.zeros(1, np.int64)), limit=limit)  # refuses what cannot be
         self.pad = self.words.padding_idx or config.get("pad_token_id") or 0
-        self.before = int(learned["specials"][0])
         self.family = config["model_type"]
         self.ready_mask = self.family in READY_MASK
         self.first_position = _layers.first_position(self.model)
@@ -265,6 +265,14 @@ class Pretrained(Encoder):
         if self.adapted:
             _lora.merge_adapters(self.model)
             self.adapted = False
+
+
+def _specials(learned: Mapping[str, np.ndarray]) -> tuple[int, int]:
+    """How many special tokens stand before a text and how many behind it."""
+    found = learned["specials"]
+    if found.shape != (2,) or found.dtype.kind != "i" or found.min() < 0:
+        raise ModelError(f"the numbers of special tokens must be two whole numbers from 0, got {found.tolist()!r:.99}")
+    return int(found[0]), int(found[1])
 
 
 PART = Pretrained

@@ -29,8 +29,11 @@ def save(checkpoint: Checkpoint, folder: Path) -> None:
     target = folder / f"step-{checkpoint.step:09d}"
     if target.exists():
         return
+    for aside in folder.glob(".step-*.part"):  # of a save that was killed: its room is wanted
+        shutil.rmtree(aside)
     plain, tensors = _flatten(checkpoint.optimiser)
-    with written(target, about={"format": 1, "fingerprint": checkpoint.fingerprint}) as aside:
+    about = {"format": 1, "fingerprint": checkpoint.fingerprint}
+    with written(target, about=about) as aside:
         save_file(_contiguous(checkpoint.weights), aside / "weights.safetensors")
         save_file(_contiguous(checkpoint.best), aside / "best.safetensors")
         save_file(tensors, aside / "optimiser.safetensors")

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from tagwright.embed._words import WordTokens
 from tagwright.errors import DataError, SettingsError, nearest, some, unknown
+from tagwright.files import replaced
 from tagwright.labels.group_files import read_text
 from tagwright.labels.space import LabelSpace
 
@@ -144,7 +145,7 @@ def write_elements(path: Path, elements: Elements) -> None:
     """Write CSV to read and edit: label by label, what was found in the most texts first."""
     rows = sorted(elements, key=lambda row: (row.label, -row.texts, -row.drop, row.word))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with replaced(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows((row.word, row.label, row.texts, f"{row.drop:.4f}") for row in rows)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tagwright import toml
 from tagwright.errors import DataError, SettingsError, nearest, unknown
+from tagwright.files import write_text
 
 Lists = dict[str, list[str]]  # group -> its labels
 
@@ -38,7 +39,7 @@ def write_groups(
     for name, labels in groups.items():
         lines += [*(f"# {line}" for line in beside.get(name, ())), f"{toml.scalar(name)} = ["]
         lines += [*(f"  {toml.scalar(label)}," for label in labels), "]", ""]
-    path.write_text("\n".join(lines), encoding="utf-8")
+    write_text(path, "\n".join(lines))
 
 
 def _from_csv(path: Path, text: str) -> Lists:

@@ -1,11 +1,11 @@
 """The label space: train's labels in a stable order, with counts; strings in, ids out, joined by name."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from tagwright.errors import DataError
+from tagwright.plain import value_of
 
 
 class Encoded(NamedTuple):
@@ -94,10 +95,14 @@ class LabelSpace:
         path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path: Path) -> "LabelSpace":
-        """Read labels.json."""
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return cls(names=tuple(content["names"]), counts=tuple(content["counts"]), exclusive=content["exclusive"])
+    def from_dict(cls, content: Mapping[str, Any]) -> "LabelSpace":
+        """From what `save` wrote."""
+        names, counts = value_of(content, "names", list), value_of(content, "counts", list)
+        if not names or {type(name) for name in names} != {str} or len(set(names)) < len(names):
+            raise ValueError("names must be one or more strings, each another one")
+        if {type(count) for count in counts} != {int} or min(counts) < 0 or len(counts) != len(names):
+            raise ValueError("counts must have a whole number from 0 for each name")
+        return cls(names=tuple(names), counts=tuple(counts), exclusive=value_of(content, "exclusive", bool))
 
 
 def _lists(labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]") -> "pa.ChunkedArray | pa.Array":
