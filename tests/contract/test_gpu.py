@@ -19,6 +19,7 @@ from tagwright.fit.pipes import Interrupted
 from tagwright.heads import _mlm
 from tagwright.model import inputs_of
 from tagwright.read.shop import shop
+from tagwright.read.source import BOTH_OF_SHOP
 from tagwright.settings import resolve
 
 from ..tiny_encoders import FAMILIES, write_encoder
@@ -39,6 +40,10 @@ ENCODERS = [name for name in parts.names("encoders") if name not in NAMED]
 def encoder(name: str, folder: Path, **more: float) -> dict[str, str]:
     """The choice of an encoder; a tiny one where it wants weights, with `more` in its config."""
     return {"name": name} | ({"path": str(write_encoder(folder, **more))} if name == "pretrained" else {})
+
+
+def heads_of(prepared):
+    return {name: (head.space, head.examples) for name, head in prepared.heads.items()}
 
 
 @pytest.mark.parametrize("name", parts.names("losses"))
@@ -62,7 +67,7 @@ def test_network_agrees_with_the_cpu(name, tmp_path: Path):
     settings = resolve({"encoder": encoder(name, tmp_path), "fit": {"limit": 40, "precision": "float32"}})
     prepared = prepare(shop(pages=200), settings)
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned}
-    network = build_network(settings, {"main": prepared.space}, **facts)
+    network = build_network(settings, heads_of(prepared), **facts)
     inputs = inputs_of(network, prepared.tokens["dev"], limit=settings.fit.limit)
     torch.nn.init.normal_(network.heads["main"].linear.weight)
     on_cpu = logits_of(network, inputs)
@@ -216,7 +221,7 @@ TAGGERS = ["admin", "bat", "informer", "muse", "performer", "switch", "transform
 @pytest.mark.parametrize("task", ["tokens", "both"])
 @pytest.mark.parametrize("name", TAGGERS)
 def test_taggers_are_captured_and_learn_what_the_plain_loop_does(name, task):
-    data = replace(shop(pages=420), task=task)
+    data = replace(shop(pages=420), task=task, heads=BOTH_OF_SHOP if task == "both" else {})
     losses, said = {}, []
     for capture in (True, False):
         choice = {"epochs": 1.5, "device": "cuda", "limit": 40, "capture": capture, "batch": 16}
@@ -237,7 +242,7 @@ def test_attention_without_padding_says_what_a_mask_says(family, tmp_path: Path,
     settings = resolve({"encoder": {"name": "pretrained", "path": path}, "fit": {"limit": 40, "precision": "bfloat16"}})
     prepared = prepare(shop(pages=200), settings)
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
-    network = build_network(settings, {"main": prepared.space}, **facts).cuda().eval()
+    network = build_network(settings, heads_of(prepared), **facts).cuda().eval()
     inputs = inputs_of(network, prepared.tokens["dev"], limit=40)
     tensors = [tensor.cuda() for tensor in inputs.batch(np.arange(16))]
     found, gradients = [], []
