@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 
 from tagwright.kernels._cells import NOTHING
-from tagwright.kernels._math import LN2, LOG2E, exp, exp2, log1p, log2, reciprocal, widened
+from tagwright.kernels._math import LN2, LOG2E, exp, exp2, log1p, log2, log2_less, reciprocal, widened
 
 
 @triton.jit
@@ -209,8 +209,9 @@ def softmax_rows(
             value += log2(tl.reduce(rest, 1, _times))
     else:
         log_chance = (s - top[:, None]) * LOG2E - log_whole[:, None]
-        rest = 1.0 - rivals * chance[:, None]
-        odds = rivals * chance[:, None] * reciprocal(rest)  # 0 at the highest label, as is the log of rest
+        rival_chance = rivals * chance[:, None]
+        log_rest = log2_less(rival_chance)
+        odds = rival_chance * reciprocal(1.0 - rival_chance)  # 0 at the highest label, as is log_rest
         of_gold = b * truth * _cut(positive, start, positive_row, positive_label, left, EVEN, ROWS, BLOCK)
         of_other = (1.0 - truth) * _cut(negative, start, negative_row, negative_label, left, EVEN, ROWS, BLOCK)
         if FORM:
@@ -222,7 +223,7 @@ def softmax_rows(
             tilt = log_chance * LN2 * odds  # log p * p / (1 - p), which is -1 where p is 1
             near = tl.where(others > 1e-6, -log_whole * LN2 / tl.where(others > 1e-6, others, 1.0), -1.0)
             tilt += is_top * near[:, None]
-            whole_rest = log2(rest) + is_top * rest_of_top[:, None]
+            whole_rest = log_rest + is_top * rest_of_top[:, None]
             of_gold *= exp2(a * whole_rest)
             slope = -of_gold * (1.0 - a * tilt) - of_other * (a * LN2) * whole_rest
         else:
@@ -230,7 +231,7 @@ def softmax_rows(
         of_top = tl.sum(of_other * is_top, axis=1)
         value = tl.sum(of_gold * log_chance, axis=1)
         if not FORM:
-            value += tl.sum(of_other * log2(rest), axis=1)
+            value += tl.sum(of_other * log_rest, axis=1)
             slope += of_other * odds
         slope *= factor[:, None]
     of_top *= rivalled
