@@ -1,6 +1,9 @@
 """One result that fails does not take the others with it."""
 
+import pytest
+
 from tagwright.assemble.attempts import Attempts
+from tagwright.errors import WriteError
 
 
 def test_a_result_that_fails_is_said_and_replaced_and_the_next_is_made():
@@ -11,3 +14,13 @@ def test_a_result_that_fails_is_said_and_replaced_and_the_next_is_made():
     assert told == attempts.failed
     assert len(told) == 1
     assert told[0].startswith("the mean could not be made (ZeroDivisionError: division by zero)")
+
+
+def test_a_full_disk_is_raised_and_no_result_is_left_out():
+    def write():
+        raise WriteError("cannot write report.html")
+
+    attempts = Attempts()
+    with pytest.raises(WriteError, match=r"report\.html"):
+        attempts.of("the report", write, None)
+    assert attempts.failed == []

@@ -1,6 +1,7 @@
 """Objectives × seeds on one split, and the sentence that sums them up."""
 
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from tagwright.assemble.watch import Watch
 from tagwright.errors import DataError, InUseError, ModelError, SettingsError, TagwrightError, WriteError
 from tagwright.lock import LOCK
 from tagwright.settings import resolve
+
+from ..full_disk import room
 
 
 @pytest.fixture(scope="module")
@@ -297,6 +300,35 @@ def test_a_run_that_fails_is_shown_and_the_others_go_on(split_source, quick, tmp
     monkeypatch.setattr(module, "fit", real)
     again = compare_folder(str(split_source), quick, **options, resume=True)
     assert (again.failed, again.facts.games) == (0, 3)
+
+
+def test_a_full_disk_ends_the_comparison_and_keeps_the_runs_that_are_finished(
+    split_source, quick, tmp_path, monkeypatch
+):
+    """The run whose report the disk did not take is made again, report and all."""
+    real, written = module.write_report, []
+
+    def write_report(*arguments):
+        written.append(1)
+        with room(10_000) if len(written) == 2 else nullcontext():
+            return real(*arguments)
+
+    monkeypatch.setattr(module, "write_report", write_report)
+    trained, options = counting(monkeypatch), {"objectives": ["bce", "zlpr"], "seeds": 2, "out": tmp_path / "c"}
+    with pytest.raises(WriteError, match=r"cannot write .*/c/runs/.*report\.html"):
+        compare_folder(str(split_source), quick, **options, jobs=1)
+    (kept,) = rows_in(tmp_path / "c")
+    assert len(trained) == 2
+    done = compare_folder(str(split_source), quick, **options, jobs=1, resume=True)
+    assert (rows_in(tmp_path / "c")[0], len(trained), done.failed) == (kept, 5, 0)
+    assert all((tmp_path / "c" / row["page"]).is_file() for row in done.facts.rows)
+
+
+def test_a_full_disk_ends_runs_that_are_made_at_once(split_source, quick, tmp_path):
+    options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}
+    with room(10_000), pytest.raises(WriteError, match=r"cannot write .*/c/runs/.*report\.html"):
+        compare_folder(str(split_source), quick, **options, jobs=2)
+    assert rows_in(tmp_path / "c") == []
 
 
 def test_where_every_run_of_an_objective_fails_the_rest_is_still_told(split_source, quick, tmp_path, monkeypatch):

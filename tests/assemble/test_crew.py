@@ -2,11 +2,14 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
 
 from tagwright.assemble.crew import Lost, cores, shared
+from tagwright.errors import WriteError
 
 
 def squares(number):
@@ -51,8 +54,50 @@ def slow(number):
     return work
 
 
+def refused(number):
+    def work(task, tell):
+        raise WriteError(f"cannot write {task}")
+
+    return work
+
+
+def telling_without_end(number):
+    """Tells of itself, so that a parent that is gone shows as a broken pipe."""
+
+    def work(task, tell):
+        tell(os.getpid())
+        while True:
+            time.sleep(0.05)
+            tell(None)
+
+    return work
+
+
+def busy_without_end(number):
+    """Tells of itself once, and then of nothing."""
+
+    def work(task, tell):
+        tell(os.getpid())
+        time.sleep(600)
+
+    return work
+
+
+def slow_to_get_ready(number):
+    sys.stdout.write(f"{os.getpid()}\n")
+    sys.stdout.flush()
+    time.sleep(0.5)
+    return lambda task, tell: task
+
+
 def nothing(number, content):
     pass
+
+
+def print_processes(number, content):
+    if content is not None:
+        sys.stdout.write(f"{content}\n")
+        sys.stdout.flush()
 
 
 def test_every_task_comes_back_under_its_number():
@@ -88,6 +133,33 @@ def test_giving_up_ends_the_processes():
     with pytest.raises(KeyboardInterrupt):
         list(shared([1], slow, jobs=1, told=stop))
     assert time.monotonic() - started < 50
+
+
+def test_an_error_of_the_project_is_raised_to_who_shares_the_work_out():
+    with pytest.raises(WriteError, match=r"cannot write report\.html"):
+        list(shared(["report.html"], refused, jobs=1, told=nothing))
+
+
+@pytest.mark.parametrize("start", [telling_without_end, busy_without_end, slow_to_get_ready])
+def test_processes_end_in_silence_with_a_parent_that_is_killed(start):
+    """They went on to work for nobody, and ended with a traceback when they told of it."""
+    folder, module = os.path.split(os.path.splitext(__file__)[0])
+    code = f"""
+import sys
+sys.path.insert(0, {folder!r})
+import {module} as tests
+if __name__ == "__main__":
+    list(tests.shared([1, 2], tests.{start.__name__}, jobs=2, told=tests.print_processes))
+"""
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    workers = [int(parent.stdout.readline()) for _ in range(2)]
+    parent.kill()
+    try:
+        assert parent.communicate(timeout=10) == ("", "")  # they have both pipes open until they end
+    except subprocess.TimeoutExpired:
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        raise
 
 
 def test_there_is_a_processor():

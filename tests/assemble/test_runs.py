@@ -1,6 +1,8 @@
 """The runs of a plan: made once, kept as they end, one by one or several at once."""
 
+import errno
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,7 +15,7 @@ from tagwright.assemble.planned import Planned, source_of
 from tagwright.assemble.recipes import Cut
 from tagwright.assemble.runs import Making, jobs_for, make, require_jobs, row_of
 from tagwright.assemble.watch import Watch
-from tagwright.errors import SettingsError
+from tagwright.errors import SettingsError, WriteError
 from tagwright.settings import Choice
 
 
@@ -89,6 +91,19 @@ def test_a_fault_of_the_settings_is_the_result_of_its_run(planned, tmp_path):
     making = Making(sources=sources, teachers=tmp_path)
     row = row_of(broken, Bench(sources, print), making, lambda far: None)
     assert (row["failed"], row["variant"]) == ("no such loss", "x")
+
+
+def test_a_full_disk_is_raised_and_no_result_of_the_run(planned, tmp_path, monkeypatch):
+    """The run counted as finished without its report, and nothing made the report again."""
+    runs, sources = planned
+    making = Making(sources=sources, teachers=tmp_path, detail=True, pages=tmp_path / "runs")
+
+    def full(path, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(WriteError, match=f"cannot write {tmp_path}/runs/.*: no space left on device; free some space"):
+        row_of(runs[0], Bench(sources, print), making, lambda far: None)
 
 
 def test_one_run_for_each_gpu_else_for_every_two_processors(planned, monkeypatch):

@@ -13,8 +13,10 @@ import pytest
 import torch
 
 from tagwright import lock
+from tagwright.assemble import _shards
 from tagwright.assemble.tag import tag, tag_file
 from tagwright.errors import DataError, InUseError, SettingsError, WriteError
+from tagwright.files import write_json
 
 from ..full_disk import room
 
@@ -157,6 +159,90 @@ def test_a_disk_that_takes_no_more_is_one_message_and_the_run_goes_on(model, pag
     tag(model, pages, out, resume=True)
     assert out.read_bytes() == whole.read_bytes()
     assert [path.name for path in out.parent.iterdir()] == [name]
+
+
+def killed_after_joining(model, pages, out, monkeypatch):
+    """Tags, and is killed when the output has its name and the shards are still there."""
+    real = _shards._remove
+
+    def stop(shards):
+        if out.exists():
+            raise KeyboardInterrupt
+        real(shards)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_shards, "_remove", stop)
+        with pytest.raises(KeyboardInterrupt):
+            tag(model, pages, out)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.jsonl", "out.parquet"])
+def test_killed_after_the_output_is_whole_it_only_removes_the_shards(
+    model, pages, tmp_path, small_shards, monkeypatch, name
+):
+    out, whole = tmp_path / name, tmp_path / f"whole{name[3:]}"
+    expected = tag(model, pages, whole)
+    killed_after_joining(model, pages, out, monkeypatch)
+    written = out.stat()
+    assert tag(model, pages, out, resume=True) == expected
+    assert out.read_bytes() == whole.read_bytes()
+    assert (out.stat().st_ino, out.stat().st_mtime_ns) == (written.st_ino, written.st_mtime_ns)
+    assert {path.name for path in tmp_path.iterdir()} == {name, whole.name, "pages.csv"}
+
+
+def test_killed_after_the_output_is_whole_another_run_does_not_take_it_for_its_own(
+    model, pages, tmp_path, small_shards, monkeypatch
+):
+    out = tmp_path / "out.csv"
+    killed_after_joining(model, pages, out, monkeypatch)
+    written = out.read_bytes()
+    with pytest.raises(DataError, match="another input or model"):
+        tag(model, pages, out, resume=True, inert=True)
+    with pytest.raises(SettingsError, match=r"out\.csv exists"):
+        tag(model, pages, out)
+    assert out.read_bytes() == written
+
+
+def test_a_file_of_a_person_at_the_output_is_not_replaced_by_going_on(model, pages, tmp_path, small_shards):
+    out = tmp_path / "out.csv"
+    with pytest.raises(KeyboardInterrupt):
+        tag(model, pages, out, progress=stopping_after(3))
+    out.write_text("mine")
+    with pytest.raises(SettingsError, match=r"out\.csv exists; .*--overwrite"):
+        tag(model, pages, out, resume=True)
+    assert out.read_text() == "mine"
+    assert tag(model, pages, out, resume=True, overwrite=True).rows == 103
+
+
+def test_killed_between_the_record_and_the_name_the_output_is_joined_again(
+    model, pages, tmp_path, small_shards, monkeypatch
+):
+    tag(model, pages, tmp_path / "whole.csv")
+    out = tmp_path / "out.csv"
+
+    def stop(path, content):
+        write_json(path, content)
+        if "out" in content:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_shards, "write_json", stop)
+        with pytest.raises(KeyboardInterrupt):
+            tag(model, pages, out)
+    assert not out.exists()
+    tag(model, pages, out, resume=True)
+    assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_a_finished_output_is_said_to_be_complete_if_it_is_this_runs(model, pages, tmp_path, small_shards):
+    """Nothing tells what an output was made with, so --resume cannot say more."""
+    out = tmp_path / "out.csv"
+    tag(model, pages, out)
+    written = out.read_bytes()
+    with pytest.raises(SettingsError, match=r"there is no unfinished run to resume.*it is complete"):
+        tag(model, pages, out, resume=True)
+    assert out.read_bytes() == written
+    assert {path.name for path in tmp_path.iterdir()} == {"out.csv", "pages.csv"}
 
 
 @pytest.mark.parametrize("content", ["", "{", None])

@@ -56,6 +56,15 @@ def test_ctrl_c_says_how_to_go_on(call, model, texts, tmp_path, monkeypatch):
     monkeypatch.undo()
 
 
+def test_resuming_what_is_finished_says_that_nothing_is_left_to_do(call, model, texts, tmp_path):
+    assert call("tag", model, texts, "--out", tmp_path / "o.csv").code == 0
+    written = (tmp_path / "o.csv").read_bytes()
+    done = call("tag", model, texts, "--out", tmp_path / "o.csv", "--resume")
+    assert done.code == 2
+    assert "If this command wrote the file, it is complete" in " ".join(done.err.split())
+    assert (tmp_path / "o.csv").read_bytes() == written
+
+
 def test_columns_that_the_model_reads_are_named_where_the_file_lacks_them(call, model, tmp_path):
     (tmp_path / "n3.csv").write_text("id,msg\n1,paris\n")
     done = call("tag", model, tmp_path / "n3.csv", "--out", tmp_path / "o.csv")

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from tagwright.errors import WriteError
+
 Result = TypeVar("Result")
 
 
@@ -14,9 +16,14 @@ class Attempts:
         self.failed: list[str] = []
 
     def of(self, what: str, compute: Callable[[], Result], otherwise: Result) -> Result:
-        """The result; if it cannot be computed, says so with the error and returns `otherwise`."""
+        """The result; if it cannot be computed, says so with the error and returns `otherwise`.
+
+        A full disk is raised: the result is made once there is space again.
+        """
         try:
             return compute()
+        except WriteError:
+            raise
         except Exception as error:  # whatever it is: hours of training stand behind the other results
             sentence = f"{what} could not be made ({type(error).__name__}: {error}); the other results are complete"
             self.failed.append(sentence)

@@ -6,7 +6,10 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import Any, NamedTuple
+
+from tagwright.errors import TagwrightError
 
 Tell = Callable[[Any], None]
 Work = Callable[[Any, Tell], Any]  # a task, and how to tell of it under way -> what it came to
@@ -29,7 +32,8 @@ def shared(
 ) -> Iterator[tuple[int, Any]]:
     """(number of a task, what it came to) as they end. `start` runs once in each of `jobs` processes, told its number.
 
-    Tasks begin in order. `told` hears what a task under way tells. `start` and tasks travel by pickle.
+    Tasks begin in order. `told` hears what a task under way tells. `start` and tasks travel by pickle. An error of the
+    project that a task raises is raised here, and ends the other processes.
     """
     waiting = iter(enumerate(tasks))
     busy: dict[Any, tuple[_Worker, int]] = {}  # by the pipe
@@ -57,6 +61,8 @@ def shared(
                 if kind == "told":
                     told(number, content)
                     continue
+                if kind == "raised":
+                    raise content
                 busy.pop(pipe)
                 yield number, content
                 next_task(_hired(start, worker.number) if isinstance(content, Lost) else worker)
@@ -68,19 +74,42 @@ def shared(
 def _hired(start: Callable[[int], Work], number: int) -> _Worker:
     context = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, start, number), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, number), daemon=True)
     process.start()
     theirs.close()  # so that the end of the process ends the pipe
+    ours.send(start)  # may be large; among `args`, a parent killed half way would leave the process with a traceback
     return _Worker(process, ours, number)
 
 
-def _serve(pipe: Connection, start: Callable[[int], Work], number: int) -> None:
-    """A process's life: get ready, then a task after the other until there is none."""
+def _serve(pipe: Connection, number: int) -> None:
+    """A process's life: get ready, then a task after the other until there is none, or until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; who shares the work out decides
-    work = start(number)
-    while (found := pipe.recv()) is not None:
-        pipe.send(("done", work(found[0], lambda content: pipe.send(("told", content)))))
-    pipe.close()
+    watcher = Thread(target=_end_with_parent, daemon=True)
+    watcher.start()
+    try:
+        work = pipe.recv()(number)
+        while (found := pipe.recv()) is not None:
+            pipe.send(_ended(work, found[0], lambda content: pipe.send(("told", content))))
+        pipe.close()
+    except (EOFError, OSError):
+        watcher.join(1)  # a pipe that broke because the parent is gone: the watcher ends this process, in silence
+        raise
+
+
+def _end_with_parent() -> None:
+    """Wait until the parent is gone, however it ended, and end this process at once: nobody keeps what it makes."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _ended(work: Work, task: Any, tell: Tell) -> tuple[str, Any]:
+    """How a task ended, and what it came to."""
+    try:
+        return "done", work(task, tell)
+    except TagwrightError as error:
+        return "raised", error
 
 
 def _reason(process: BaseProcess) -> str:

@@ -23,7 +23,8 @@ from tagwright.assemble.planned import Planned, Source
 from tagwright.assemble.train import fit
 from tagwright.assemble.training import Run
 from tagwright.assemble.watch import Under, Watch
-from tagwright.errors import SettingsError
+from tagwright.errors import SettingsError, WriteError
+from tagwright.files import writing
 from tagwright.fit.loop import Step
 from tagwright.settings import Settings
 
@@ -110,12 +111,17 @@ def _ready_to_work(making: Making, threads: int, gpus: int, number: int) -> Call
 
 
 def row_of(run: Planned, bench: Bench, making: Making, tell: Tell) -> dict[str, Any]:
-    """What a run came to; whatever goes wrong in it is its own result, and the others go on."""
+    """What a run came to; whatever goes wrong in it is its own result, and the others go on.
+
+    A full disk is raised, because the others would meet it too.
+    """
     about = _about(run)
     if run.settings is None:
         return {**about, "failed": run.fault}
     try:
         return {**about, **_trained(run, run.settings, bench, making, tell)}
+    except WriteError:
+        raise
     except Exception as error:
         return {**about, "failed": f"{type(error).__name__}: {error}"}
 
@@ -151,7 +157,8 @@ def _page(run: Planned, ready: Ready, fitted: Fitted, making: Making) -> str:
     if making.pages is None:
         return ""
     folder = making.pages / f"{run.encoder}-{run.variant}-{run.seed}-{run.key[:8]}".replace(" ", "-").replace("/", "-")
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     path = write_report(ready.prepared, fitted, folder)
     return "" if path is None else f"{making.pages.name}/{folder.name}/{path.name}"
 

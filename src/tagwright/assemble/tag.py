@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,12 +14,12 @@ import torch
 
 from tagwright import bundle
 from tagwright.assemble import write
+from tagwright.assemble._shards import is_joined, joining, shards_of, stamp
 from tagwright.assemble.score import own_columns
 from tagwright.assemble.spans import FACETS, KEYWORD, facets, find_spans, given_tokens, keywords_of
 from tagwright.embed._cut import Cut, cut
 from tagwright.errors import DataError, SettingsError
 from tagwright.files import replaced, write_json
-from tagwright.lock import locked, require_free
 from tagwright.model import Head, Model, Scores
 from tagwright.read._find import TOKENS, plain
 from tagwright.read.stream import columns_of, stream, texts_of
@@ -28,7 +27,6 @@ from tagwright.shortlist import ShortScores
 
 BATCH = 8192
 SHARD = 16  # batches
-ABOUT = "about.json"  # what the shards are of
 
 
 class Tagged(NamedTuple):
@@ -67,10 +65,12 @@ def tag(
     # a mistake shows before anything is written; a header without rows gives the same
     first = next(stream(source, batch_rows=1), None) or pa.RecordBatch.from_pylist([], schema=columns_of(source))
     _tagged(model, first, source, options)
-    about = {"source": str(source), "bytes": source.stat().st_size, "changed": source.stat().st_mtime_ns, **options}
-    with _shards(out, {**about, "model": identity or _identity(model)}, resume=resume, overwrite=overwrite) as shards:
+    about = {"source": str(source), **stamp(source), **options, "model": identity or _identity(model)}
+    with shards_of(out, about, resume=resume, overwrite=overwrite) as shards:
         counts = _finished(shards)
         progress(sum(tally.rows for tally in counts))
+        if is_joined(out, shards):  # a kill came before the shards were removed
+            return _total(counts)
         batches = (
             iter([first]) if not first.num_rows else stream(source, batch_rows=BATCH, skip=sum(c.rows for c in counts))
         )
@@ -86,8 +86,9 @@ def tag(
             # the count comes last: a shard without it is written again
             write_json(shards / f"shard-{number:06d}.json", tally._asdict())
             counts.append(tally)
-        writer.join([shards / f"shard-{number:06d}.data" for number in range(len(counts))], out)
-    return Tagged(*(sum(column) for column in zip(*counts)))
+        with joining(out, shards) as aside:
+            writer.join([shards / f"shard-{number:06d}.data" for number in range(len(counts))], aside)
+    return _total(counts)
 
 
 def tag_file(
@@ -143,47 +144,6 @@ def _check(model: Model, column: str | None, separator: str | None) -> None:
             )
 
 
-@contextmanager
-def _shards(out: Path, about: dict[str, Any], *, resume: bool, overwrite: bool) -> Iterator[Path]:
-    """The folder of what is tagged so far, which no other process has; a block that succeeds removes it."""
-    shards = out.with_name(f".{out.name}.shards")
-    require_free(shards)
-    _refuse(out, overwrite=overwrite)
-    if (shards / ABOUT).exists() and not (overwrite or resume):
-        raise SettingsError(
-            f"an unfinished run stands in {shards}; go on with --resume, start over with --overwrite, or delete it"
-        )
-    with locked(shards):
-        _refuse(out, overwrite=overwrite)  # another run may have ended since
-        if not resume or not _same_run(shards, about):
-            _remove(shards)
-            write_json(shards / ABOUT, about)
-        yield shards
-        _remove(shards)
-
-
-def _refuse(out: Path, *, overwrite: bool) -> None:
-    if out.exists() and not overwrite:
-        raise SettingsError(f"{out} exists; choose another name or use --overwrite")
-
-
-def _same_run(shards: Path, about: dict[str, Any]) -> bool:
-    """Whether there is a run to go on with; that of another input is an error."""
-    try:
-        found = json.loads((shards / ABOUT).read_text("utf-8"))
-    except (FileNotFoundError, ValueError):
-        return False
-    if found != about:
-        raise DataError(f"{shards} belongs to another input or model, or to other options; start over with --overwrite")
-    return True
-
-
-def _remove(shards: Path) -> None:
-    """Remove what is tagged so far; what it is of comes first, so that nobody goes on with a part."""
-    for path in (shards / ABOUT, *shards.glob("shard-*"), *shards.glob(".*.part")):
-        path.unlink(missing_ok=True)
-
-
 def _finished(shards: Path) -> list[Tagged]:
     """The tallies of the shards that are whole, up to the first that is not."""
     tallies = []
@@ -193,6 +153,10 @@ def _finished(shards: Path) -> list[Tagged]:
         except (ValueError, TypeError):
             break
     return tallies
+
+
+def _total(counts: Sequence[Tagged]) -> Tagged:
+    return Tagged(*(sum(column) for column in zip(*counts)))
 
 
 def _identity(model: Model) -> str:

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from tagwright.errors import DataError, SettingsError, unknown
-from tagwright.files import replaced
 from tagwright.plain import plain
 
 _RUNS = r"\A([=+\-@\t\r])"  # how a formula begins; a spreadsheet drops a tab or CR before it
@@ -24,7 +23,7 @@ class Writer(NamedTuple):
 
     flat: bool
     write: Callable[..., None]  # (table, path, header=bool)
-    join: Callable[[Sequence[Path], Path], None]
+    join: Callable[[Sequence[Path], Path], None]  # (shards, path)
 
 
 def writer(path: Path) -> Writer:
@@ -96,7 +95,7 @@ def _parquet(table: pa.Table, path: Path, *, header: bool) -> None:
 
 
 def _join_bytes(shards: Sequence[Path], out: Path) -> None:
-    with replaced(out) as aside, aside.open("wb") as whole:
+    with out.open("wb") as whole:
         for shard in shards:
             with shard.open("rb") as part:
                 shutil.copyfileobj(part, whole, 1 << 20)
@@ -106,6 +105,6 @@ def _join_parquet(shards: Sequence[Path], out: Path) -> None:
     if not shards:
         raise SettingsError("the input has no rows, so there is nothing to write")
     schema = parquet.read_schema(shards[0])
-    with replaced(out) as aside, parquet.ParquetWriter(aside, schema, compression="zstd") as whole:
+    with parquet.ParquetWriter(out, schema, compression="zstd") as whole:
         for shard in shards:
             whole.write_table(parquet.read_table(shard))
