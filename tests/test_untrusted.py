@@ -44,6 +44,17 @@ def test_only_an_object_of_json_is_taken(text):
         json_object(text)
 
 
+@pytest.mark.parametrize("content", ['{"a": "\\ud800"}', '{"\\uDC00": 1}', b'{"a": "\xed\xa0\x80"}'])
+def test_half_a_surrogate_pair_is_refused(content):
+    """It could not be written to a file: a traceback after the tagging."""
+    with pytest.raises(ValueError, match=r"surrogate|utf-8"):
+        json_object(content)
+
+
+def test_a_whole_surrogate_pair_is_a_character():
+    assert json_object(r'{"a": "\ud83d\ude00"}') == {"a": "😀"}
+
+
 def test_a_small_file_is_read_whole_and_a_large_one_not_at_all(tmp_path):
     (tmp_path / "a").write_bytes(b"x" * SMALL)
     assert len(read_small(tmp_path / "a")) == SMALL

@@ -76,15 +76,26 @@ def read_small(path: Path) -> bytes:
 
 
 def json_object(content: bytes | str) -> dict[str, Any]:
-    """The object in a JSON text.
+    """The object in a JSON text, whose strings can be written as UTF-8.
 
     >>> json_object('{"a": 1}')
     {'a': 1}
     """
-    found = json.loads(content, parse_constant=_refused)
+    text = content if isinstance(content, str) else content.decode("utf-8")  # json itself lets half characters pass
+    found = json.loads(text, parse_constant=_refused)
     if not isinstance(found, dict):
         raise ValueError(f"expected an object, got {type(found).__name__}")
+    if "\\u" in text:
+        _require_whole_characters(found)
     return found
+
+
+def _require_whole_characters(found: dict[str, Any]) -> None:
+    """Refuse half of a surrogate pair, which JSON can escape and no file or terminal can show."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("it has half of a surrogate pair (\\ud800 to \\udfff)") from error
 
 
 def _refused(word: str) -> NoReturn:
