@@ -42,6 +42,7 @@ class Unfilled(TorchFunctionMode):
             return (args[0] if args else kwargs["tensor"]).detach().zero_()
         if func in SIZED:
             self._count(prod(kwargs["size"] if "size" in kwargs else _size(args)))
+            func = torch.zeros if func is torch.randn else func
         elif func in LINES:
             self._count(max(map(abs, args), default=0))
         return func(*args, **kwargs)

@@ -14,7 +14,7 @@ LEAST_GROWTH = 1 << 28  # bytes to which any file may grow
 
 STREAM_BLOCK = 1 << 22  # bytes read at a time; some forty blocks may be under way
 JSON_BLOCK = 1 << 20  # bytes parsed at a time
-BATCH_ROWS, BATCH_BYTES = 8192, 1 << 22  # handled at a time
+BATCH_ROWS, BATCH_BYTES = 32768, 1 << 22  # handled at a time
 
 
 class Growth:

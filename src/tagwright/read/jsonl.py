@@ -1,6 +1,9 @@
 """JSON lines: one object a line, its keys the columns; a missing key is null. Strings stay strings, dates too."""
 
+import os
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +12,13 @@ from pyarrow import json as arrow_json
 
 from tagwright.errors import DataError
 from tagwright.read import _digits
-from tagwright.read._bytes import count_byte, head, line_blocks
+from tagwright.read._bytes import head, line_blocks
 from tagwright.read._depth import line_starts, too_deep
 from tagwright.read._faults import json_fault
 from tagwright.read._limits import CELLS, DEPTH, JSON_BLOCK, SPARSE, require_columns
 from tagwright.read._reader import Reader
+
+AT_ONCE = min(os.cpu_count() or 1, 8)  # pieces that are parsed at the same time
 
 
 class Shape:
@@ -59,9 +64,9 @@ def jsonl(path: Path) -> pa.Table:
     """The whole file. A fault is an error that names file and line."""
     _refuse_array(path)
     shape, tables = Shape(path), []
-    for piece in _pieces(path):
-        tables.append(_parse(path, piece))
-        shape.add(piece, tables[-1])
+    for piece, table in _parsed(path):
+        tables.append(table)
+        shape.add(piece, table)
     final = shape.final
     if any(not table.schema.equals(final) for table in tables):
         known = zip(_pieces(path), tables)
@@ -76,10 +81,26 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
     """
     _refuse_array(path)
     shape = Shape(path)
-    for piece in _pieces(path):
-        shape.add(piece, _parse(path, piece))
+    for piece, table in _parsed(path):
+        shape.add(piece, table)
     for piece in _pieces(path, shape.width):
         yield from _again(path, piece, shape).to_batches()
+
+
+def _parsed(path: Path) -> Iterator[tuple[bytes, pa.Table]]:
+    """Each piece with its rows, in order; a few are parsed at once."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        under_way: deque[tuple[bytes, Future[pa.Table]]] = deque()
+        try:
+            for piece in _pieces(path):
+                under_way.append((piece, pool.submit(_parse, path, piece)))
+                if len(under_way) > AT_ONCE:
+                    first, table = under_way.popleft()
+                    yield first, table.result()
+            for piece, table in under_way:
+                yield piece, table.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _again(path: Path, lines: bytes, shape: Shape) -> pa.Table:
@@ -141,8 +162,10 @@ def _pieces(path: Path, width: int | None = None) -> Iterator[bytes]:
 
 def _halved(lines: bytes, width: int | None) -> Iterator[bytes]:
     """Lines in halves, and these in halves, until they make few cells, be every key a column of its own."""
-    rows = count_byte(lines, ord("\n")) + 1
-    columns = min(count_byte(lines, ord(":")), count_byte(lines, ord('"')) // 2) if width is None else width
+    rows = lines.count(b"\n") + 1
+    columns = lines.count(b":") if width is None else width
+    if width is None and rows * columns > CELLS:
+        columns = min(columns, lines.count(b'"') // 2)  # colons stand in texts, too
     middle = lines.rfind(b"\n", 0, len(lines) // 2) + 1 or lines.find(b"\n") + 1
     if rows * columns <= CELLS or middle in (0, len(lines)):
         yield lines
