@@ -20,14 +20,15 @@ from sklearn.metrics import f1_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from tagwright.assemble.fit import read_for
-from tagwright.assemble.prepare import prepare
-from tagwright.assemble.score import score
-from tagwright.assemble.train import fit
+from tagwright.data import Data
+from tagwright.data.split import split
+from tagwright.inference.score import score
 from tagwright.labels.space import LabelSpace
-from tagwright.read import Data
-from tagwright.read.split import split
-from tagwright.settings import Settings, assigned
+from tagwright.pipelines.fit import read_for
+from tagwright.settings.merge import assigned, side_by_side
+from tagwright.settings.schema import Settings
+from tagwright.training.prepare import prepare
+from tagwright.training.train import fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SETS = ("reuters90", "goemotions", "arxiv54", "debtags", "trec_fine")
@@ -87,8 +88,7 @@ def main() -> None:
     torch.set_num_threads(min(2, os.cpu_count() or 1))
     torch.optim.Adagrad([torch.zeros(1, requires_grad=True)])  # start-up: the first optimiser imports torch's compiler
     given: dict[str, Any] = {"encoder": {"name": "bow"}}
-    for assignment in options.set:
-        given = assigned(given, assignment)
+    given = side_by_side(given, assigned(options.set))
     print("| set | ours s | theirs s | ratio | ours: micro, macro or accuracy | theirs |\n|---|---|---|---|---|---|")
     for name in options.sets:
         data, settings = read_for(str(FOLDER / name), given)

@@ -24,15 +24,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import regularise
+import regularize
 import torch
 
-from tagwright.assemble.fit import read_for
-from tagwright.assemble.prepare import Prepared, prepare
-from tagwright.assemble.train import Run, _network, fit
-from tagwright.model import answers_of, inputs_of
-from tagwright.read import Data
-from tagwright.settings import Settings, resolve
+from tagwright.data import Data
+from tagwright.inference.model import answers_of, inputs_of
+from tagwright.pipelines.fit import read_for
+from tagwright.settings.schema import Settings, resolve
+from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.train import Run, _network, fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 LABELS, AROUND = 28, 2  # as goemotions has; special tokens around a text
@@ -68,7 +68,7 @@ def compare(options: argparse.Namespace) -> None:
     found: dict[str, list[float]] = {name: [] for name in heads}
     for _ in range(options.rounds):
         for name, (head, words) in heads.items():
-            found[name].append(regularise.seconds_of(*made(head, words, options)))
+            found[name].append(regularize.seconds_of(*made(head, words, options)))
         print("  " + ", ".join(f"{name} {1000 * found[name][-1]:,.2f} ms" for name in heads), flush=True)
     for name in SLOTS:
         ratios = [own / plain for own, plain in zip(found[name], found["plain"])]
@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cpu-time", action="store_true", help="the process's own time: with 1 thread")
     options = parser.parse_args()
-    regularise.CLOCK = time.process_time if options.cpu_time else time.perf_counter
+    regularize.CLOCK = time.process_time if options.cpu_time else time.perf_counter
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     if options.device == "cpu":

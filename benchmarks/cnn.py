@@ -17,10 +17,10 @@ from pathlib import Path
 
 import torch
 
-from tagwright.assemble.fit import read_for
-from tagwright.assemble.prepare import Prepared, prepare
-from tagwright.assemble.train import Run, fit
-from tagwright.settings import Settings
+from tagwright.pipelines.fit import read_for
+from tagwright.settings.schema import Settings
+from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.train import Run, fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

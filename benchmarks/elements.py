@@ -23,14 +23,14 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from tagwright.assemble.elements import TOLERANCE, FoundElements, find_elements
-from tagwright.assemble.fit import read_for
-from tagwright.assemble.prepare import prepare
-from tagwright.assemble.train import fit
 from tagwright.batches.copies import copies, gaps_of
-from tagwright.batches.tokens import Tokens
-from tagwright.fit.precision import exactly
-from tagwright.model import Model, inputs_of
+from tagwright.explain.dependencies import TOLERANCE, FoundElements, find_elements
+from tagwright.inference.model import Model, inputs_of
+from tagwright.models.precision import exactly
+from tagwright.pipelines.fit import read_for
+from tagwright.tokenizers.tokens import Tokens
+from tagwright.training.prepare import prepare
+from tagwright.training.train import fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 BATCH = 32

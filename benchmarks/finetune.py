@@ -23,12 +23,13 @@ from typing import Any
 
 import torch
 
-from tagwright.assemble.fit import read_for
-from tagwright.assemble.prepare import Prepared, prepare
-from tagwright.assemble.train import Run, fit
-from tagwright.embed._source import find_source
-from tagwright.model import Model
-from tagwright.settings import Settings, assigned
+from tagwright.inference.model import Model
+from tagwright.pipelines.fit import read_for
+from tagwright.settings.merge import assigned, side_by_side
+from tagwright.settings.schema import Settings
+from tagwright.tokenizers.source import find_source
+from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.train import Run, fit
 
 CLOCK = time.perf_counter
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -154,8 +155,7 @@ def main() -> None:
     for name in options.sets:
         given: dict[str, Any] = {"objective": "bce", "encoder": {"name": options.encoder}}
         given["fit"] = {"epochs": options.epochs, "device": options.device}
-        for assignment in options.set:
-            given = assigned(given, assignment)
+        given = side_by_side(given, assigned(options.set))
         data, settings = read_for(str(FOLDER / name), given)
         texts = data.tables["test"]["text"].to_pylist()
         if options.rows:

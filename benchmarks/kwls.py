@@ -23,12 +23,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tagwright.batches.tokens import Tokens
-from tagwright.embed import Tokeniser
-from tagwright.embed.word import Word
 from tagwright.labels.space import LabelSpace
-from tagwright.targets._counts import batches_of, count
 from tagwright.targets.kwls import kwls
+from tagwright.targets.word_counts import batches_of, count
+from tagwright.tokenizers import Tokeniser
+from tagwright.tokenizers.tokens import Tokens
+from tagwright.tokenizers.word import Word
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SIZES = (30_000, 60_000, 120_000)

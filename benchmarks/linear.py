@@ -17,9 +17,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from tagwright import parts
-from tagwright.linear_objective import LinearObjective
+from tagwright import registry
 from tagwright.losses import SparseTarget
+from tagwright.models.label_matrix.linear_objective import LinearObjective
 
 GOLD = 5  # labels a text
 
@@ -40,7 +40,9 @@ def measure(form: str, options: argparse.Namespace, labels: int) -> str:
     device = torch.device(options.device)
     torch.manual_seed(0)
     with device:
-        head = LinearObjective(parts.find("losses", options.loss).factory(), options.width, labels, chunk=options.chunk)
+        head = LinearObjective(
+            registry.find("losses", options.loss).factory(), options.width, labels, chunk=options.chunk
+        )
         head.weight.data = head.weight.data.to(getattr(torch, options.dtype))
         head.bias.data = head.bias.data.to(head.weight.dtype) if form == "logits" else head.bias.data
         hidden = torch.randn(options.batch, options.width, requires_grad=True)

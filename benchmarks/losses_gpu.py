@@ -20,9 +20,9 @@ import torch.nn.functional as F
 import triton
 from torch import Tensor
 
-from tagwright import parts
-from tagwright.linear_objective import LinearObjective
+from tagwright import registry
 from tagwright.losses import SparseTarget, ZLPRLoss
+from tagwright.models.label_matrix.linear_objective import LinearObjective
 
 LARGE, TOKENS, SMALL, LINEAR = (4096, 131_072), (262_144, 32), ((32, 54), (256, 618)), (1024, 768, 1_000_000)
 GOLD = 10
@@ -148,7 +148,7 @@ def large_table() -> None:
     print(f"| {' | '.join(head)} |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name in ("bce", "focal", "zlpr", "lsep", "bpmll", "dice", "asymmetric"):
-        factory = parts.find("losses", name).factory
+        factory = registry.find("losses", name).factory
         one, each = passes(factory(), logits, sparse), passes(factory(reduction="none"), logits, sparse)
         one()
         logits.grad = None
@@ -185,7 +185,7 @@ def token_table() -> None:
     print("| loss | sparse target, us | x floor | dense float32 target, us | x floor | plain form, us |")
     print("|---|---|---|---|---|---|")
     for name in ("cecl", "pbp"):
-        loss, figures = parts.find("losses", name).factory(), []
+        loss, figures = registry.find("losses", name).factory(), []
         for target, size in ((sparse, 4), (dense, 8)):
             taken = captured(passes(loss, logits, target))
             figures += [f"{1e3 * taken:.1f}", f"{taken * rate / (size * logits.numel()):.2f}"]
@@ -202,7 +202,7 @@ def small_table() -> None:
         target = gold(rows, labels, 3).dense(labels)
         theirs = passes(F.binary_cross_entropy_with_logits, logits, target)
         for name in ("bce", "focal", "zlpr", "lsep", "asymmetric", "dice", "cecl"):
-            ours = passes(parts.find("losses", name).factory(), logits, target)
+            ours = passes(registry.find("losses", name).factory(), logits, target)
             turns = [(microseconds(ours), microseconds(theirs)) for _ in range(5)]
             device = [f"{1e3 * captured(step):.1f}" for step in (ours, theirs)]
             called = [f"{median(column):.0f}" for column in zip(*turns)]

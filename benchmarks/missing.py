@@ -20,8 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tagwright.assemble.planned import Planned, Source, plan, read_sources
-from tagwright.assemble.recipes import Recipe, names, read_recipe
+from tagwright.experiments.plan import Planned, Source, plan, read_sources
+from tagwright.experiments.recipe import Recipe, names, read_recipe
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 RUNS = Path(__file__).parents[1] / "docs" / "results" / "runs"

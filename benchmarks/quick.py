@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tagwright.decide.spans import Spans
-from tagwright.read import Data
-from tagwright.read.audit import audit
-from tagwright.read.shop import shop
-from tagwright.read.split import split
-from tagwright.report import plots
+from tagwright.analysis.audit import audit
+from tagwright.data import Data
+from tagwright.data.shop import shop
+from tagwright.data.split import split
+from tagwright.decisions.spans import Spans
+from tagwright.reports import plots
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

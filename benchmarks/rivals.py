@@ -42,10 +42,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from tagwright.embed._source import find_source
+from tagwright.data import read_data
+from tagwright.data.split import split
 from tagwright.labels.space import LabelSpace
-from tagwright.read import read_data
-from tagwright.read.split import split
+from tagwright.tokenizers.source import find_source
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 LEAST_F1 = 0.1  # of a label on dev, below which its threshold is luck

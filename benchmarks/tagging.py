@@ -25,17 +25,18 @@ import pyarrow as pa
 import torch
 from torch import nn
 
-from tagwright import parts
-from tagwright.assemble.fit import read_for
-from tagwright.assemble.prepare import Prepared, prepare
-from tagwright.assemble.sheets import flat
-from tagwright.assemble.spans import find_spans, given_tokens
-from tagwright.assemble.train import _network, fit
-from tagwright.assemble.training import Run
+from tagwright import registry
 from tagwright.batches.collate import collate
-from tagwright.encoders.bat import BAT
-from tagwright.model import Head, Model
-from tagwright.settings import Settings, assigned, resolve
+from tagwright.inference.model import Head, Model
+from tagwright.inference.spans import find_spans, given_tokens
+from tagwright.inference.tagged_tokens import flat
+from tagwright.models.encoders.bat import BAT
+from tagwright.pipelines.fit import read_for
+from tagwright.settings.merge import assigned, side_by_side
+from tagwright.settings.schema import Settings, resolve
+from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.state import Run
+from tagwright.training.train import _network, fit
 
 CLOCK = time.perf_counter
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -143,7 +144,7 @@ def our_fit(prepared: Prepared, settings: Settings) -> list[tuple[float, float]]
 
 def untrained(prepared: Prepared, settings: Settings) -> Model:
     """A model as `fit` would start it."""
-    decision = parts.build("decide", "spans", {}, label_names=prepared.space.names)
+    decision = registry.build("decisions", "spans", {}, label_names=prepared.space.names)
     head = Head(space=prepared.space, link="softmax", rule="spans", decision=decision)
     made = {"settings": settings, "tokeniser": prepared.tokeniser, "learned": prepared.learned}
     return Model(network=_network(prepared, settings), heads={"main": head}, **made)
@@ -267,8 +268,7 @@ def main() -> None:
     torch.set_num_threads(min(options.threads, os.cpu_count() or 1))
     for name in options.sets:
         given: dict[str, Any] = {"fit": {"device": "cpu"}}
-        for assignment in options.set:
-            given = assigned(given, assignment)
+        given = side_by_side(given, assigned(options.set))
         if options.epochs:
             given["fit"]["epochs"] = options.epochs
         data, settings = read_for(str(FOLDER / name), given)

@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from tagwright.embed._pieces import read_pieces
-from tagwright.encoders.pretrained import Pretrained
-from tagwright.heads.cloze import Cloze
-from tagwright.network import Network
+from tagwright.models.encoders.pretrained import Pretrained
+from tagwright.models.heads.cloze import Cloze
+from tagwright.models.network import Network
+from tagwright.tokenizers.pretrained import read_pieces
 
 from .tiny_encoders import write_encoder
 

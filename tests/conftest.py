@@ -8,6 +8,8 @@ import pytest
 import torch
 from hypothesis import settings
 
+from .small_models import *  # noqa: F403
+
 # before anything loads Triton: without a GPU its kernels are interpreted
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")
@@ -23,7 +25,7 @@ ALLOWED_SKIPS = ("GPU", "TAGWRIGHT_DATA", "TAGWRIGHT_ENCODERS")
 @pytest.fixture(scope="session", autouse=True)
 def float32_on_a_cpu():
     """What "auto" means must not hang on how fast this machine happens to be in bfloat16."""
-    from tagwright.fit import precision
+    from tagwright.models import precision
 
     own = precision.gain
     precision.gain = wraps(own)(lambda: 0.0)

@@ -75,7 +75,8 @@ for one, other in zip(before, state()):
 
 
 def test_transformers_waits_until_a_pretrained_encoder_is_made():
-    code = "import tagwright.encoders.pretrained, tagwright.embed, tagwright.assemble.fit, tagwright.tagger"
+    names = ("models.encoders.pretrained", "tokenizers", "pipelines.fit", "integrations.tagger")
+    code = f"import {', '.join(f'tagwright.{name}' for name in names)}"
     assert not {"transformers", "peft", "huggingface_hub"} & loaded_after(code)
 
 

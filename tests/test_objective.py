@@ -11,8 +11,8 @@ from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.losses import BinaryCrossEntropyLoss, CrossEntropyLoss, LossModule, SparseTarget, ZLPRLoss, bce, zlpr
 from tagwright.objective import Objective, build_objective
-from tagwright.settings import resolve
-from tagwright.weights._weights import LabelWeights
+from tagwright.settings.schema import resolve
+from tagwright.weights.label_weights import LabelWeights
 
 NAMES = ("cs.AI", "cs.LG", "math.AG", "math.CO", "math.NT", "physics")
 SPACE = LabelSpace(names=NAMES, counts=(1, 4, 2, 8, 5, 20))

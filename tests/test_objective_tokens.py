@@ -9,7 +9,7 @@ from torch import Tensor
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.objective import Objective, build_objective
-from tagwright.settings import resolve
+from tagwright.settings.schema import resolve
 
 NAMES = ("O", "B-X", "I-X", "B-Y")
 SPACE = LabelSpace(names=NAMES, counts=(50, 8, 5, 3), exclusive=True)
@@ -91,9 +91,9 @@ def test_dice_of_a_batch_counts_its_tokens_alone(weighted):
 
 
 def losses_of_tags() -> list[str]:
-    from tagwright import parts
+    from tagwright import registry
 
-    return [name for name in parts.names("losses") if "tokens" in parts.find("losses", name).factory.tasks]
+    return [name for name in registry.names("losses") if "tokens" in registry.find("losses", name).factory.tasks]
 
 
 @pytest.mark.parametrize("name", losses_of_tags())
@@ -126,8 +126,8 @@ def test_any_order_of_rows_and_any_padding_give_the_same(name):
 def test_parts_of_a_batch_add_up(name):
     logits, tags = batch()
     whole = objective_of(name).of_tokens(logits, tags)
-    parts = [objective_of(name).of_tokens(logits[cut], tags[cut]) for cut in (slice(0, 1), slice(1, 4))]
-    assert whole.item() == pytest.approx(sum(part.item() for part in parts), rel=1e-10)
+    registry = [objective_of(name).of_tokens(logits[cut], tags[cut]) for cut in (slice(0, 1), slice(1, 4))]
+    assert whole.item() == pytest.approx(sum(part.item() for part in registry), rel=1e-10)
 
 
 @pytest.mark.parametrize("name", losses_of_tags())

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tagwright import parts
+from tagwright import registry
 from tagwright.errors import TagwrightError
 from tagwright.pages import CASES, FOLDER, curve, page, plot, taken_apart, with_table
 
 DOCS = Path(__file__).parents[1] / FOLDER
-NAMES = parts.names("losses")
+NAMES = registry.names("losses")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tagwright import parts
+from tagwright import registry
 
 HERE = Path(__file__).parent
-SOURCE = Path(parts.__file__).parents[1]
+SOURCE = Path(registry.__file__).parents[1]
 NAMES = {
     "losses": "absolute_error",
     "encoders": "mean_words",
-    "decide": "one_level",
-    "read": "pipes",
+    "decisions": "one_level",
+    "readers": "pipes",
     "metrics": "cardinality",
 }
 ALLOW = "--allow-plugins"
@@ -84,8 +84,8 @@ def test_the_list_of_parts_says_whose_they_are(run):
 
 def test_importing_tagwright_imports_nothing_of_it(run):
     code = (
-        "import sys, tagwright; from tagwright import parts; parts.names('losses'); "
-        "assert parts.third_party('losses', 'absolute_error') == 'tagwright-extra'; "
+        "import sys, tagwright; from tagwright import registry; registry.names('losses'); "
+        "assert registry.third_party('losses', 'absolute_error') == 'tagwright-extra'; "
         "sys.exit('tagwright_extra' in sys.modules)"
     )
     run("-c", code)

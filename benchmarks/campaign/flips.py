@@ -40,12 +40,12 @@ def run(tally: Tally, home: Path, *, seed: int) -> None:
 
 def loaded(folder: Path) -> dict[str, Any]:
     """The fingerprint of the model in a folder, or what its loading says."""
-    from tagwright import bundle
     from tagwright.errors import ModelError
+    from tagwright.inference import model_folder
 
     try:
-        model = bundle.load(folder)
-        bundle.load_card(folder)
+        model = model_folder.load(folder)
+        model_folder.load_card(folder)
     except ModelError as error:
         return {"refused": str(error)}
     return models.fingerprint(model)

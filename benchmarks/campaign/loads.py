@@ -72,7 +72,7 @@ def _read(folders: list[Path], pipe: Connection, stop: Any) -> None:
     """Load again and again, by the folder and by a link to it; tell what came, some at a time."""
     import torch
 
-    from tagwright import bundle
+    from tagwright.inference import model_folder
 
     torch.set_num_threads(1)
     changed: list[str] = []
@@ -83,8 +83,8 @@ def _read(folders: list[Path], pipe: Connection, stop: Any) -> None:
         for _ in range(BLOCK):
             began = time.monotonic()
             try:
-                said = _digest(bundle.load(folders[number % len(folders)]))
-                bundle.load_card(folders[number % len(folders)])
+                said = _digest(model_folder.load(folders[number % len(folders)]))
+                model_folder.load_card(folders[number % len(folders)])
             except Exception as error:
                 said = f"{type(error).__name__}: {error}"
             told.append((said if not changed else f"a reader changed {changed[:3]}", time.monotonic() - began))
@@ -99,21 +99,25 @@ def _write(home: Path, pipe: Connection, stop: Any) -> None:
     """Save one model, then the other, each with two decisions; half of the time as where folders cannot be swapped."""
     import torch
 
-    from tagwright import bundle, folder, parts
+    from tagwright import registry
+    from tagwright.inference import model_folder
+    from tagwright.storage import folder
 
     torch.set_num_threads(1)
-    given = {name: bundle.load(home / name) for name in KINDS}
+    given = {name: model_folder.load(home / name) for name in KINDS}
     known = {_digest(model): name for name, model in given.items()}
-    decided = {name: _with_decision(model, parts.build("decide", "topk", {"k": 1})) for name, model in given.items()}
+    decided = {
+        name: _with_decision(model, registry.build("decisions", "topk", {"k": 1})) for name, model in given.items()
+    }
     known |= {_digest(model): f"{name}, decided anew" for name, model in decided.items()}
-    bundle.save(given[KINDS[0]], home / "m", card=KINDS[0])
+    model_folder.save(given[KINDS[0]], home / "m", card=KINDS[0])
     pipe.send(known)
     swap, count = folder.exchanged, 0
     while not stop.is_set():
         folder.exchanged = swap if count % 2 else lambda one, other: False
         for name in KINDS:
-            bundle.save(given[name], home / "m", card=name, overwrite=True)
-            bundle.rewrite(decided[name], home / "m", card=f"{name}, decided anew")
+            model_folder.save(given[name], home / "m", card=name, overwrite=True)
+            model_folder.rewrite(decided[name], home / "m", card=f"{name}, decided anew")
         count += 1
     pipe.send(4 * count)
 

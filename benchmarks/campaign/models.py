@@ -70,11 +70,11 @@ def warm_up(folders: list[Path]) -> None:
     import torch
 
     import tagwright.cli  # noqa: F401
-    from tagwright import bundle
+    from tagwright.inference import model_folder
 
     torch.set_num_threads(1)
     for folder in folders:
-        answers(bundle.load(folder), TEXTS[:1])
+        answers(model_folder.load(folder), TEXTS[:1])
     gc.collect()
     gc.freeze()
 
@@ -83,8 +83,8 @@ def answers(model: Any, texts: list[str]) -> bool:
     """Whether a model answers these texts, and all its answers are finite."""
     import numpy as np
 
-    from tagwright.assemble.spans import token_scores
-    from tagwright.embed._cut import cut
+    from tagwright.inference.spans import token_scores
+    from tagwright.tokenizers.cut import cut
 
     finite = True
     for name in model.heads:

@@ -19,7 +19,7 @@ from campaign.intact import left, tried
 from campaign.tally import Tally
 from campaign.works import Work, comparing, difference, fitting, tagging, write_rows
 from tagwright.errors import InUseError
-from tagwright.lock import LOCK, require_free
+from tagwright.storage.lock import LOCK, require_free
 
 REFUSALS = ("is in use", "exists", "an unfinished run stands", "is finished, with other data")
 COLD = 0.25  # share of pairs that start interpreters

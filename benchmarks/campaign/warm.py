@@ -24,8 +24,8 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 IMPORTS = (
     *("torch", "torch._dynamo", "torch.optim", "altair", "vl_convert", "jinja2", "pydantic"),
     *("rich.progress", "rich.table", "narwhals.stable.v1", "torch.profiler", "tokenizers"),
-    *(f"tagwright.assemble.{name}" for name in ("fit", "tag", "compare", "reproduce", "report")),
-    *("tagwright.assemble.redecide", "tagwright.bundle", "tagwright.cli", "tagwright.cli._show"),
+    *(f"tagwright.pipelines.{name}" for name in ("fit", "tag", "compare", "reproduce", "report")),
+    *("tagwright.pipelines.decide", "tagwright.inference.model_folder", "tagwright.cli", "tagwright.cli._show"),
 )
 
 
@@ -76,12 +76,12 @@ def start(*args: str | Path, prepare: Callable[[], None] | None = None) -> Start
 
 def loads(folder: Path) -> bool:
     """Whether a model folder loads, all digests right; in a copy, for loading starts threads."""
-    from tagwright import bundle
-    from tagwright.folder import verified
+    from tagwright.inference import model_folder
+    from tagwright.storage.folder import verified
 
     pid = os.fork()
     if pid == 0:
-        _leave(lambda: verified(folder), lambda: bundle.load(folder, device="cpu"))
+        _leave(lambda: verified(folder), lambda: model_folder.load(folder, device="cpu"))
     return os.waitpid(pid, 0)[1] == 0
 
 

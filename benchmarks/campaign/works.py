@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from campaign.warm import loads
-from tagwright.folder import sha256
+from tagwright.storage.folder import sha256
 
 SMALL = ("--encoder", "cnn", "--set", "encoder.filters=32")
 OFTEN = ("--set", "fit.save_seconds=0.1")
@@ -117,7 +117,7 @@ def table_of(out: Path) -> tuple[str, bool]:
 
 def runs_of(out: Path) -> dict[str, Any]:
     """The rows of a comparison or a recipe and what is told of them, without times."""
-    from tagwright.assemble.ledger import Ledger
+    from tagwright.experiments.ledger import Ledger
 
     (ledger,) = (path for path in out.iterdir() if path.suffix == ".jsonl")
     summary = json.loads((out / "results.json").read_text(encoding="utf-8"))

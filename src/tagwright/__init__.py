@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tagwright.tagger import Tagger, load
-    from tagwright.token_tagger import TokenTagger
+    from tagwright.integrations.tagger import Tagger, load
+    from tagwright.integrations.token_tagger import TokenTagger
 
 __version__ = "0.1.0"
 __all__ = ["Tagger", "TokenTagger", "__version__", "load"]
@@ -13,7 +13,7 @@ __all__ = ["Tagger", "TokenTagger", "__version__", "load"]
 def __getattr__(name: str) -> Any:
     """Torch is loaded with the first name that needs it, not with the package."""
     if name in ("Tagger", "TokenTagger", "load"):
-        from tagwright import tagger
+        from tagwright.integrations import tagger
 
         return getattr(tagger, name)
     raise AttributeError(f"module 'tagwright' has no attribute {name!r}")

@@ -6,16 +6,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tagwright import parts
-from tagwright._row_sums import kind_of
+from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.linear_objective import linear_loss
 from tagwright.losses import LossModule, SparseMask, SparseTarget, SquaredErrorLoss
 from tagwright.masks import Mask
-from tagwright.settings import Settings
-from tagwright.shortlist import FULL, shortlisted
-from tagwright.weights._weights import LabelWeights
+from tagwright.models.label_matrix.linear_objective import linear_loss
+from tagwright.models.label_matrix.row_sums import kind_of
+from tagwright.models.shortlist import FULL, shortlisted
+from tagwright.settings.schema import Settings
+from tagwright.weights.label_weights import LabelWeights
 
 LINKS = ("softmax", "sigmoid", "sigmoid2")  # that make probabilities of logits
 
@@ -151,12 +151,12 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
     """The objective that the settings name, for these labels of `row_count` texts."""
     _check(settings, space)
     facts = {"label_counts": space.counts, "row_count": row_count}
-    loss = parts.build("losses", settings.loss.name, settings.loss.options, reduction="sum", **facts)
+    loss = registry.build("losses", settings.loss.name, settings.loss.options, reduction="sum", **facts)
     if settings.head.options.get("chunk"):
         kind_of(loss)
     weights = None
     if settings.weights.name != "none":
-        weights = parts.build("weights", settings.weights.name, settings.weights.options, **facts)
+        weights = registry.build("weights", settings.weights.name, settings.weights.options, **facts)
     beside = None
     if settings.soft.role == "auxiliary" and settings.targets.name != "hard":
         beside = Beside(link=loss.link, alpha=settings.soft.alpha, halved=settings.soft.halved)
@@ -165,16 +165,16 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
 
 def _check(settings: Settings, space: LabelSpace) -> None:
     """Refuse choices that do not go together, naming those that do."""
-    tagged = parts.find("heads", settings.head.name).factory.tags_tokens
+    tagged = registry.find("heads", settings.head.name).factory.tags_tokens
     name, task = settings.loss.name, "tokens" if tagged else "one" if space.exclusive else "many"
-    factory = parts.find("losses", name).factory
+    factory = registry.find("losses", name).factory
     words = (
         "exactly one label" if task == "one" else "any number of labels" if task == "many" else "a tag for each token"
     )
     if tagged and (settings.targets.name != "hard" or settings.mask.name != "none"):
         raise SettingsError("soft labels and masks are for labels of whole texts; to tag tokens take hard and none")
     if task not in factory.tasks:
-        valid = [part.name for part in parts.usable("losses") if task in part.factory.tasks]
+        valid = [part.name for part in registry.usable("losses") if task in part.factory.tasks]
         raise SettingsError(f"{name} does not fit texts with {words}; losses that do: {', '.join(valid)}")
     if task == "many" and settings.link == "softmax":
         raise SettingsError(f"{name} with link softmax does not fit texts with {words}; set loss.link=sigmoid")
@@ -183,14 +183,14 @@ def _check(settings: Settings, space: LabelSpace) -> None:
     _check_chunk(settings, space)
     _check_soft(settings, task)
     weights = settings.weights.name
-    if task == "many" and weights != "none" and parts.find("weights", weights).factory.exclusive:
-        valid = [one.name for one in parts.usable("weights") if not one.factory.exclusive]
+    if task == "many" and weights != "none" and registry.find("weights", weights).factory.exclusive:
+        valid = [one.name for one in registry.usable("weights") if not one.factory.exclusive]
         raise SettingsError(f"weights {weights} are for exactly one label a text; take {', '.join(valid)}")
 
 
 def _check_soft(settings: Settings, task: str) -> None:
     """Refuse soft labels where the loss cannot take them."""
-    name, factory = settings.loss.name, parts.find("losses", settings.loss.name).factory
+    name, factory = settings.loss.name, registry.find("losses", settings.loss.name).factory
     if settings.targets.name == "hard":
         return
     if settings.head.options.get("chunk"):
@@ -204,7 +204,7 @@ def _check_soft(settings: Settings, task: str) -> None:
             f"{', '.join(LINKS)}, such as bce, zlpr or cross_entropy"
         )
     if settings.soft.role == "replace" and not factory.soft:
-        known = [(part.name, part.factory) for part in parts.usable("losses")]
+        known = [(part.name, part.factory) for part in registry.usable("losses")]
         valid = [n for n, one in known if one.soft and task in one.tasks]
         way = "take soft.role=auxiliary, or" if link in LINKS else "take"
         raise SettingsError(f"{name} takes no soft labels; {way} a loss that does: {', '.join(valid)}")
@@ -214,7 +214,7 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
     """Refuse what needs all logits or targets of a text at once where labels come in chunks."""
     if not settings.head.options.get("chunk"):
         return
-    if parts.find("encoders", settings.encoder.name).factory.sparse:
+    if registry.find("encoders", settings.encoder.name).factory.sparse:
         raise SettingsError(
             f"head.chunk is for encoders with dense vectors, such as cnn and lstm; {settings.encoder.name}'s features "
             "are sparse: leave --head-chunk out"
@@ -235,5 +235,5 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
 def _mask(settings: Settings, space: LabelSpace) -> Mask | None:
     if settings.mask.name == "none":
         return None
-    made: Mask = parts.build("masks", settings.mask.name, settings.mask.options, label_names=space.names)
+    made: Mask = registry.build("masks", settings.mask.name, settings.mask.options, label_names=space.names)
     return made

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from tagwright import parts
+from tagwright import registry
 from tagwright.errors import TagwrightError
-from tagwright.report.draw import MUTED, PALETTE, WIDTH, as_file, chart_of_rows, draw, load_altair
+from tagwright.reports.draw import MUTED, PALETTE, WIDTH, as_file, chart_of_rows, draw, load_altair
 
 FOLDER = Path("docs", "losses")
 HEADER = "<!-- made by `make pages` from the docstrings; a test holds it current -->\n"
@@ -73,7 +73,7 @@ class Described(NamedTuple):
 
 def described(name: str) -> Described:
     """What the loss of this name says of itself."""
-    part = parts.find("losses", name)
+    part = registry.find("losses", name)
     function = getattr(import_module(f"tagwright.losses.{name}"), name)
     return Described(name, function, part.factory, part.summary, taken_apart(name, inspect.getdoc(function) or ""))
 
@@ -117,7 +117,7 @@ def page(name: str) -> str:
 def table() -> str:
     """All losses, a row each, in Markdown."""
     lines = ["| loss | module | what | link | tasks | soft | sparse | batchwise | cost |", "|" + "---|" * 9]
-    for loss in map(described, parts.built_in("losses")):
+    for loss in map(described, registry.built_in("losses")):
         module, cost = loss.module, loss.text.cost.partition(":")[0].rstrip(".")
         what = re.sub(r" \([^ )]*(arxiv|doi)\.org[^ )]*\)", "", loss.summary)
         flags = (module.soft, module.sparse, module.batchwise)
@@ -154,7 +154,7 @@ def curve(name: str, points: Sequence[float] | np.ndarray, *, gold: bool) -> tup
     >>> curve("bce", [0.0], gold=True)[1]
     [-0.5]
     """
-    loss = parts.build("losses", name, {}, label_counts=COUNTS, row_count=100)
+    loss = registry.build("losses", name, {}, label_counts=COUNTS, row_count=100)
     values, gradients = [], []
     for point in points:
         logits, target = _scene(loss, float(point), gold)
@@ -179,7 +179,7 @@ def surroundings(module: Any) -> str:
     words = f"Settings are the defaults. The text has four labels: the one that moves, {rival}, and two others at −1."
     if module.extra_logits:
         words += " The threshold's logit is 0."
-    if "label_counts" in parts.asked(module):
+    if "label_counts" in registry.asked(module):
         words += " Of 100 texts {}, {}, {} and {} have these labels.".format(*COUNTS)
     if module.batchwise:
         words += " Three more texts are in the batch, with the label at 1 (gold), at −1 and at −1 (not gold)."
@@ -268,7 +268,7 @@ def _code(loss: Described) -> str:
 
 def write(folder: Path) -> None:
     """Every page and plot, and the table of the README that is there."""
-    for name in parts.built_in("losses"):
+    for name in registry.built_in("losses"):
         (folder / f"{name}.md").write_text(page(name), encoding="utf-8")
         (folder / f"{name}.svg").write_text(plot(name), encoding="utf-8")
     readme = folder / "README.md"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tagwright import losses, parts
+from tagwright import losses, registry
 
 HEADER = "# made by `make stubs`; a test holds it current\n"
 
@@ -12,10 +12,10 @@ def losses_stub() -> str:
     lines = [
         "from tagwright.losses._divergence import kl as kl, symmetric_kl as symmetric_kl\n",
         "from tagwright.losses._module import LossModule as LossModule\n",
-        "from tagwright.losses._sparse import SparseMask as SparseMask, SparseTarget as SparseTarget\n",
+        "from tagwright.loss_math.sparse import SparseMask as SparseMask, SparseTarget as SparseTarget\n",
     ]
-    for name in parts.built_in("losses"):
-        module = parts.find("losses", name).factory.__name__
+    for name in registry.built_in("losses"):
+        module = registry.find("losses", name).factory.__name__
         lines.append(f"from tagwright.losses.{name} import {module} as {module}, {name} as {name}\n")
     return HEADER + "".join(lines)
 

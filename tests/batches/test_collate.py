@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from tagwright.batches.collate import collate
-from tagwright.batches.tokens import Tokens
+from tagwright.tokenizers.tokens import Tokens
 
 
 def tokens_of(rows: list[list], channels: tuple[int, ...] = ()) -> Tokens:

@@ -5,9 +5,9 @@ import pytest
 
 from tagwright.batches import copies as module
 from tagwright.batches.copies import Gaps, copies, first_alike, gaps_of
-from tagwright.batches.tokens import Tokens
-from tagwright.embed.spelled import Spelled
-from tagwright.embed.word import Word
+from tagwright.tokenizers.spelled import Spelled
+from tagwright.tokenizers.tokens import Tokens
+from tagwright.tokenizers.word import Word
 
 LISTS = [[4, 5, 6, 7, 8, 9], [], [3, 3], [9, 8, 7]]
 

@@ -5,7 +5,7 @@ import torch
 from scipy.sparse import csr_array
 
 from tagwright.batches.inputs import FeatureInputs, TokenInputs
-from tagwright.batches.tokens import Tokens
+from tagwright.tokenizers.tokens import Tokens
 
 
 def token_inputs(rows, limit=512):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tagwright.batches.places import TagInputs, laid_out, placed
-from tagwright.batches.tokens import Tokens
 from tagwright.errors import SettingsError
+from tagwright.tokenizers.tokens import Tokens
 
 AROUND = ((101,), (102, 103))
 

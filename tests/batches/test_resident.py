@@ -9,8 +9,8 @@ from tagwright.batches.inputs import FeatureInputs, TokenInputs
 from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
 from tagwright.batches.rows import HeadRows, Rows
-from tagwright.batches.tokens import Tokens
 from tagwright.batches.windows import PieceInputs
+from tagwright.tokenizers.tokens import Tokens
 
 LENGTHS = np.array([3, 0, 9, 21, 1, 16])
 LABELS = 4

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tagwright.batches.tokens import Tokens
 from tagwright.batches.windows import LONG, PieceInputs
 from tagwright.errors import SettingsError
+from tagwright.tokenizers.tokens import Tokens
 
 LENGTHS = [0, 3, 6, 7, 8, 19, 50]  # pieces between [101] and [102]
 TEXTS = [[101, *range(1, n + 1), 102] for n in LENGTHS]

@@ -82,7 +82,7 @@ def quick():
 @pytest.fixture(scope="session")
 def model(texts, tmp_path_factory):
     """A trained model folder; copy it before changing it."""
-    from tagwright.assemble.fit import fit_folder
+    from tagwright.pipelines.fit import fit_folder
 
     out = tmp_path_factory.mktemp("cli-model") / "model"
     encoder = {"name": "cnn", "width": 8, "filters": 4}
@@ -105,7 +105,7 @@ def tokens(tmp_path_factory):
 @pytest.fixture(scope="session")
 def token_model(tokens, tmp_path_factory):
     """A trained model folder that tags tokens."""
-    from tagwright.assemble.fit import fit_folder
+    from tagwright.pipelines.fit import fit_folder
 
     out = tmp_path_factory.mktemp("cli-model") / "tokens"
     encoder = {"name": "bat", "width": 8, "hidden": 8, "layers": 1, "heads": 1, "feed": 8}

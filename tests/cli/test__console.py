@@ -219,7 +219,7 @@ def test_another_pipe_that_breaks_is_told(call, monkeypatch, tmp_path):
     def broken(*arguments, **options):
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("tagwright.assemble.report.report_folder", broken)
+    monkeypatch.setattr("tagwright.pipelines.report.report_folder", broken)
     done = call("report", tmp_path / "model", "shop", "--out", tmp_path / "r.html")
     assert done.code == 2
     assert done.err == "error: Broken pipe\n"

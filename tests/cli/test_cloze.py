@@ -16,7 +16,7 @@ def options(*more):
 @pytest.fixture(scope="module")
 def cloze(texts, tmp_path_factory):
     """A trained model folder with label slots, what it said of dev, and its settings."""
-    from tagwright.assemble.fit import fit_folder
+    from tagwright.pipelines.fit import fit_folder
 
     out = tmp_path_factory.mktemp("cloze") / "model"
     run = {"epochs": 2, "learning_rate": 0.01, "limit": 16, "device": "cpu"}

@@ -34,7 +34,7 @@ def test_names_of_objectives_are_whole_in_a_narrow_terminal(call, texts, quick, 
 
 
 def test_ctrl_c_says_how_to_go_on(call, texts, quick, tmp_path, monkeypatch):
-    from tagwright.assemble import runs as module
+    from tagwright.experiments import runs as module
 
     def stop(*arguments):
         raise KeyboardInterrupt
@@ -55,7 +55,7 @@ def test_settings_that_depend_on_the_objective_are_said(call, tmp_path):
 
 
 def test_a_failed_run_is_told_and_the_exit_code_is_one(call, texts, quick, tmp_path, monkeypatch):
-    from tagwright.assemble import runs as module
+    from tagwright.experiments import runs as module
 
     def failing(prepared, settings, run):
         raise RuntimeError("no room left")

@@ -8,7 +8,7 @@ from ..tiny_encoders import write_encoder
 @pytest.fixture(scope="module")
 def cloze(texts, tmp_path_factory):
     """A model whose labels are slots before the text."""
-    from tagwright.assemble.fit import fit_folder
+    from tagwright.pipelines.fit import fit_folder
 
     home = tmp_path_factory.mktemp("cloze")
     encoder = {"name": "pretrained", "path": str(write_encoder(home / "tiny"))}
@@ -79,7 +79,7 @@ def test_a_model_without_slots_says_what_would_have_them(call, model, texts):
 
 
 def test_names_that_look_like_markup_are_shown_as_they_are(call, cloze, texts, monkeypatch):
-    from tagwright.report import attention
+    from tagwright.reports import attention
 
     strongest = attention.pair_table
 

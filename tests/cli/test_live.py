@@ -4,12 +4,12 @@ import io
 
 import pytest
 
-from tagwright.assemble.planned import Planned
-from tagwright.assemble.recipes import Cut
-from tagwright.assemble.watch import Lines, Under
 from tagwright.cli import _live, _show
 from tagwright.cli._console import PlainConsole
 from tagwright.cli._live import LiveTable, looking_on
+from tagwright.experiments.plan import Planned
+from tagwright.experiments.progress import Lines, Under
+from tagwright.experiments.recipe import Cut
 
 
 def planned(variant, seed, encoder="cnn"):

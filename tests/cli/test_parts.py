@@ -1,6 +1,6 @@
 """`tagwright parts`."""
 
-from tagwright.parts import KINDS, names, refresh
+from tagwright.registry import KINDS, names, refresh
 
 
 def test_json_is_one_object_with_every_part(call):

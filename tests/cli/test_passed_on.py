@@ -64,7 +64,7 @@ def words(option, value):
 @pytest.mark.parametrize("option", FIT)
 def test_an_option_of_fit_is_its_setting_alone(handed, option):
     value, section, key, expected = FIT[option]
-    work = "tagwright.assemble.fit.fit_folder"
+    work = "tagwright.pipelines.fit.fit_folder"
     arguments = ("fit", "texts.csv", "--out", "m", *words(option, value))
     assert handed(work, *arguments)[0][1] == {section: {key: expected}}
 
@@ -73,7 +73,7 @@ def test_an_option_of_fit_is_its_setting_alone(handed, option):
 def test_an_option_of_compare_is_its_setting_alone(handed, option):
     value, section, key, expected = TRAINING[option]
     start = ("compare", "texts.csv", "--objectives", "bce,zlpr", "--out", "c")
-    given, options = handed("tagwright.assemble.compare.compare_folder", *start, option, value)
+    given, options = handed("tagwright.pipelines.compare.compare_folder", *start, option, value)
     assert (given[1], options["chosen"]) == ({}, {section: {key: expected}})
     assert options["objectives"] == ["bce", "zlpr"]
 
@@ -93,7 +93,7 @@ def test_an_option_of_compare_is_its_setting_alone(handed, option):
 )
 def test_an_option_of_compare_is_its_argument(handed, option, value, name, expected):
     start = ("compare", "texts.csv", "--objectives", "bce,zlpr", "--out", "c")
-    work = "tagwright.assemble.compare.compare_folder"
+    work = "tagwright.pipelines.compare.compare_folder"
     options = handed(work, *start, *words(option, value))[1]
     assert options[name] == expected
 
@@ -110,7 +110,7 @@ def test_an_option_of_compare_is_its_argument(handed, option, value, name, expec
 )
 def test_an_option_of_groups_is_its_argument(handed, option, value, expected):
     arguments = ("groups", "texts.csv", "--separator", ";", option, value)
-    options = handed("tagwright.assemble.groups.find_groups", *arguments)[1]
+    options = handed("tagwright.pipelines.groups.find_groups", *arguments)[1]
     given = {name: str(it) for name, it in options["options"].items() if it is not None}
     assert given == {option[2:].replace("-", "_"): str(expected)}
     assert options["separator"] == ";"

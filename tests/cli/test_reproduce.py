@@ -78,7 +78,7 @@ def test_a_failed_run_is_exit_code_1_after_the_others(call, recipe, tmp_path):
 
 
 def test_ctrl_c_says_how_to_go_on(call, recipe, tmp_path, monkeypatch):
-    from tagwright.assemble import runs as module
+    from tagwright.experiments import runs as module
 
     def stop(*arguments):
         raise KeyboardInterrupt

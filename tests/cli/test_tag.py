@@ -44,7 +44,7 @@ def test_an_altered_model_is_refused(call, model, texts, tmp_path):
 
 
 def test_ctrl_c_says_how_to_go_on(call, model, texts, tmp_path, monkeypatch):
-    from tagwright.assemble import tag as module
+    from tagwright.inference import tag as module
 
     def stop(*arguments):
         raise KeyboardInterrupt

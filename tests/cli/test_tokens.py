@@ -29,7 +29,7 @@ def broken(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tagger(pages, tmp_path_factory):
-    from tagwright.assemble.fit import fit_folder
+    from tagwright.pipelines.fit import fit_folder
 
     from ..tagged_pages import quick
 

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tagwright import parts
+from tagwright import registry
 from tagwright.losses import SparseTarget
 
-NAMES = parts.names("losses")
+NAMES = registry.names("losses")
 ROWS, LABELS = 7, 11
 
 
@@ -22,7 +22,7 @@ class Loss:
     def __init__(self, name: str, device: str = "cpu") -> None:
         self.name, self.device = name, device
         self.plain: Callable[..., Tensor] = getattr(import_module(f"tagwright.losses.{name}"), name)
-        self.module: Any = parts.find("losses", name).factory
+        self.module: Any = registry.find("losses", name).factory
         self.exclusive = "many" not in self.module.tasks
 
     def function(self, logits: Tensor, target: Tensor | SparseTarget, **extras: Any) -> Tensor:

@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from tagwright import decide, parts
-from tagwright.assemble.decision import decide_on, rule_of
-from tagwright.decide import Decision
+from tagwright import decisions, registry
+from tagwright.decisions import Decision
+from tagwright.inference.fit_decision import decide_on, rule_of
+from tagwright.inference.model import Head
 from tagwright.labels.space import LabelSpace
-from tagwright.model import Head
-from tagwright.settings import Choice, resolve
+from tagwright.settings.schema import Choice, resolve
 
-NAMES = parts.names("decide")
+NAMES = registry.names("decisions")
 TAGS = ("O", "B-X", "I-X")
 OFFSETS = np.array([0, 7, 7, 20, 61])
 
@@ -26,12 +26,12 @@ def drawn(count: int = 61, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rule(name: str) -> type[Decision]:
-    return parts.find("decide", name).factory
+    return registry.find("decisions", name).factory
 
 
 def head_of(name: str) -> tuple[Head, np.ndarray]:
     """The decision fitted on dev, as `fit` does it, and its choices there."""
-    one = rule(name).exactly_one(**parts.find("decide", name).settings)
+    one = rule(name).exactly_one(**registry.find("decisions", name).settings)
     space = LabelSpace(names=TAGS, counts=(30, 20, 11), exclusive=one)
     settings = resolve({"objective": "bce", "decide": name})
     return decide_on(*drawn(), settings, space, OFFSETS if rule(name).about_tokens else None)
@@ -52,19 +52,19 @@ def test_it_is_fitted_and_decides_new_rows(name: str):
 
 def test_it_says_whether_it_chooses_exactly_one_label(name: str):
     head, chosen = head_of(name)
-    if rule(name).exactly_one(**parts.find("decide", name).settings):
+    if rule(name).exactly_one(**registry.find("decisions", name).settings):
         assert (chosen.sum(1) == 1).all()
         assert (head.scores(drawn(9, seed=1)[0]).chosen.sum(1) == 1).all()
 
 
 def test_a_rule_that_does_not_choose_one_label_is_refused_for_exclusive_labels(name: str):
-    choice = Choice(name=name, options=parts.find("decide", name).settings)
+    choice = Choice(name=name, options=registry.find("decisions", name).settings)
     if rule(name).about_tokens:
         assert rule_of(choice, exclusive=True, tagged=True) == choice
     elif rule(name).exactly_one(**choice.options):
         assert rule_of(choice, exclusive=True) == choice
     else:
-        with pytest.raises(parts.SettingsError, match=f"{name} may choose no label or several"):
+        with pytest.raises(registry.SettingsError, match=f"{name} may choose no label or several"):
             rule_of(choice, exclusive=True)
 
 
@@ -92,9 +92,9 @@ def test_a_text_is_decided_by_its_own_scores(name: str):
 
 def test_it_is_saved_as_json_and_loaded(name: str):
     head, _ = head_of(name)
-    saved = json.loads(json.dumps(decide.as_dict(head.decision, TAGS)))
-    assert set(parts.find("decide", name).settings) <= set(saved)
-    again = decide.loaded(name, saved, TAGS)
+    saved = json.loads(json.dumps(decisions.as_dict(head.decision, TAGS)))
+    assert set(registry.find("decisions", name).settings) <= set(saved)
+    again = decisions.loaded(name, saved, TAGS)
     logits, _ = drawn(23, seed=2)
     values = head.probabilities(logits)
     assert (again.choose(logits, values) == head.decision.choose(logits, values)).all()

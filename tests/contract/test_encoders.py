@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from tagwright import parts
-from tagwright.batches.tokens import Tokens
-from tagwright.encoders import Encoder
-from tagwright.settings import resolve
+from tagwright import registry
+from tagwright.models.encoders import Encoder
+from tagwright.settings.schema import resolve
+from tagwright.tokenizers.tokens import Tokens
 
 SIZES = (29, 11)
 TEXTS = [13, 1, 0, 4, 2, 7]  # lengths
@@ -16,7 +16,7 @@ TEXTS = [13, 1, 0, 4, 2, 7]  # lengths
 
 def token_encoders() -> dict[str, type[Encoder]]:
     """Those that are told `sizes`, the ids of each channel."""
-    return {part.name: part.factory for part in parts.usable("encoders") if "sizes" in parts.asked(part.factory)}
+    return {part.name: part.factory for part in registry.usable("encoders") if "sizes" in registry.asked(part.factory)}
 
 
 def batch_of(channels: int) -> tuple[Tensor, Tensor]:

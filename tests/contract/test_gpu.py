@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 import torch
 
-from tagwright import parts
-from tagwright.assemble.network import build_network
-from tagwright.assemble.prepare import prepare
-from tagwright.assemble.train import Run, fit
-from tagwright.embed._source import NAMED
-from tagwright.encoders import _unpadded
-from tagwright.fit.evaluate import logits_of
-from tagwright.fit.pipes import Interrupted
-from tagwright.heads import _mlm
-from tagwright.model import inputs_of
-from tagwright.read.shop import shop
-from tagwright.read.source import BOTH_OF_SHOP
-from tagwright.settings import resolve
+from tagwright import registry
+from tagwright.data.shop import shop
+from tagwright.data.source import BOTH_OF_SHOP
+from tagwright.inference.model import inputs_of
+from tagwright.models.build import build_network
+from tagwright.models.encoders import _unpadded
+from tagwright.models.evaluate import logits_of
+from tagwright.models.heads import mlm
+from tagwright.settings.schema import resolve
+from tagwright.tokenizers.source import NAMED
+from tagwright.training.pipes import Interrupted
+from tagwright.training.prepare import prepare
+from tagwright.training.train import Run, fit
 
 from ..tiny_encoders import FAMILIES, write_encoder
 
@@ -34,7 +34,7 @@ ROOM = 120 * 2**20  # bytes for a small encoder: enough for some of a batch, not
 WAITING = {"deberta-v2"}  # families that copy numbers from the host at every step
 
 # those by name are `pretrained` with a source of their own
-ENCODERS = [name for name in parts.names("encoders") if name not in NAMED]
+ENCODERS = [name for name in registry.names("encoders") if name not in NAMED]
 
 
 def encoder(name: str, folder: Path, **more: float) -> dict[str, str]:
@@ -46,13 +46,13 @@ def heads_of(prepared):
     return {name: (head.space, head.examples) for name, head in prepared.heads.items()}
 
 
-@pytest.mark.parametrize("name", parts.names("losses"))
+@pytest.mark.parametrize("name", registry.names("losses"))
 def test_loss_and_gradient_agree_with_the_cpu(name):
     torch.manual_seed(0)
-    factory = parts.find("losses", name).factory
+    factory = registry.find("losses", name).factory
     logits, target = torch.randn(41, 37 + factory.extra_logits), (torch.rand(41, 37) < 0.1).float()
     target[:, 0] = 1 - target[:, 1:].amax(1)
-    loss = parts.build("losses", name, {}, label_counts=target.sum(0).numpy(), row_count=41)
+    loss = registry.build("losses", name, {}, label_counts=target.sum(0).numpy(), row_count=41)
     found = {}
     for device in ("cpu", "cuda"):
         moved = logits.to(device, copy=True).requires_grad_()
@@ -197,10 +197,10 @@ def test_every_family_is_captured_or_says_why_not(family, tmp_path: Path):
     assert len(said) == (family in WAITING), said
 
 
-@pytest.mark.parametrize("cells", [_mlm.CELLS, 1], ids=["whole", "in parts"])
+@pytest.mark.parametrize("cells", [mlm.CELLS, 1], ids=["whole", "in parts"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_masked_language_modelling_is_captured_and_goes_on_to_the_same_bits(family, cells, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(_mlm, "CELLS", cells)
+    monkeypatch.setattr(mlm, "CELLS", cells)
     chosen = {"name": "pretrained", "path": str(write_encoder(tmp_path / "source", family, masked=True))}
     fixed = {"epochs": 2, "device": "cuda", "limit": 40, "deterministic": True, "save_seconds": 0.0, "evaluations": 3}
     settings = resolve({"encoder": chosen, "mlm": {}, "fit": fixed})

@@ -7,11 +7,11 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
-from tagwright import parts
+from tagwright import registry
 from tagwright.batches.sparse import SparseRows
-from tagwright.encoders.hidden import Hidden
 from tagwright.errors import SettingsError
-from tagwright.heads import Head
+from tagwright.models.heads import Head
+from tagwright.models.hidden import Hidden
 
 LABELS, WIDTH, ROWS, PLACES = 4, 6, 5, 7
 FACTS: dict[str, Any] = {
@@ -30,7 +30,7 @@ FACTS: dict[str, Any] = {
     "name_vectors": None,
 }
 
-pytestmark = pytest.mark.parametrize("name", parts.names("heads"))
+pytestmark = pytest.mark.parametrize("name", registry.names("heads"))
 
 
 def made(name: str) -> tuple[Head, Hidden]:
@@ -38,10 +38,10 @@ def made(name: str) -> tuple[Head, Hidden]:
     torch.manual_seed(1)
     random = torch.Generator().manual_seed(2)
     try:
-        head = parts.build("heads", name, {}, sparse=False, **FACTS)
+        head = registry.build("heads", name, {}, sparse=False, **FACTS)
     except SettingsError:  # for sparse features alone
         matrix = csr_array(torch.rand(ROWS, WIDTH, generator=random).numpy())
-        head = parts.build("heads", name, {}, sparse=True, **FACTS)
+        head = registry.build("heads", name, {}, sparse=True, **FACTS)
         return head, Hidden(None, SparseRows.of(matrix, np.arange(ROWS)))
     states, pooled = torch.randn(ROWS, PLACES, WIDTH, generator=random), torch.randn(ROWS, WIDTH, generator=random)
     slots = torch.randn(ROWS, LABELS * 3, WIDTH, generator=random) if head.has_slots else None

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from tagwright import kernels, parts
+from tagwright import kernels, registry
 from tagwright.errors import TagwrightError
 from tagwright.losses import SparseMask, SparseTarget
 
@@ -38,7 +38,7 @@ def to_device(value):
 def case(name: str, labels: int, kind: str, mask: str, weighted: bool):
     """Logits, target and keyword arguments: rows without gold labels, with one, and with logits beyond all bounds."""
     torch.manual_seed(labels)
-    factory = parts.find("losses", name).factory
+    factory = registry.find("losses", name).factory
     truth = (torch.rand(ROWS, labels) < min(0.15, 6 / labels)).float()
     truth[0], truth[1, 0] = 0, 1
     if "many" not in factory.tasks:
@@ -69,7 +69,7 @@ def case(name: str, labels: int, kind: str, mask: str, weighted: bool):
 
 def outcome(name: str, reduction: str, logits, target, given, *, fused: bool, **options):
     """Value and gradient; the gradient flows from different factors of the rows, or from 2 times a scalar."""
-    loss = parts.find("losses", name).factory(reduction=reduction, **options)
+    loss = registry.find("losses", name).factory(reduction=reduction, **options)
     leaf = logits.clone().to(DEVICE).requires_grad_()
     if fused:
         with kernels.everywhere():
@@ -100,7 +100,7 @@ CASES = [
 @pytest.mark.parametrize(("labels", "kind", "mask", "weighted", "reduction"), CASES)
 @pytest.mark.parametrize("name", NAMES)
 def test_value_and_gradient_are_those_of_the_plain_form(name, labels, kind, mask, weighted, reduction):
-    if not parts.find("losses", name).factory.soft:
+    if not registry.find("losses", name).factory.soft:
         kind = {"soft": "hard", "sparse soft": "sparse", "background": "sparse"}.get(kind, kind)
     logits, target, given = case(name, labels, kind, mask, weighted)
     if reduction != "none":
@@ -187,7 +187,7 @@ def test_zlpr_of_a_million_zero_logits_is_the_log_of_a_million_and_one():
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_that_are_no_neighbours_in_memory(name):
     logits, target, _ = case(name, 41, "hard", "none", False)
-    loss = parts.find("losses", name).factory()
+    loss = registry.find("losses", name).factory()
     wide = torch.cat([logits, logits], 1).to(DEVICE)
     expected = outcome(name, "mean", logits, target, {}, fused=True)[1] / 2
     with kernels.everywhere():
@@ -202,7 +202,7 @@ def test_a_compiled_graph_holds_the_kernel_whole(name, reduction):
     torch._dynamo.reset()
     logits, target, given = case(name, 41, "sparse", "none", True)
     target, given = to_device(target), {k: to_device(v) for k, v in given.items()}
-    loss = parts.find("losses", name).factory(reduction=reduction)
+    loss = registry.find("losses", name).factory(reduction=reduction)
 
     def step(logits: torch.Tensor) -> torch.Tensor:
         return loss(logits * 1.0, target, **given)
@@ -221,7 +221,7 @@ def test_a_gradient_that_was_handed_out_is_not_handed_out_again():
     logits, target, _ = case("bce", 41, "hard", "none", False)
     leaf = logits.to(DEVICE).requires_grad_()
     with kernels.everywhere():
-        value = parts.find("losses", "bce").factory()(leaf, target.to(DEVICE))
+        value = registry.find("losses", "bce").factory()(leaf, target.to(DEVICE))
     value.backward(retain_graph=True)
     with pytest.raises(TagwrightError, match='reduction="none"'):
         value.backward()
@@ -241,7 +241,7 @@ def test_second_derivatives_are_those_of_the_plain_form(name, reduction):
     logits, target, given = case(name, 41, "sparse", "sparse", True)
     if reduction != "none":
         given["example_weight"] = torch.rand(ROWS)
-    loss = parts.find("losses", name).factory(reduction=reduction)
+    loss = registry.find("losses", name).factory(reduction=reduction)
     expected = penalised(loss, logits.double().requires_grad_(), target, given)
     moved = {k: to_device(v) for k, v in given.items()}
     with kernels.everywhere():
@@ -253,7 +253,7 @@ def test_second_derivatives_are_those_of_the_plain_form(name, reduction):
 def test_a_compiled_kernel_is_not_differentiated_twice_in_silence(reduction):
     torch._dynamo.reset()
     logits, target, _ = case("zlpr", 41, "hard", "none", False)
-    compiled = torch.compile(parts.find("losses", "zlpr").factory(reduction=reduction), backend="eager")
+    compiled = torch.compile(registry.find("losses", "zlpr").factory(reduction=reduction), backend="eager")
     leaf = logits.to(DEVICE).requires_grad_()
     with kernels.everywhere():
         (slope,) = torch.autograd.grad(compiled(leaf, target.to(DEVICE)).sum(), leaf, create_graph=True)
@@ -263,7 +263,7 @@ def test_a_compiled_kernel_is_not_differentiated_twice_in_silence(reduction):
 
 def test_a_soft_target_gets_its_gradient():
     logits, target, _ = case("zlpr", 41, "soft", "none", False)
-    loss = parts.find("losses", "zlpr").factory()
+    loss = registry.find("losses", "zlpr").factory()
     found, expected = (target.detach().to(DEVICE, dtype).requires_grad_() for dtype in (torch.float32, torch.float64))
     with kernels.everywhere():
         loss(logits.to(DEVICE), found).backward()
@@ -277,7 +277,7 @@ def test_a_soft_target_gets_its_gradient():
 )
 @pytest.mark.parametrize("name", NAMES)
 def test_infinite_logit_makes_the_value_of_its_row_nan(name, kind, mask):
-    if not parts.find("losses", name).factory.soft:
+    if not registry.find("losses", name).factory.soft:
         kind = {"soft": "hard", "sparse soft": "sparse", "background": "sparse"}.get(kind, kind)
     logits, target, _ = case(name, 41, kind, "none", False)
     truth = target if isinstance(target, torch.Tensor) else target.dense(41)
@@ -311,7 +311,7 @@ def test_values_can_be_asked_for_twice():
     logits, target, _ = case("zlpr", 41, "hard", "none", False)
     leaf = logits.to(DEVICE).requires_grad_()
     with kernels.everywhere():
-        value = parts.find("losses", "zlpr").factory(reduction="none")(leaf, target.to(DEVICE))
+        value = registry.find("losses", "zlpr").factory(reduction="none")(leaf, target.to(DEVICE))
         value.sum().backward(retain_graph=True)
         once = leaf.grad.clone()
         value.sum().backward()

@@ -57,7 +57,7 @@ def test_second_derivative_of_soft_targets(name: str):
 def test_second_derivative_of_sparse_targets_in_several_blocks(
     name: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("tagwright.losses._blocks.CELLS", {"cpu": 2 * LABELS})
+    monkeypatch.setattr("tagwright.loss_math.blocks.CELLS", {"cpu": 2 * LABELS})
     loss = Loss(name)
     target = hard_target(loss)
     differentiates_twice(loss, *sparse_of(target, loss.extras(target) if weighted else {}))

@@ -4,16 +4,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from tagwright import parts
+from tagwright import registry
 from tagwright.losses import LossModule
 
 ROWS, LABELS = 7, 5
 
-pytestmark = pytest.mark.parametrize("name", parts.names("losses"))
+pytestmark = pytest.mark.parametrize("name", registry.names("losses"))
 
 
 def made(name: str, reduction: str = "mean") -> LossModule:
-    return parts.build("losses", name, {}, reduction=reduction, label_counts=[3, 1, 4, 1, 5], row_count=9)
+    return registry.build("losses", name, {}, reduction=reduction, label_counts=[3, 1, 4, 1, 5], row_count=9)
 
 
 def batch(loss: LossModule, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -30,7 +30,7 @@ def test_it_declares_what_it_is(name: str):
     assert set() < set(loss.tasks) <= {"one", "many", "tokens"}
     assert loss.extra_logits in (0, 1)
     assert loss.over_labels in {"", "terms", "means", "log_sums", "softmax"}
-    assert loss.unsure_by in {None, *parts.find("losses", name).settings}
+    assert loss.unsure_by in {None, *registry.find("losses", name).settings}
 
 
 def test_reductions_are_of_the_same_values(name: str):

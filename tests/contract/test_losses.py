@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 import tagwright.losses
-from tagwright import parts
+from tagwright import registry
 from tagwright.errors import ShapeError
 from tagwright.losses import SparseMask, SparseTarget
 
@@ -52,7 +52,7 @@ def test_loss_declares_what_it_is(loss: Loss):
     assert module.link in {"sigmoid", "sigmoid2", "softmax", "threshold_class", "none"}
     assert set() < set(module.tasks) <= {"one", "many", "tokens"}
     assert [type(module.soft), type(module.batchwise), type(module.extra_logits)] == [bool, bool, int]
-    assert module.unsure_by in {None, *parts.options(module)}
+    assert module.unsure_by in {None, *registry.options(module)}
 
 
 def test_function_and_module_share_their_signature(loss: Loss):
@@ -61,8 +61,8 @@ def test_function_and_module_share_their_signature(loss: Loss):
     assert function.keys() >= {*SHARED, "validate"}
     assert forward["example_weight"].default is None
     own = {*SHARED, "validate", "example_weight"}
-    settings = {key: value for key, value in parts.options(loss.plain).items() if key not in own}
-    assert settings.items() <= parts.options(loss.module).items()
+    settings = {key: value for key, value in registry.options(loss.plain).items() if key not in own}
+    assert settings.items() <= registry.options(loss.module).items()
 
 
 @pytest.mark.parametrize("rows", [0, 1, ROWS])
@@ -325,7 +325,7 @@ def test_sparse_target_is_cut_in_blocks_that_make_no_difference(name: str, monke
     logits, target = loss.logits(), loss.target()
     weights = {k: v.expand(ROWS, LABELS) for k, v in loss.extras(target).items()}
     for size in (1, 3 * LABELS + 1):
-        monkeypatch.setattr("tagwright.losses._blocks.CELLS", {"cpu": size})
+        monkeypatch.setattr("tagwright.loss_math.blocks.CELLS", {"cpu": size})
         same(loss.function(logits, SparseTarget(*cells(target)), **weights), loss.function(logits, target, **weights))
         same(loss.slope(logits, SparseTarget(*cells(target)), **weights), loss.slope(logits, target, **weights))
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from tagwright import parts
+from tagwright import registry
 from tagwright.masks import Mask
 
-NAMES = parts.names("masks")
+NAMES = registry.names("masks")
 LABELS = ("a/x", "a/y", "b/x", "b/y", "b/z")
 TARGET = (torch.rand(9, 5, generator=torch.Generator().manual_seed(0)) < 0.4).float()
 EXCUSED = torch.rand(9, 5, generator=torch.Generator().manual_seed(1)) < 0.5
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.parametrize("name", NAMES)
 
 
 def drawn(name: str, *, seed: int = 2, rows: slice = slice(None), **facts: Tensor) -> Tensor:
-    mask: Mask = parts.build("masks", name, {}, label_names=LABELS)
+    mask: Mask = registry.build("masks", name, {}, label_names=LABELS)
     facts |= {"excused": EXCUSED[rows]} if mask.by_words else {}
     return mask(TARGET[rows], torch.Generator().manual_seed(seed), **facts)
 
 
 def test_it_is_a_mask_that_says_how_it_draws(name: str):
-    mask = parts.build("masks", name, {}, label_names=LABELS)
+    mask = registry.build("masks", name, {}, label_names=LABELS)
     assert isinstance(mask, Mask)
     assert mask.draw in ("step", "example")
     assert all(isinstance(sentence, str) for sentence in mask.said)
@@ -40,7 +40,7 @@ def test_the_generator_decides(name: str):
 
 
 def test_the_steps_own_draw_takes_the_place_of_another(name: str):
-    if parts.build("masks", name, {}, label_names=LABELS).draw == "step":
+    if registry.build("masks", name, {}, label_names=LABELS).draw == "step":
         for value in (0.0, 0.999):
             one, other = (drawn(name, seed=seed, of_step=torch.tensor(value)) for seed in (2, 3))
             assert torch.equal(one, other)

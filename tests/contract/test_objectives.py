@@ -6,11 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tagwright import bundle, parts, presets
-from tagwright.assemble.prepare import prepare
-from tagwright.assemble.train import fit
-from tagwright.read import Data
-from tagwright.settings import resolve
+from tagwright import registry
+from tagwright.data import Data
+from tagwright.inference import model_folder
+from tagwright.settings import presets
+from tagwright.settings.schema import resolve
+from tagwright.training.prepare import prepare
+from tagwright.training.train import fit
 
 from ..tiny_encoders import write_encoder
 
@@ -29,7 +31,7 @@ def data(task: str) -> Data:
 
 def tasks(name: str) -> list[str]:
     chosen = resolve({"objective": name})
-    taken = parts.find("losses", chosen.loss.name).factory.tasks
+    taken = registry.find("losses", chosen.loss.name).factory.tasks
     only_one = chosen.weights.name == "array" or chosen.loss.name == "squared_error"
     left_out = {"many"} if only_one else {"one"} if chosen.head.name == "chain" else set()
     return [task for task in ("one", "many") if task in taken and task not in left_out]
@@ -51,8 +53,8 @@ def test_objective_trains_and_its_model_is_read_back(name: str, task: str, tmp_p
     settings = resolve(given, task)
     fitted = fit(prepare(data(task), settings), settings)
     assert fitted.measures.results(label_counts=None)["lrap"] > 0.8
-    bundle.save(fitted.model, tmp_path / "model", card="")
-    again = bundle.load(tmp_path / "model").scores(TEXTS[:20])
+    model_folder.save(fitted.model, tmp_path / "model", card="")
+    again = model_folder.load(tmp_path / "model").scores(TEXTS[:20])
     np.testing.assert_allclose(again.logits, fitted.model.scores(TEXTS[:20]).logits, rtol=1e-5, atol=1e-6)
     assert again.logits.shape[1] == (3 if task == "one" else 5)
     assert ((again.probabilities >= 0) & (again.probabilities <= 1)).all()

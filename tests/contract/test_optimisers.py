@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from tagwright.fit._together import Optimiser
-from tagwright.fit.optimiser import build_optimiser
+from tagwright.training.optimizers.optimizer import build_optimiser
+from tagwright.training.optimizers.together import Optimiser
 
 RATE = 0.05
 

@@ -6,12 +6,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from tagwright import parts
+from tagwright import registry
+from tagwright.data import Reader
+from tagwright.data.readers.by_suffix import read_batches, read_file, reader_of, readers
 from tagwright.errors import DataError
-from tagwright.read import Reader
-from tagwright.read._readers import read_batches, read_file, reader_of, readers
 
-NAMES = parts.names("read")
+NAMES = registry.names("readers")
 ROWS = [{"text": f"some words {n}", "labels": f"a{n % 2}"} for n in range(5)]
 # the same rows in the formats that are tables of text and label; others have tests of their own
 SAMPLES = {
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.parametrize("name", NAMES)
 
 
 def reader(name: str) -> type[Reader]:
-    return parts.find("read", name).factory
+    return registry.find("readers", name).factory
 
 
 def test_it_declares_suffixes_that_no_other_reader_has(name: str):

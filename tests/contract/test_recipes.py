@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tagwright.assemble.planned import _placed
-from tagwright.assemble.recipes import names, read_recipe
-from tagwright.read.data import Size
-from tagwright.settings import resolve
+from tagwright.data.dataset import Size
+from tagwright.experiments.plan import _placed
+from tagwright.experiments.recipe import names, read_recipe
+from tagwright.settings.schema import resolve
 
 RUNS = {
     "bat": 3 * (7 * 4 + 2) * 3,
@@ -73,9 +73,9 @@ def test_the_settings_of_every_variant_resolve(recipe, data, encoder, variant):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_labels_of_cuts_and_groups_are_those_of_the_data(name, real_data):
+    from tagwright.data import read_data
     from tagwright.labels.group_files import read_groups
     from tagwright.labels.space import LabelSpace
-    from tagwright.read import read_data
 
     recipe = read_recipe(name)
     texts = [data for data in recipe.data if data not in TAGGED]
@@ -91,7 +91,7 @@ def test_the_labels_of_cuts_and_groups_are_those_of_the_data(name, real_data):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_data_have_the_metrics_of_the_recipe(name):
-    from tagwright.metrics._tokens import require_measured
+    from tagwright.metrics.of_tokens import require_measured
 
     recipe = read_recipe(name)
     for data in recipe.data:
@@ -123,7 +123,7 @@ def test_taggers_are_trained_as_the_paper_says(name):
 
 def test_the_weights_of_bat_have_lambda_on_the_own_tag_alone():
     """Counts 6, 3, 1 of 10 tokens: CLA 1,20 weighs an own tag 20 N / n, another N / ((C - 1) n); WCE as N / n."""
-    from tagwright import parts
+    from tagwright import registry
 
     recipe, counts = read_recipe("bat"), np.array([6, 3, 1])
     built = {}
@@ -131,7 +131,7 @@ def test_the_weights_of_bat_have_lambda_on_the_own_tag_alone():
         weights = resolve(recipe.given("inspec", "bat", variant), "tokens", Size(5000, 3)).weights
         if weights.name != "none":
             facts = {"label_counts": counts, "row_count": 10}
-            built[variant.name] = parts.build("weights", weights.name, weights.options, **facts)
+            built[variant.name] = registry.build("weights", weights.name, weights.options, **facts)
     assert built["cla-1-20"].positive == pytest.approx([20 * 10 / n for n in counts])
     assert built["cla-1-20"].of_gold == pytest.approx([10 / (2 * n) for n in counts])
     assert built["pbp-0-8"].positive == pytest.approx([8 * 10 / n for n in counts])

@@ -4,15 +4,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tagwright import parts
-from tagwright.batches.tokens import Tokens
+from tagwright import registry
 from tagwright.labels.space import LabelSpace
 from tagwright.targets.distil import TeacherScores
+from tagwright.tokenizers.tokens import Tokens
 
 LABELS = [["a"], ["b", "c"], ["a", "c"], ["c"], ["b"], ["a", "b"]]
 WORDS = [[2, 3, 4], [5, 6], [2, 6, 6, 7], [7], [5, 3], [2, 5]]
 
-pytestmark = pytest.mark.parametrize("name", parts.names("targets"))
+pytestmark = pytest.mark.parametrize("name", registry.names("targets"))
 
 
 def made(name: str, order: list[int], *, exclusive: bool = False) -> np.ndarray:
@@ -21,7 +21,7 @@ def made(name: str, order: list[int], *, exclusive: bool = False) -> np.ndarray:
     offsets = np.cumsum([0, *(len(WORDS[row]) for row in order)])
     tokens = Tokens(np.array([word for row in order for word in WORDS[row]], np.int32), offsets)
     logits = np.random.default_rng(0).normal(size=(6, 3))[order]
-    found = parts.build(
+    found = registry.build(
         "targets",
         name,
         {},

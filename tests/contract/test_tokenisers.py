@@ -6,18 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tagwright import parts
-from tagwright.embed import Tokeniser, _texts, load_tokeniser
+from tagwright import registry
+from tagwright.tokenizers import Tokeniser, _texts, load_tokeniser
 
 TEXTS = ["red apple pie", "red pie, green pie", "", "Zürich 手机 apple", "apple apple red"]
 # one that belongs to a pretrained encoder is tested with that
-NAMES = [part.name for part in parts.usable("embed") if "source" not in parts.asked(part.factory)]
+NAMES = [part.name for part in registry.usable("tokenizers") if "source" not in registry.asked(part.factory)]
 
 pytestmark = pytest.mark.parametrize("name", NAMES)
 
 
 def trained(name: str) -> Tokeniser:
-    return parts.build("embed", name, {}, source=None).train(TEXTS, seed=3)
+    return registry.build("tokenizers", name, {}, source=None).train(TEXTS, seed=3)
 
 
 def test_ids_are_below_the_sizes_of_their_channels(name: str):
@@ -59,7 +59,7 @@ def test_the_same_texts_and_seed_give_the_same_ids(name: str):
 
 
 def test_every_token_that_is_cut_already_has_an_id(name: str):
-    if parts.find("embed", name).factory.whole_texts:
+    if registry.find("tokenizers", name).factory.whole_texts:
         return
     words = pa.array(["red", "Zürich", "手机", "never-seen", "."])
     found = trained(name).encode_tokens(words)
@@ -68,9 +68,9 @@ def test_every_token_that_is_cut_already_has_an_id(name: str):
 
 
 def test_it_learns_from_tokens_that_are_cut_already(name: str):
-    if parts.find("embed", name).factory.whole_texts:
+    if registry.find("tokenizers", name).factory.whole_texts:
         return
-    made = parts.build("embed", name, {}, source=None).train_tokens(["red", "apple", "red"] * 3, seed=3)
+    made = registry.build("tokenizers", name, {}, source=None).train_tokens(["red", "apple", "red"] * 3, seed=3)
     assert len(made.encode_tokens(pa.array(["red"])).ids) >= 1
 
 

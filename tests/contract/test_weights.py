@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from tagwright import parts
+from tagwright import registry
 from tagwright.weights import LabelWeights
 
-pytestmark = pytest.mark.parametrize("name", parts.names("weights"))
+pytestmark = pytest.mark.parametrize("name", registry.names("weights"))
 COUNTS = np.array([40, 1, 7, 0, 11, 59])  # a label that no text has, and one that all have
 
 
 def made(name: str, counts: np.ndarray = COUNTS) -> LabelWeights:
-    return parts.build("weights", name, {}, label_counts=counts, row_count=59)
+    return registry.build("weights", name, {}, label_counts=counts, row_count=59)
 
 
 def test_factors_are_finite_and_not_negative(name: str):
@@ -33,4 +33,4 @@ def test_the_order_of_labels_changes_nothing(name: str):
 
 
 def test_what_goes_by_the_gold_label_is_for_exclusive_labels(name: str):
-    assert made(name).of_gold is None or parts.find("weights", name).factory.exclusive
+    assert made(name).of_gold is None or registry.find("weights", name).factory.exclusive

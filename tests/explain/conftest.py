@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tagwright.assemble.network import build_network
-from tagwright.assemble.prepare import prepare
-from tagwright.model import inputs_of
-from tagwright.read import read_data
-from tagwright.settings import resolve
+from tagwright.data import read_data
+from tagwright.inference.model import inputs_of
+from tagwright.models.build import build_network
+from tagwright.settings.schema import resolve
+from tagwright.training.prepare import prepare
 
 from ..tiny_encoders import write_encoder
 

@@ -7,7 +7,7 @@ import torch
 from tagwright.errors import ModelError, SettingsError
 from tagwright.explain import attention
 from tagwright.explain.attention import attending, depth_of, label_attention, layers_named
-from tagwright.heads._cloze import MASK
+from tagwright.models.heads.cloze_slots import MASK
 
 from ..tiny_encoders import FAMILIES
 from .conftest import TEXTS
@@ -195,7 +195,7 @@ def test_slots_are_masked_however_many_rounds_prediction_takes(make):
 
 
 def test_a_model_without_slots_is_refused(make):
-    from tagwright.heads import Head
+    from tagwright.models.heads import Head
 
     made = make()
     network = type(made.network)(made.network.encoder, {"main": Head()})
@@ -206,7 +206,7 @@ def test_a_model_without_slots_is_refused(make):
 
 @pytest.mark.parametrize("options", [{}, {"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str)
 def test_a_head_before_the_one_with_slots_changes_nothing(make, options):
-    from tagwright.heads.document import Document
+    from tagwright.models.heads.document import Document
 
     made = make(**options)
     plain = Document(made.network.encoder.width_out, 2, False, torch.zeros(2), 0, 0.0)

@@ -5,8 +5,8 @@ import torch
 
 from tagwright import kernels, losses
 from tagwright.errors import ShapeError
-from tagwright.linear_objective import LinearObjective
 from tagwright.losses import SparseMask, SparseTarget
+from tagwright.models.label_matrix.linear_objective import LinearObjective
 
 pytestmark = [
     pytest.mark.skipif(not kernels.TRITON, reason="kernels want Triton"),

@@ -49,7 +49,7 @@ def test_eight_times_the_labels_write_eight_times_as_much(name: str):
 
 @pytest.mark.parametrize("name", ["ranking", "warp", "lsep", "zlpr", "bce", "cross_entropy", "focal"])
 def test_sparse_target_is_never_a_whole_matrix(name: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("tagwright.losses._blocks.CELLS", {"cpu": 2048})
+    monkeypatch.setattr("tagwright.loss_math.blocks.CELLS", {"cpu": 2048})
     labels = 2048
     count = written(name, labels, sparse=True)
     # the gradient is (B, L) and has to be; a target of that size would be a second one, and of its own storage

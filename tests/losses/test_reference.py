@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from tagwright import parts
+from tagwright import registry
 from tagwright.losses import SparseMask, SparseTarget, kl, symmetric_kl
 
 from . import reference, reference_batch
 
 VECTORS = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
-NAMES = parts.names("losses")
+NAMES = registry.names("losses")
 # settings to draw from; "label" ones are drawn for each label
 SETTINGS: dict[str, dict[str, list[Any]]] = {
     "focal": {"gamma": [0, 0.5, 2, 3]},
@@ -43,7 +43,7 @@ SETTINGS: dict[str, dict[str, list[Any]]] = {
 
 def drawn(name: str, seed: int) -> SimpleNamespace:
     """A random case of odd size, as numpy arrays."""
-    rng, module = np.random.default_rng([seed, *name.encode()]), parts.find("losses", name).factory
+    rng, module = np.random.default_rng([seed, *name.encode()]), registry.find("losses", name).factory
     rows, labels = int(rng.integers(1, 4)), int(rng.integers(1, 12))
     case = SimpleNamespace(module=module, exclusive="many" not in module.tasks or name == "squared_error")
     case.logits = rng.normal(0, rng.choice([0.1, 2, 30, 1e4]), (rows, labels + module.extra_logits))

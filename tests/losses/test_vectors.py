@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tagwright import losses, parts
+from tagwright import losses, registry
 from tagwright.masks.groups import GroupMask
 from tagwright.objective import auxiliary, weight_cells
 
@@ -104,7 +104,7 @@ def test_weighted_losses_of_bat_are_the_published_ones(equation: str, dtype: tor
             cells = {"negative_weight": torch.zeros(3, dtype=dtype)}
         elif case["weights"] != "none":
             counts = np.array(case["class_counts"])
-            made = parts.build("weights", case["weights"].lower(), {}, label_counts=counts, row_count=counts.sum())
+            made = registry.build("weights", case["weights"].lower(), {}, label_counts=counts, row_count=counts.sum())
             cells = weight_cells(target, *(None if w is None else torch.as_tensor(w, dtype=dtype) for w in made))
         value = module(gamma=case["gamma"], positive_scale=case["lambda"])(logits, target, **cells)
         close(value.item(), case["expected"], dtype)

@@ -10,8 +10,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from scipy.sparse import issparse
 
-from tagwright.batches.tokens import Tokens
 from tagwright.labels.space import LabelSpace
+from tagwright.tokenizers.tokens import Tokens
 
 from .paper import Corpus
 

@@ -5,8 +5,8 @@ from math import exp, inf, log
 
 import numpy as np
 
-from tagwright.batches.tokens import Tokens
 from tagwright.labels.space import Encoded
+from tagwright.tokenizers.tokens import Tokens
 
 Text = list[int]
 

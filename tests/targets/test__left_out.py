@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tagwright.targets import _left_out
-from tagwright.targets._relevance import relevances
-from tagwright.targets._weighting import Weighting
+from tagwright.targets.relevance import relevances
+from tagwright.targets.weighting import Weighting
 
 from .reference import encoded, left_out, random_texts, tokens_of
 

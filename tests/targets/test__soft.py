@@ -7,7 +7,7 @@ import pytest
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.targets._soft import soft_labels, softmax
-from tagwright.targets._weighting import Weighting
+from tagwright.targets.weighting import Weighting
 
 from .reference import relevance, tokens_of
 from .reference import softmax as plain_softmax

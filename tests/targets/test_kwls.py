@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tagwright import parts
-from tagwright.batches.tokens import Tokens
+from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.targets.kwls import kwls
+from tagwright.tokenizers.tokens import Tokens
 
 from .reference import left_out, random_texts, relevance, softmax, tokens_of
 
@@ -100,5 +100,5 @@ def test_settings_outside_their_range_are_refused(settings: dict[str, float]):
 def test_part_is_built_from_facts_it_asks_for():
     facts = {"table": table([[0], [1]]), "space": space_of(2), "tokens": tokens_of([[2], [3]])}
     for name in ("hard", "kwls", "smooth", "tfidf"):
-        assert name in parts.names("targets")
-        assert parts.build("targets", name, {}, **facts).shape == (2, 2)
+        assert name in registry.names("targets")
+        assert registry.build("targets", name, {}, **facts).shape == (2, 2)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagwright.batches.tokens import Tokens
 from tagwright.errors import DataError
+from tagwright.tokenizers.tokens import Tokens
 
 from .corpora import FIRST_WORD, SMALL, WIDE, close, corpora, made, random_corpus, soft, space_of, table_of, tokens_of
 from .paper import Corpus

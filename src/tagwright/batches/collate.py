@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tagwright.batches.tokens import Tokens
+from tagwright.tokenizers.tokens import Tokens
 
 
 class Padded(NamedTuple):

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright.batches.tokens import Tokens
-from tagwright.embed._words import WordTokens
+from tagwright.tokenizers.tokens import Tokens
+from tagwright.tokenizers.words_of import WordTokens
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tagwright.batches.collate import collate
 from tagwright.batches.sparse import SparseRows
-from tagwright.batches.tokens import Tokens
+from tagwright.tokenizers.tokens import Tokens
 
 
 class Inputs(Protocol):

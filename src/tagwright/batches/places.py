@@ -8,8 +8,8 @@ from torch import Tensor
 
 from tagwright.batches.bucket import ROOMS
 from tagwright.batches.collate import collate
-from tagwright.batches.tokens import Tokens
 from tagwright.errors import SettingsError
+from tagwright.tokenizers.tokens import Tokens
 
 Around = tuple[tuple[int, ...], tuple[int, ...]]  # ids that stand before and behind every window
 

@@ -12,8 +12,8 @@ from torch import Tensor
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.places import laid_out
 from tagwright.batches.sparse import SparseRows
-from tagwright.batches.tokens import Tokens
 from tagwright.losses import SparseMask, SparseTarget
+from tagwright.tokenizers.tokens import Tokens
 
 
 class HeadBatch(NamedTuple):

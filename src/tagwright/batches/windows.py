@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from tagwright.batches.bucket import ROOMS
-from tagwright.batches.tokens import Tokens
 from tagwright.errors import SettingsError, unknown
+from tagwright.tokenizers.tokens import Tokens
 
 LONG = ("head", "tail", "both", "windows")
 

@@ -6,7 +6,7 @@ from typing import Any
 from rich.table import Table
 
 from tagwright.cli._show import many, result, show
-from tagwright.read.columns import TASKS
+from tagwright.data.columns import TASKS
 
 
 def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 from rich.table import Table
 
-from tagwright.assemble.compare import Comparison
 from tagwright.cli import _show
-from tagwright.report.compare import differing
-from tagwright.report.compare_facts import CompareFacts, Summary
+from tagwright.pipelines.compare import Comparison
+from tagwright.reports.compare import differing
+from tagwright.reports.compare_facts import CompareFacts, Summary
 
 WIDE, WIDER = 100, 120  # columns of a terminal that has room for two metrics, for the untuned figure
 BESIDE = ("micro_f1", "macro_f1", "accuracy")  # the report has them all

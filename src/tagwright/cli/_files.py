@@ -3,7 +3,7 @@
 from traceback import walk_tb
 from types import FrameType
 
-from tagwright.files import NO_ROOM
+from tagwright.storage.files import NO_ROOM
 
 READING = frozenset({"read", "load", "stat", "iterdir", "listdir", "scandir", "glob", "rglob"})
 WRITING = frozenset(

@@ -10,9 +10,9 @@ from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 
-from tagwright.assemble.planned import Planned
-from tagwright.assemble.watch import Lines, Under, Watch
 from tagwright.cli import _show
+from tagwright.experiments.plan import Planned
+from tagwright.experiments.progress import Lines, Under, Watch
 
 Line = tuple[str, str, str, str]  # data, encoder, cut, variant
 MOST_LINES = 24  # of the table under way: it must fit on a screen

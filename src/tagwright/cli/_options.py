@@ -64,7 +64,7 @@ SettingsFile = Annotated[
 
 Regularise = Annotated[
     str | None,
-    typer.Option(help="rdrop, vat, mlm, with commas: `tagwright parts regularise`.", show_default="the objective's"),
+    typer.Option(help="rdrop, vat, mlm, with commas: `tagwright parts regularizers`.", show_default="the objective's"),
 ]
 Head = Annotated[
     str | None,
@@ -88,7 +88,7 @@ FirstHead = Annotated[
 
 def given(settings: Path | None, assignments: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:
     """Nested settings: the command's own level over the file; what it discards of the file is said."""
-    from tagwright.merge import merge
+    from tagwright.settings.merge import merge
 
     discarded: list[str] = []
     result = merge(in_file(settings), of_command(assignments, options), discarded=discarded)
@@ -102,14 +102,14 @@ def given(settings: Path | None, assignments: list[str] | None, options: dict[st
 
 def in_file(settings: Path | None) -> dict[str, Any]:
     """The level of a settings file; nothing where none is named."""
-    from tagwright.merge import read_settings
+    from tagwright.settings.merge import read_settings
 
     return read_settings(settings) if settings else {}
 
 
 def of_command(assignments: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:
     """The level of a command: the options that were given ("fit.epochs": 3), and --set over them."""
-    from tagwright.merge import assigned, dotted, side_by_side
+    from tagwright.settings.merge import assigned, dotted, side_by_side
 
     return side_by_side(dotted(options), assigned(assignments or ()))
 
@@ -136,12 +136,12 @@ def listed(names: str | None) -> list[str]:
 
 def regularisers(names: str | None) -> dict[str, dict[str, Any]]:
     """Each that is named, with commas, as a section of the settings."""
-    from tagwright import parts
+    from tagwright import registry
     from tagwright.errors import SettingsError, unknown
-    from tagwright.sections import REGULARISE
+    from tagwright.settings.sections import REGULARIZERS
 
     wanted = listed(names)
     for name in wanted:
-        if name not in parts.names(REGULARISE):
-            raise SettingsError(unknown("regulariser", name, parts.names(REGULARISE)))
+        if name not in registry.names(REGULARIZERS):
+            raise SettingsError(unknown("regulariser", name, registry.names(REGULARIZERS)))
     return {name: {} for name in wanted}

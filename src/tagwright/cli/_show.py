@@ -16,7 +16,7 @@ from tagwright.cli._files import told
 from tagwright.errors import TagwrightError
 
 if TYPE_CHECKING:
-    from tagwright.assemble.fit import Outcome
+    from tagwright.pipelines.fit import Outcome
 
 console = PlainConsole(stderr=True)
 results_console = PlainConsole()
@@ -26,7 +26,7 @@ OF_SHORTLISTS = (*METRICS[:-1], "precision_at_1", "ndcg_at_5")  # where nobody k
 
 def fail(error: TagwrightError | OSError) -> NoReturn:
     """One message, exit code 2; an interrupted run that saved its state says so and exits with 130."""
-    from tagwright.fit.pipes import Interrupted
+    from tagwright.training.pipes import Interrupted
 
     if isinstance(error, Interrupted):
         say(str(error))
@@ -64,7 +64,7 @@ def _print(to: Console, text: Text) -> None:
 @contextmanager
 def resumable(kept: str) -> Iterator[None]:
     """Ctrl-C inside says what is kept and how to go on."""
-    from tagwright.fit.pipes import Interrupted
+    from tagwright.training.pipes import Interrupted
 
     try:
         yield
@@ -93,7 +93,7 @@ def measured_on(split: str, texts: int, tokens: int | None) -> str:
 
 def emit(content: Mapping[str, Any]) -> None:
     """One JSON object to stdout; a number that is not finite becomes null."""
-    from tagwright.plain import plain
+    from tagwright.storage.plain import plain
 
     unicode = "utf" in (getattr(results_console.file, "encoding", None) or "utf-8").lower()
     text = json.dumps(plain(content), ensure_ascii=not unicode, indent=1)
@@ -115,7 +115,7 @@ def metric_table(title: str, results: Mapping[str, float]) -> Table:
 
 def tag_table(title: str, results: Mapping[str, float], tags: Sequence[str]) -> Table:
     """The metrics of a model that tags tokens, whole spans first where its tags tell of them."""
-    from tagwright.report.figures import MEASURES, figures_of_tags
+    from tagwright.reports.figures import MEASURES, figures_of_tags
 
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("counted")

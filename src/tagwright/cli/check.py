@@ -25,10 +25,10 @@ def check(
 
         tagwright check mails.csv --report check.html
     """
+    from tagwright.analysis.audit import audit
     from tagwright.cli import _show
+    from tagwright.data import read_data
     from tagwright.errors import SettingsError
-    from tagwright.read import read_data
-    from tagwright.read.audit import audit
 
     if report and report.exists() and not overwrite:
         raise SettingsError(f"{report} exists; choose another name or use --overwrite")
@@ -37,8 +37,8 @@ def check(
     found = audit(read_data(data, strict=bool(strict), **columns))  # type: ignore[arg-type]
     content = found.as_dict()
     if report:
-        from tagwright.files import write_text
-        from tagwright.report import check_report
+        from tagwright.reports import check_report
+        from tagwright.storage.files import write_text
 
         report.parent.mkdir(parents=True, exist_ok=True)
         write_text(report, check_report(content))

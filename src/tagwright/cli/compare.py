@@ -61,12 +61,12 @@ def compare(
 
         tagwright compare shop --objectives bce,focal,zlpr --encoders bow,cnn --sweep focal:loss.gamma=1,2,4 --out c
     """
-    from tagwright.assemble.compare import compare_folder
     from tagwright.cli import _show
     from tagwright.cli._comparison import show_comparison
     from tagwright.cli._live import looking_on
     from tagwright.errors import SettingsError
-    from tagwright.kept import kept_of
+    from tagwright.pipelines.compare import compare_folder
+    from tagwright.settings.split_keep import kept_of
 
     if encoder and encoders:
         raise SettingsError("give --encoder or --encoders, not both")

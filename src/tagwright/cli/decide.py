@@ -38,8 +38,8 @@ def decide(
 
         tagwright decide model --rule fixed --set probability=0.3
     """
-    from tagwright.assemble.redecide import redecide
     from tagwright.cli import _show
+    from tagwright.pipelines.decide import redecide
 
     done = redecide(
         model,

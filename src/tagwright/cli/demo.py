@@ -16,7 +16,6 @@ def demo(
 
         tagwright demo --out demo
     """
-    from tagwright.assemble.demo import tagged_titles, write_pages
     from tagwright.cli import _show
     from tagwright.cli.check import check
     from tagwright.cli.compare import compare
@@ -24,7 +23,8 @@ def demo(
     from tagwright.cli.score import score
     from tagwright.cli.tag import tag
     from tagwright.errors import SettingsError
-    from tagwright.folder import require_ours
+    from tagwright.pipelines.demo import tagged_titles, write_pages
+    from tagwright.storage.folder import require_ours
 
     require_ours(out, ("check.html",), "folder of the demo")
     if out.exists() and not overwrite:

@@ -8,7 +8,7 @@ import typer
 from tagwright.cli import _options as o
 
 if TYPE_CHECKING:
-    from tagwright.report.facts import AttentionFacts
+    from tagwright.reports.facts import AttentionFacts
 
 PAIRS = 10
 
@@ -53,9 +53,9 @@ def explain(
 
         tagwright explain model mails.csv --attention --layers 1,3,6 --out attention.html
     """
-    from tagwright.assemble.explain import as_dict, explain_folder
     from tagwright.cli import _show
     from tagwright.errors import SettingsError
+    from tagwright.pipelines.explain import as_dict, explain_folder
 
     if not attention:
         raise SettingsError("what shall be explained? --attention shows how much labels look at each other")
@@ -88,7 +88,7 @@ def _show_attention(facts: "AttentionFacts") -> None:
     from rich.table import Table
 
     from tagwright.cli import _show
-    from tagwright.report.attention import layer_table, pair_table, verdict
+    from tagwright.reports.attention import layer_table, pair_table, verdict
 
     spread = "" if facts.texts == facts.rows else f", spread over {facts.rows:,}"
     where = (

@@ -11,7 +11,7 @@ import typer
 from tagwright.cli import _options as o
 
 if TYPE_CHECKING:
-    from tagwright.fit.ranks import Ranks
+    from tagwright.models.distributed import Ranks
 
 EXAMPLES = """Train a tagger: split, learn, fit the decision on dev, write a model folder and a report.
 
@@ -119,11 +119,11 @@ def fit(
     json: o.Json = False,
 ) -> None:
     """Train a tagger."""
-    from tagwright.assemble.fit import fit_folder
     from tagwright.cli import _show
-    from tagwright.fit.ranks import joined
-    from tagwright.kept import kept_of
-    from tagwright.report.facts import refitted
+    from tagwright.models.distributed import joined
+    from tagwright.pipelines.fit import fit_folder
+    from tagwright.reports.facts import refitted
+    from tagwright.settings.split_keep import kept_of
 
     options = {
         "data.text": text,
@@ -182,8 +182,8 @@ def fit(
 @contextmanager
 def _one_voice(ranks: "Ranks") -> Iterator[None]:
     """What all processes of a machine would say at once, one says: that another failed, or that the run was stopped."""
-    from tagwright.fit.pipes import Interrupted
-    from tagwright.fit.ranks import RankError
+    from tagwright.models.distributed import RankError
+    from tagwright.training.pipes import Interrupted
 
     try:
         yield

@@ -10,8 +10,8 @@ import typer
 from tagwright.cli import _options as o
 
 if TYPE_CHECKING:
-    from tagwright.assemble.element_groups import ElementGroups
-    from tagwright.assemble.groups import GroupsFound
+    from tagwright.pipelines.element_groups import ElementGroups
+    from tagwright.pipelines.groups import GroupsFound
 
 WORDS, PAIRS = 6, 10  # that are shown of a label, and of all labels
 
@@ -81,8 +81,8 @@ def groups(
 
         tagwright groups mails.csv --by elements --model model --threshold 0.5 --out elements.csv
     """
-    from tagwright.assemble.groups import ELEMENTS, find_groups
     from tagwright.cli import _show
+    from tagwright.pipelines.groups import ELEMENTS, find_groups
 
     options = {"model": model, "split": split, "share": share, "least": least, "prefix_separator": prefix_separator}
     options |= {"threshold": threshold, "select": select, "head": head, "device": device, "resume": resume or None}
@@ -109,8 +109,8 @@ def groups(
 def _elements(
     data: str, out: Path | None, *, overwrite: bool, options: Mapping[str, Any], columns: Mapping[str, Any]
 ) -> "ElementGroups":
-    from tagwright.assemble.element_groups import find_element_groups
     from tagwright.cli import _show
+    from tagwright.pipelines.element_groups import find_element_groups
 
     kept = nullcontext() if out is None else _show.resumable("what is computed so far is kept")
     with kept, _show.progress_bar("copies, a word short") as progress:

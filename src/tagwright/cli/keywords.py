@@ -7,7 +7,7 @@ import typer
 from tagwright.cli import _options as o
 
 if TYPE_CHECKING:
-    from tagwright.assemble.keywords import KeywordsFound
+    from tagwright.pipelines.keywords import KeywordsFound
 
 BAR = 20  # characters of the longest bar
 SHOWN = 20  # labels, where none are named
@@ -41,8 +41,8 @@ def keywords(
 
         tagwright keywords news.csv --by tfidf --json
     """
-    from tagwright.assemble.keywords import find_keywords
     from tagwright.cli import _show
+    from tagwright.pipelines.keywords import find_keywords
 
     options = {
         "encoder.name": encoder,

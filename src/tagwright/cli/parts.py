@@ -25,7 +25,7 @@ def parts(
     from rich.table import Table
 
     from tagwright.cli import _show
-    from tagwright.parts import OURS
+    from tagwright.registry import OURS
 
     listed = _listed(kind)
     if json:
@@ -46,11 +46,11 @@ def parts(
 
 def _listed(kind: str | None) -> Listed:
     """Every part of the kind, or of all kinds; `none` where a part may be left out."""
-    from tagwright import parts as registry
-    from tagwright import presets
+    from tagwright import registry
     from tagwright.errors import SettingsError, unknown
-    from tagwright.sections import PART_SECTIONS
-    from tagwright.settings import OPTIONAL
+    from tagwright.settings import presets
+    from tagwright.settings.schema import OPTIONAL
+    from tagwright.settings.sections import PART_SECTIONS
 
     kinds = [*registry.KINDS, "objectives"]
     if kind is not None and kind not in kinds:
@@ -68,7 +68,7 @@ def _listed(kind: str | None) -> Listed:
 
 def _of_kind(kind: str) -> dict[str, dict[str, Any]]:
     """Every part of a kind with its summary, its settings and the package that it comes from; why one is broken."""
-    from tagwright import parts as registry
+    from tagwright import registry
 
     broken = registry.broken(kind)
     listed: dict[str, dict[str, Any]] = {}
@@ -84,7 +84,7 @@ def _of_kind(kind: str) -> dict[str, dict[str, Any]]:
 
 def _choices(row: Mapping[str, Any]) -> str:
     """The choices of a preset that are more than plain: "loss bce (labels=mean), mask groups"."""
-    from tagwright.presets import PLAIN
+    from tagwright.settings.presets import PLAIN
 
     words = []
     for choice in sorted(row):

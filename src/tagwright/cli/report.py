@@ -31,8 +31,8 @@ def report(
 
         tagwright report model held_out.csv --out report.html
     """
-    from tagwright.assemble.report import report_folder
     from tagwright.cli import _show
+    from tagwright.pipelines.report import report_folder
 
     columns = {"text": text, "labels": labels, "separator": separator}
     report_folder(

@@ -8,7 +8,7 @@ import typer
 from tagwright.cli import _options as o
 
 if TYPE_CHECKING:
-    from tagwright.assemble.recipes import Recipe
+    from tagwright.experiments.recipe import Recipe
 
 
 def reproduce(
@@ -42,13 +42,13 @@ def reproduce(
 
         tagwright reproduce maskloss --data data --out trial --only trec_fine,cnn --seeds 2 --device cuda
     """
-    from tagwright.assemble.recipes import names, read_recipe
-    from tagwright.assemble.reproduce import reproduce as make
-    from tagwright.assemble.reproduce import write_tables
     from tagwright.cli import _show
     from tagwright.cli._live import looking_on
     from tagwright.errors import SettingsError
-    from tagwright.fit.pipes import Interrupted
+    from tagwright.experiments.recipe import names, read_recipe
+    from tagwright.pipelines.reproduce import reproduce as make
+    from tagwright.pipelines.reproduce import write_tables
+    from tagwright.training.pipes import Interrupted
 
     if list_:
         _list([read_recipe(one) for one in names()], json=json)

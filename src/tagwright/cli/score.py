@@ -8,7 +8,7 @@ import typer
 from tagwright.cli import _options as o
 
 if TYPE_CHECKING:
-    from tagwright.assemble.score import Scored
+    from tagwright.inference.score import Scored
 
 
 def score(
@@ -38,8 +38,8 @@ def score(
 
         tagwright score model held_out.csv --json
     """
-    from tagwright.assemble.score import score_folder
     from tagwright.cli import _show
+    from tagwright.inference.score import score_folder
 
     scored = score_folder(
         model,
@@ -65,9 +65,9 @@ def score(
 
 def _show_head(scored: "Scored", name: str | None, *, convention: str, pairs: int, unseen: str) -> None:
     """The figures of a head, its confused pairs, and what was left out."""
-    from tagwright.assemble.facts import bands
-    from tagwright.assemble.prepare import listed
+    from tagwright.analysis.run_facts import bands
     from tagwright.cli import _show
+    from tagwright.training.prepare import listed
 
     results = scored.as_dict(convention=convention)["metrics"]
     title = f"{_show.measured_on(scored.split, scored.rows, scored.tokens)}, convention {convention}"

@@ -48,8 +48,8 @@ def tag(
 
         tagwright tag model mails.csv --out tagged.csv
     """
-    from tagwright.assemble.tag import tag_file
     from tagwright.cli import _show
+    from tagwright.inference.tag import tag_file
 
     with _show.resumable("what is tagged so far is kept"), _show.counting("tagged") as progress:
         done = tag_file(

@@ -16,7 +16,7 @@ from torch import Tensor
 from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
 from tagwright.errors import ModelError, SettingsError
-from tagwright.network import Network
+from tagwright.models.network import Network
 
 CELLS = 2**24  # of attention in a batch, all layers and heads together: 64 MB
 BATCH = 256  # texts, where they are short

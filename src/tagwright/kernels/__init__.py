@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tagwright.losses._check import eager
+from tagwright.loss_math.check import eager
 
 NAMES = frozenset(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
 TRITON = find_spec("triton") is not None

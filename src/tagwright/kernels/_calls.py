@@ -17,8 +17,8 @@ from tagwright.kernels import NAMES
 from tagwright.kernels._entry import Answer, Cells, Softmax, Work
 from tagwright.kernels._launch import launch
 from tagwright.kernels._rescale import rescale_cells
-from tagwright.losses._fused import with_graph
-from tagwright.losses._sparse import SparseMask, SparseTarget
+from tagwright.loss_math.fused import with_graph
+from tagwright.loss_math.sparse import SparseMask, SparseTarget
 
 ENTRIES = {name: import_module(f"tagwright.kernels.{name}").PART for name in NAMES}
 SMALL = 2**20  # cells that PyTorch multiplies before a kernel of ours has begun

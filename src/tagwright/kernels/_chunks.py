@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tagwright.kernels._calls import call_of
 from tagwright.kernels._entry import Answer
-from tagwright.losses._sparse import SparseMask, SparseTarget
+from tagwright.loss_math.sparse import SparseMask, SparseTarget
 
 
 class _Chunks:

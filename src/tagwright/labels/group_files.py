@@ -5,9 +5,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from tagwright import toml
 from tagwright.errors import DataError, SettingsError, nearest, unknown
-from tagwright.files import write_text
+from tagwright.storage import toml
+from tagwright.storage.files import write_text
 
 Lists = dict[str, list[str]]  # group -> its labels
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from tagwright.errors import DataError
-from tagwright.plain import value_of
+from tagwright.storage.plain import value_of
 
 
 class Encoded(NamedTuple):

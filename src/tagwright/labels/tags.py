@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright.errors import ShapeError
-from tagwright.lists import offsets_of
+from tagwright.labels.list_columns import offsets_of
 
 OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)  # prefix codes
 _CODES = {"O": OUTSIDE, "B": BEGIN, "I": INSIDE, "E": END, "L": END, "S": SINGLE, "U": SINGLE}

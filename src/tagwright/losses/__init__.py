@@ -3,14 +3,14 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
+from tagwright.loss_math.sparse import SparseMask, SparseTarget
 from tagwright.losses._divergence import kl, symmetric_kl
 from tagwright.losses._module import LossModule
-from tagwright.losses._sparse import SparseMask, SparseTarget
-from tagwright.parts import Kind
+from tagwright.registry import Kind
 
 
 def _presets() -> frozenset[str]:
-    from tagwright.presets import PRESETS
+    from tagwright.settings.presets import PRESETS
 
     return frozenset(PRESETS)
 

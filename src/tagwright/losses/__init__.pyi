@@ -1,7 +1,7 @@
 # made by `make stubs`; a test holds it current
 from tagwright.losses._divergence import kl as kl, symmetric_kl as symmetric_kl
 from tagwright.losses._module import LossModule as LossModule
-from tagwright.losses._sparse import SparseMask as SparseMask, SparseTarget as SparseTarget
+from tagwright.loss_math.sparse import SparseMask as SparseMask, SparseTarget as SparseTarget
 from tagwright.losses.adaptive_threshold import AdaptiveThresholdLoss as AdaptiveThresholdLoss, adaptive_threshold as adaptive_threshold
 from tagwright.losses.asymmetric import AsymmetricLoss as AsymmetricLoss, asymmetric as asymmetric
 from tagwright.losses.batch_dice import BatchDiceLoss as BatchDiceLoss, batch_dice as batch_dice

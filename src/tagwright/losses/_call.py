@@ -10,10 +10,10 @@ from torch import Tensor
 
 from tagwright import kernels
 from tagwright.errors import ShapeError
-from tagwright.losses._blocks import in_blocks
-from tagwright.losses._check import check, check_answer, marked
-from tagwright.losses._sparse import SparseMask, SparseTarget, soft_of
-from tagwright.losses._terms import divisor
+from tagwright.loss_math.blocks import in_blocks
+from tagwright.loss_math.check import check, check_answer, marked
+from tagwright.loss_math.sparse import SparseMask, SparseTarget, soft_of
+from tagwright.loss_math.terms import divisor
 
 
 class Cells(TypedDict, total=False):

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from tagwright.errors import SettingsError, ShapeError, unknown
-from tagwright.losses._softmax import log_chances
-from tagwright.losses._terms import softplus, taking_part
+from tagwright.loss_math.softmax import log_chances
+from tagwright.loss_math.terms import softplus, taking_part
 
 _SCALES = {"sigmoid": 1.0, "sigmoid2": 2.0, "threshold_class": 1.0}
 

@@ -5,12 +5,12 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor
 
+from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.sums import log_sum_exp
+from tagwright.loss_math.terms import taking_part, weighted
 from tagwright.losses._call import Cells, loss, reduced
-from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._module import LossModule
-from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._sums import log_sum_exp
-from tagwright.losses._terms import taking_part, weighted
 
 
 @loss(hard=True, extra_logits=1)

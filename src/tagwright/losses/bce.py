@@ -6,12 +6,12 @@ from typing import Literal, Unpack
 import torch.nn.functional as F
 from torch import Tensor
 
+from tagwright.loss_math.check import REDUCTIONS, chosen, marked, refuse_no_numbers
+from tagwright.loss_math.fused import CELLS, fusable, fused
+from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.terms import mixed, softplus, taking_part
 from tagwright.losses._call import Cells, loss
-from tagwright.losses._check import REDUCTIONS, chosen, marked, refuse_no_numbers
-from tagwright.losses._fused import CELLS, fusable, fused
 from tagwright.losses._module import LossModule
-from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._terms import mixed, softplus, taking_part
 
 
 @loss(marks=True)

@@ -4,11 +4,11 @@ from typing import Literal, Unpack
 
 from torch import Tensor
 
+from tagwright.loss_math.check import REDUCTIONS, at_least, chosen
+from tagwright.loss_math.softmax import focal_softmax
+from tagwright.loss_math.sparse import SparseTarget
 from tagwright.losses._call import Cells, loss
-from tagwright.losses._check import REDUCTIONS, at_least, chosen
 from tagwright.losses._module import LossModule
-from tagwright.losses._softmax import focal_softmax
-from tagwright.losses._sparse import SparseTarget
 
 
 @loss()

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.softmax import softmax_cross_entropy
+from tagwright.loss_math.sparse import SparseTarget
 from tagwright.losses._call import Cells, loss, reduced
-from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._module import LossModule
-from tagwright.losses._softmax import softmax_cross_entropy
-from tagwright.losses._sparse import SparseTarget
 
 
 @loss()

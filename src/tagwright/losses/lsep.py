@@ -4,12 +4,12 @@ from typing import Literal, Unpack
 
 from torch import Tensor
 
+from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.sums import Combine, known, of_log_sums
+from tagwright.loss_math.terms import softplus
 from tagwright.losses._call import Cells, loss
-from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._module import LossModule
-from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._sums import Combine, known, of_log_sums
-from tagwright.losses._terms import softplus
 
 
 @loss(hard=True, marks=True)

@@ -4,12 +4,12 @@ from typing import Literal, Unpack
 
 from torch import Tensor
 
+from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.terms import shares
 from tagwright.losses._call import Cells, loss, reduced
-from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._module import LossModule
 from tagwright.losses._pairs import hinge_of_pairs
-from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._terms import shares
 
 
 @loss(hard=True)

@@ -5,12 +5,12 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor
 
+from tagwright.loss_math.check import REDUCTIONS, above, chosen
+from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.terms import divisor, shares
 from tagwright.losses._batch import cell_weights
 from tagwright.losses._call import Cells, loss, reduced
-from tagwright.losses._check import REDUCTIONS, above, chosen
 from tagwright.losses._module import LossModule
-from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._terms import divisor, shares
 
 
 @loss(batchwise=True)

@@ -5,11 +5,11 @@ from typing import Literal, Unpack
 import torch.nn.functional as F
 from torch import Tensor
 
+from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.terms import mixed
 from tagwright.losses._call import Cells, loss, reduced
-from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._module import LossModule
-from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._terms import mixed
 
 
 @loss()

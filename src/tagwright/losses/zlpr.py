@@ -6,12 +6,12 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor, nn
 
+from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.sums import Combine, of_log_sums
+from tagwright.loss_math.terms import softplus
 from tagwright.losses._call import Cells, loss
-from tagwright.losses._check import REDUCTIONS, chosen
 from tagwright.losses._module import LossModule
-from tagwright.losses._sparse import SparseTarget
-from tagwright.losses._sums import Combine, of_log_sums
-from tagwright.losses._terms import softplus
 
 
 @loss(marks=True)

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from tagwright.parts import Kind
+from tagwright.registry import Kind
 
 __all__ = ["KIND", "Mask"]
 

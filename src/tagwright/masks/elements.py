@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 from tagwright.errors import SettingsError
-from tagwright.labels.elements import Elements, check_select, check_threshold, read_elements
 from tagwright.masks import Mask
 from tagwright.masks._draw import check_draw, plain_rows
+from tagwright.masks.dependencies import Elements, check_select, check_threshold, read_elements
 
 
 @dataclass(frozen=True, kw_only=True)
 class ElementMask(Mask):
-    """Excuses the labels of each text that its words speak for, as `tagwright.labels.elements.excused` finds them.
+    """Excuses the labels of each text that its words speak for, as `tagwright.masks.dependencies.excused` finds them.
 
     `elements` are words with their labels; without, they are found with the model folder `model`, or where that is ""
     with a teacher: those whose probability falls by more than `threshold` without the word, in `select` texts.

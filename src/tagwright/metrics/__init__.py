@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from tagwright import parts
+from tagwright import registry
 from tagwright.errors import SettingsError, ShapeError, unknown
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper, merge
 from tagwright.metrics._entities import Entities
 from tagwright.metrics._family import Family
 from tagwright.metrics._without_o import WithoutO
-from tagwright.parts import Kind
+from tagwright.registry import Kind
 
 __all__ = [
     "KIND",
@@ -49,7 +49,7 @@ OF_TAGS: dict[str, type[Entities] | type[WithoutO]] = {"entities": Entities, "wi
 
 def families() -> dict[str, type[Family]]:
     """All families by name, those of other packages among them; one that is broken is passed over."""
-    return {part.name: part.factory for part in parts.usable("metrics")}
+    return {part.name: part.factory for part in registry.usable("metrics")}
 
 
 def descriptions() -> Descriptions:

@@ -1,6 +1,6 @@
 """Targets: what the truth is, and how soft."""
 
-from tagwright.parts import Kind
+from tagwright.registry import Kind
 
 KIND = Kind(
     title="target",

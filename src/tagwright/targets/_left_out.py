@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from tagwright.targets._counts import Counts
-from tagwright.targets._weighting import Weighting, saturated
+from tagwright.targets.weighting import Weighting, saturated
+from tagwright.targets.word_counts import Counts
 
 CELLS = 2**18  # (text, word, label) at once: what a cache holds
 

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import expit
 
-from tagwright.batches.tokens import Tokens
 from tagwright.errors import SettingsError, unknown
 from tagwright.labels.space import Encoded, LabelSpace
-from tagwright.targets._relevance import relevances
-from tagwright.targets._weighting import Weighting
 from tagwright.targets.hard import hard
+from tagwright.targets.relevance import relevances
+from tagwright.targets.weighting import Weighting
+from tagwright.tokenizers.tokens import Tokens
 
 Normalise: TypeAlias = Literal["auto", "softmax", "sigmoid"]
 

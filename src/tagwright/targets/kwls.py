@@ -3,11 +3,11 @@
 import numpy as np
 import pyarrow as pa
 
-from tagwright.batches.tokens import Tokens
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.targets._soft import Normalise, soft_labels
-from tagwright.targets._weighting import Weighting
+from tagwright.targets.weighting import Weighting
+from tagwright.tokenizers.tokens import Tokens
 
 
 def kwls(

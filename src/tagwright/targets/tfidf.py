@@ -5,10 +5,10 @@ from math import inf
 import numpy as np
 import pyarrow as pa
 
-from tagwright.batches.tokens import Tokens
 from tagwright.labels.space import LabelSpace
 from tagwright.targets._soft import Normalise, soft_labels
-from tagwright.targets._weighting import Weighting
+from tagwright.targets.weighting import Weighting
+from tagwright.tokenizers.tokens import Tokens
 
 PLAIN = Weighting(k1=inf, b=0.0, k2=inf, base=0.0)
 

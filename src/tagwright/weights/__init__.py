@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from tagwright.parts import Function, Kind, P
-from tagwright.weights._weights import LabelWeights
+from tagwright.registry import Function, Kind, P
+from tagwright.weights.label_weights import LabelWeights
 
 __all__ = ["KIND", "LabelWeights", "Weights", "weights"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tagwright.weights import weights
-from tagwright.weights._weights import LabelWeights
+from tagwright.weights.label_weights import LabelWeights
 
 
 @weights()

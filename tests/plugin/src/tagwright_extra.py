@@ -9,13 +9,13 @@ import pyarrow as pa
 import torch
 from torch import Tensor, nn
 
-from tagwright.decide import Decision, HeldOut
-from tagwright.encoders import Encoder
-from tagwright.encoders.hidden import Hidden
+from tagwright.data import Reader
+from tagwright.decisions import Decision, HeldOut
 from tagwright.errors import DataError
 from tagwright.losses import LossModule
 from tagwright.metrics import Family, check, merge
-from tagwright.read import Reader
+from tagwright.models.encoders import Encoder
+from tagwright.models.hidden import Hidden
 
 
 class AbsoluteErrorLoss(LossModule):

@@ -1,0 +1,110 @@
+"""The bytes of a text file: decompressed by suffix, past the byte order mark, free of what no text file holds."""
+
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tagwright.data.readers.faults import text_fault
+from tagwright.data.readers.limits import ROW, STREAM_BLOCK, Growth, long_row
+from tagwright.errors import DataError
+
+COMPRESSED = (".gz", ".bz2", ".zst")
+UTF8_MARK = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """The file as a stream of bytes, decompressed when its suffix says so."""
+    return cast(BinaryIO, pa.input_stream(str(path), compression="detect"))
+
+
+class Checked:
+    """The bytes of a text file as they are read. A NUL byte, a line or a growth beyond the limits is an error."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.stream, self.growth = path, open_bytes(path), Growth(path)
+        self.line = 0  # bytes of the last line so far
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes more; none at the end."""
+        block = self.stream.read(size)
+        self.growth.add(len(block))
+        end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
+        self.line = len(block) - end if end else self.line + len(block)
+        if self.line > ROW or b"\0" in block:
+            raise text_fault(self.path) or long_row(self.path.name)
+        return block
+
+
+def line_blocks(path: Path, size: int) -> Iterator[bytes]:
+    """Whole lines of a text file, some `size` bytes at a time; blocks without a word are left out."""
+    stream, rest, mark = Checked(path), [b""], UTF8_MARK
+    while block := stream.read(size):
+        end = block.rfind(b"\n") + 1
+        if end:
+            lines, rest = b"".join([*rest, block[:end]]).removeprefix(mark), []
+            mark = b""
+            if not lines.isspace():
+                yield lines
+        rest.append(block[end:])
+    lines = b"".join(rest).removeprefix(mark)
+    if lines and not lines.isspace():
+        yield lines
+
+
+def load(path: Path) -> pa.Buffer:
+    """All bytes, memory-mapped where not compressed. An empty file, UTF-16 and NUL bytes are errors."""
+    head(path)
+    stream = Checked(path)
+    blocks = iter(lambda: stream.read(STREAM_BLOCK), b"")
+    if path.suffix.lower() in COMPRESSED:
+        content = pa.py_buffer(b"".join(blocks))
+    else:
+        deque(blocks, maxlen=0)  # looked at, and not kept
+        content = pa.memory_map(str(path)).read_buffer()
+    return content.slice(3) if content.slice(0, 3).to_pybytes() == UTF8_MARK else content
+
+
+def head(path: Path, size: int = 1 << 20) -> str:
+    """The first bytes as text, past the mark; broken UTF-8 shows as U+FFFD. Empty and UTF-16 files are errors."""
+    with open_bytes(path) as stream:
+        start = stream.read(size)
+    if not start.removeprefix(UTF8_MARK).strip():
+        raise DataError(f"{path.name}: the file is empty; expected a header and rows")
+    halves = [start[place:200:2].count(0) > 50 for place in (0, 1)]  # where both are NUL, it is no text at all
+    if start[:2] in UTF16_MARKS or halves[0] != halves[1]:
+        raise DataError(f"{path.name}: the file is UTF-16; convert it: iconv -f utf-16 -t utf-8 {path.name} > new-file")
+    return start.removeprefix(UTF8_MARK).decode("utf-8", errors="replace")
+
+
+def count_byte(content: pa.Buffer | bytes, byte: int) -> int:
+    """How often a byte occurs, without a copy of the whole."""
+    values, step = np.frombuffer(content, np.uint8), STREAM_BLOCK
+    return sum(int(np.count_nonzero(values[i : i + step] == byte)) for i in range(0, len(values), step))
+
+
+def count_in_file(path: Path, byte: int) -> int:
+    """How often a byte occurs in a file, decompressed."""
+    with open_bytes(path) as stream:
+        return sum(count_byte(block, byte) for block in iter(lambda: stream.read(1 << 20), b""))
+
+
+def lines(path: Path) -> pa.LargeStringArray:
+    """Every line of a file, without its line end. Broken UTF-8 is an error that names the line."""
+    content = load(path)
+    values = np.frombuffer(content, np.uint8)
+    ends = np.flatnonzero(values == ord("\n")) + 1
+    if not len(ends) or ends[-1] < len(values):
+        ends = np.append(ends, len(values))
+    offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64))
+    raw = pa.LargeStringArray.from_buffers(len(ends), offsets, content)
+    try:
+        raw.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise text_fault(path) or DataError(f"{path.name}: {error}") from error
+    return pc.utf8_rtrim(raw, "\r\n")

@@ -1,0 +1,126 @@
+"""Decisions: scores in, labels out; saved with the model, thresholds by label name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tagwright.registry import Kind, build, find, made
+
+__all__ = ["KIND", "Decision", "HeldOut", "as_dict", "from_dict", "loaded"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """What a decision is fitted on: logits of rows that the model was not trained on, and their truth.
+
+    Rows are texts, or tokens where these are tagged. Where labels are very many, `logits` and
+    `truth` are (n, k), of each text's highest labels, and `positives` (n,) counts its true labels
+    in and out of these.
+    """
+
+    logits: np.ndarray  # (n, L)
+    truth: np.ndarray  # bool (n, L)
+    likely: Callable[[], np.ndarray]  # makes the probabilities (n, L)
+    label_names: Sequence[str]
+    seed: int  # for whatever is drawn, such as folds
+    offsets: np.ndarray | None = None  # of tokens: text i has rows offsets[i] to offsets[i + 1]
+    positives: np.ndarray | None = None
+
+    def chosen_by(self, decision: "Decision") -> np.ndarray:
+        """What a decision chooses here, bool (n, L)."""
+        texts = {"offsets": self.offsets} if decision.about_tokens else {}
+        return decision.choose(self.logits, self.likely(), **texts)
+
+
+class Decision:
+    """What every decision derives from: scores in, labels out.
+
+    A decision is saved as its attributes, so every setting is an attribute of its name. Those that
+    begin with `_` are not saved. What `fit` finds in the data are further arguments of its making,
+    arrays (L,), or () for all labels; it names them in `FITTED`, and they are attributes, too.
+    """
+
+    FITTED: ClassVar[tuple[str, ...]] = ()
+    about_tokens: ClassVar[bool] = False  # of tagged tokens; else of whole texts
+    thresholds: np.ndarray | None = None  # of logits, (L,) or (), if that is what it goes by
+    probability: float | None = None  # above which a label is chosen, if that is what it goes by
+
+    def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        """Scores (n, L) -> bool (n, L). One about tokens also takes `offsets`, or None."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """A sentence for the model card: which labels are chosen."""
+        raise NotImplementedError
+
+    @classmethod
+    def exactly_one(cls, *_: Any, **options: Any) -> bool:
+        """Whether it chooses one label for each text, no more and no less, with these settings."""
+        return False
+
+    @classmethod
+    def check(cls, *_: Any, **options: Any) -> None:
+        """Refuse settings without a meaning, before training: raise a SettingsError."""
+
+    @classmethod
+    def fit(cls, held_out: HeldOut, **options: Any) -> tuple["Decision", np.ndarray]:
+        """The decision for new texts, and its choices on the held-out ones, bool (n, L).
+
+        Each of these choices must be made without the truth of its own row, or figures measured on
+        them would be too good: fit on the other folds.
+        """
+        if cls.FITTED:
+            raise NotImplementedError
+        decision: Decision = made(cls, options, label_names=held_out.label_names)
+        return decision, held_out.chosen_by(decision)
+
+
+KIND = Kind(
+    title="decision",
+    facts={"label_names": "the names of the labels"},
+    base=Decision,
+    own_facts=lambda decision: decision.FITTED,
+)
+
+
+def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
+    """The settings of a decision, ready for JSON; an array (L,) becomes values by label name, one of () a number.
+
+    Attributes that begin with `_` are what a decision made of its facts, no settings.
+    """
+    return {
+        key: value
+        if not isinstance(value, np.ndarray)
+        else dict(zip(names, (float(v) for v in value)))
+        if value.ndim
+        else float(value)
+        for key, value in vars(decision).items()
+        if not key.startswith("_")
+    }
+
+
+def from_dict(
+    content: Mapping[str, Any], names: Sequence[str], fitted: Sequence[str] = ("thresholds",)
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Settings that `as_dict` wrote, and the arrays of `fitted`: (L,), joined by name, or () for all labels.
+
+    A number that JSON has none for (`plain`) is infinite: a threshold that no score passes.
+    """
+    held = [key for key in fitted if key in content and isinstance(content[key], Mapping | float | int | None)]
+    arrays = {key: _array(content[key], names) for key in held}
+    return {key: value for key, value in content.items() if key not in arrays}, arrays
+
+
+def loaded(rule: str, content: Mapping[str, Any], names: Sequence[str]) -> Decision:
+    """The decision of this name that `as_dict` wrote."""
+    options, arrays = from_dict(content, names, find("decisions", rule).factory.FITTED)
+    decision: Decision = build("decisions", rule, options, label_names=names, **arrays)
+    return decision
+
+
+def _array(value: Mapping[str, float | None] | float | None, names: Sequence[str]) -> np.ndarray:
+    given = [value[name] for name in names] if isinstance(value, Mapping) else [value]
+    array = np.array([np.inf if number is None else number for number in given], np.float64)
+    return array if isinstance(value, Mapping) else array[0, ...]

@@ -1,5 +1,0 @@
-"""MPNet (all-mpnet-base-v2, 109M weights): `pretrained` by name, of BERT-base size."""
-
-from tagwright.encoders._named import named
-
-PART = named("mpnet")

@@ -1,0 +1,1 @@
+"""Many runs and what they come to: recipes, plans, runs, ledgers, comparisons."""

@@ -1,0 +1,234 @@
+"""Recipes: a paper's table as settings; data sets × encoders × cuts of train × variants × seeds. docs/recipes.md."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from tagwright import metrics
+from tagwright.errors import SettingsError, unknown
+from tagwright.settings.merge import merge, read_settings, side_by_side
+from tagwright.settings.presets import GOVERNED
+
+FOLDER = Path(__file__).parent / "recipes"
+FILES = (".csv", ".toml")  # a setting of the mask that ends so names a file beside the recipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A row of the tables: its settings, the objective among them, and where it runs (everywhere: empty)."""
+
+    name: str
+    family: str  # the name without the grid's values
+    settings: Mapping[str, Any]
+    data: tuple[str, ...] = ()
+    encoders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """What is left out of train: `keep` so many of a label, or to one of so many the `labels`, in turn or together."""
+
+    name: str = ""
+    data: tuple[str, ...] = ()
+    keep: Mapping[str, int] = field(default_factory=dict)
+    each: int = 0
+    together: int = 0
+    labels: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Into how many training sets it cuts one."""
+        return len(self.labels) if self.each else 1
+
+    def parts(self, counts: Mapping[str, int]) -> dict[str, dict[str, int]]:
+        """Part -> label -> texts to keep, for labels with so many texts in train.
+
+        >>> Cut(each=100, labels=("a", "b")).parts({"a": 250, "b": 60, "c": 9})
+        {'a': {'a': 2}, 'b': {'b': 1}}
+        """
+        strange = [label for label in (*self.labels, *self.keep) if label not in counts]
+        if strange:
+            raise SettingsError(unknown(f"label of the cut {self.name!r}", strange[0], counts))
+        few = {label: max(1, round(counts[label] / (self.each or self.together))) for label in self.labels}
+        return {label: {label: few[label]} for label in self.labels} if self.each else {"": {**self.keep, **few}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A table of a paper. `settings_of` has settings for one data set or encoder."""
+
+    name: str
+    folder: Path
+    title: str
+    paper: str
+    note: str
+    metric: str
+    seeds: int
+    data: tuple[str, ...]
+    encoders: tuple[str, ...]
+    baseline: str
+    variants: tuple[Variant, ...]
+    minutes: int | None = None  # about how long all runs take on one H200, eleven at once
+    also: tuple[str, ...] = ()  # metrics shown beside; the words of the tables go by `metric` alone
+    amounts: bool = False  # of tagged tokens: how many of each type are predicted
+    rivals: bool = False  # encoders are compared as well, each with the first
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cuts: tuple[Cut, ...] = (Cut(),)
+
+    def of(self, data: str, encoder: str) -> list[Variant]:
+        """The variants that run there, the baseline first."""
+        here = [v for v in self.variants if data in (v.data or (data,)) and encoder in (v.encoders or (encoder,))]
+        return sorted(here, key=lambda variant: variant.name != self.baseline)
+
+    def cells(self) -> list[tuple[str, str, Cut]]:
+        """Every data set, encoder and cut that belong together: a table of the results each."""
+        every = product(self.data, self.encoders, self.cuts)
+        return [(data, encoder, cut) for data, encoder, cut in every if data in (cut.data or (data,))]
+
+    @property
+    def runs(self) -> int:
+        """How many models are trained."""
+        return sum(len(self.of(data, encoder)) * cut.size * self.seeds for data, encoder, cut in self.cells())
+
+    def given(self, data: str, encoder: str, variant: Variant) -> dict[str, Any]:
+        """Settings, not resolved. Levels from the lowest: common ones, the encoder, of data, of encoder, of variant.
+
+        Common settings of an objective's sections are meant for all variants, and stand at their level.
+        """
+        own = (self.settings_of.get(data, {}), self.settings_of.get(encoder, {}))
+        common = {section: values for section, values in self.settings.items() if section in GOVERNED}
+        return merge(self.settings, {"encoder": encoder}, *own, side_by_side(common, variant.settings))
+
+
+def names() -> list[str]:
+    """The recipes that come with the package."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def read_recipe(name: str) -> Recipe:
+    """A recipe by its name, or by the path of a TOML file; every fault is reported at once."""
+    path = FOLDER / f"{name}.toml" if name in names() else Path(name)
+    if path.suffix != ".toml":
+        raise SettingsError(f"{unknown('recipe', name, names())}; or the path of a .toml file")
+    given = read_settings(path)
+    faults = _faults(given)
+    if faults:
+        raise SettingsError("\n".join(f"{path.name}: {fault}" for fault in faults))
+    plain = _with_tuples(given)
+    plain["variants"] = tuple(one for entry in given["variants"] for one in _expanded(entry))
+    plain["cuts"] = tuple(Cut(**_with_tuples(entry)) for entry in given.get("cuts", [{}]))
+    recipe = Recipe(name=path.stem, folder=path.parent, **plain)
+    _require_whole(recipe)
+    return recipe
+
+
+def narrowed(recipe: Recipe, only: Sequence[str]) -> list[tuple[str, str, Cut, list[Variant]]]:
+    """Cells with their variants, of these data sets, encoders, cuts and variants alone; the baseline always stays."""
+    families = {name for variant in recipe.variants for name in (variant.name, variant.family)}
+    kinds = [set(recipe.data), set(recipe.encoders), {cut.name for cut in recipe.cuts if cut.name}, families]
+    known = set().union(*kinds)
+    for name in only:
+        if name not in known:
+            raise SettingsError(unknown(f"--only of {recipe.name}", name, known))
+    data, encoders, cuts, variants = ({name for name in only if name in kind} for kind in kinds)
+    result = []
+    for one, encoder, cut in recipe.cells():
+        if one in (data or {one}) and encoder in (encoders or {encoder}) and cut.name in (cuts or {cut.name}):
+            wanted = {*variants, recipe.baseline}
+            here = [v for v in recipe.of(one, encoder) if not variants or wanted & {v.name, v.family}]
+            result.append((one, encoder, cut, here))
+    if not result:
+        raise SettingsError(f"--only {','.join(only)}: {recipe.name} has no table where these meet; see --list")
+    return result
+
+
+def _expanded(entry: Mapping[str, Any]) -> Iterable[Variant]:
+    """One variant, or one for every point of its grid."""
+    where = {"data": tuple(entry.get("data", ())), "encoders": tuple(entry.get("encoders", ()))}
+    base = side_by_side({"objective": entry["objective"]}, entry.get("settings", {}))
+    grid: Mapping[str, list[Any]] = entry.get("grid", {})
+    for values in product(*grid.values()):
+        settings, name = base, entry["name"]
+        for key, value in zip(grid, values):
+            section, _, option = key.partition(".")
+            settings, name = side_by_side(settings, {section: {option: value}}), f"{name} {option} {value}"
+        yield Variant(name=name, family=entry["name"], settings=settings, **where)
+
+
+def _with_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+
+
+REQUIRED = {"title": str, "paper": str, "note": str, "metric": str, "seeds": int, "data": list, "encoders": list}
+TOP = REQUIRED | {"baseline": str, "variants": list}
+OPTIONAL = {
+    "minutes": int,
+    "also": list,
+    "amounts": bool,
+    "rivals": bool,
+    "settings": dict,
+    "settings_of": dict,
+    "cuts": list,
+}
+OF_VARIANT = {"name": str, "objective": str}
+MAY_VARIANT = {"data": list, "encoders": list, "settings": dict, "grid": dict}
+MAY_CUT = {"data": list, "keep": dict, "each": int, "together": int, "labels": list}
+
+
+def _faults(given: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the keys of a recipe and their kinds."""
+    faults = _wrong("the recipe", given, TOP, OPTIONAL)
+    lists = {kind: given[kind] for kind in ("variants", "cuts") if isinstance(given.get(kind), list)}
+    for kind, must, may in (("variants", OF_VARIANT, MAY_VARIANT), ("cuts", {"name": str}, MAY_CUT)):
+        for number, entry in enumerate(lists.get(kind, []), start=1):
+            faults += _wrong(f"[[{kind}]] {number}", entry, must, may)
+    for number, entry in enumerate(lists.get("cuts", []), start=1):
+        ways = [way for way in ("keep", "each", "together") if way in entry]
+        if len(ways) > 1 or ("labels" in entry) != (ways in (["each"], ["together"])):
+            faults.append(f"[[cuts]] {number} takes keep, or labels with each or together; got {', '.join(entry)}")
+    return faults
+
+
+def _wrong(what: str, given: Any, must: Mapping[str, type], may: Mapping[str, type]) -> list[str]:
+    if not isinstance(given, Mapping):
+        return [f"{what} must be a table, got {given!r}"]
+    faults = [f"{what} has no {key}" for key in must if key not in given]
+    known = {**must, **may}
+    for key, value in given.items():
+        if key not in known:
+            faults.append(unknown(f"key of {what}", key, known))
+        elif not isinstance(value, known[key]) or isinstance(value, bool) != (known[key] is bool):
+            faults.append(f"{key} of {what} must be of type {known[key].__name__}, got {value!r}")
+        elif isinstance(value, int) and known[key] is int and value < 1:
+            faults.append(f"{key} of {what} must be at least 1, got {value}")
+    return faults
+
+
+def _require_whole(recipe: Recipe) -> None:
+    """Every table needs its baseline, and each of its rows another name; names must be known."""
+    for name in (recipe.metric, *recipe.also):
+        metrics.metric(name)
+    if recipe.metric in recipe.also or len(set(recipe.also)) < len(recipe.also):
+        raise SettingsError(f"{recipe.name}: each metric is shown once; got {', '.join((recipe.metric, *recipe.also))}")
+    places: Iterable[Variant | Cut] = (*recipe.variants, *recipe.cuts)
+    for kind, known in (("data", recipe.data), ("encoders", recipe.encoders)):
+        for name in (name for place in places for name in getattr(place, kind, ())):
+            if name not in known:
+                raise SettingsError(f"{recipe.name}: {unknown(f'one of {kind}', name, known)}")
+    for name in recipe.settings_of:
+        if name not in (*recipe.data, *recipe.encoders):
+            choices = [*recipe.data, *recipe.encoders]
+            raise SettingsError(f"{recipe.name}: {unknown('data set or encoder of settings_of', name, choices)}")
+    for data, encoder, _ in recipe.cells():
+        rows = [variant.name for variant in recipe.of(data, encoder)]
+        if recipe.baseline not in rows:
+            raise SettingsError(
+                f"{recipe.name}: the baseline {recipe.baseline!r} is no variant on {data}, {encoder}; "
+                f"there are {', '.join(rows) or 'none'}"
+            )
+        twice = sorted({name for name in rows if rows.count(name) > 1})
+        if twice:
+            raise SettingsError(f"{recipe.name}: several variants on {data}, {encoder} are named {', '.join(twice)}")

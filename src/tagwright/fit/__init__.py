@@ -1,1 +1,0 @@
-"""Fitting: a generator of steps, and pipes around it."""

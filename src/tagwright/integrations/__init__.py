@@ -1,0 +1,1 @@
+"""Tagwright inside other libraries: scikit-learn's estimators, Hugging Face `Trainer`."""

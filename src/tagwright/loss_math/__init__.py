@@ -1,0 +1,1 @@
+"""What losses, their kernels and the chunked label matrix share: checks, sparse targets, blocks of rows, sums."""

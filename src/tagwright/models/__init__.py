@@ -1,0 +1,1 @@
+"""Networks: encoders, heads, embeddings, and how one is built."""

@@ -1,0 +1,292 @@
+"""`fit` from a source to a model folder, its run folder and its report."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tagwright.analysis.run_facts import card_facts, fit_facts, other_facts, refitted_on
+from tagwright.data import Data, read_data
+from tagwright.data.dataset import HeadColumns, of_head
+from tagwright.errors import ModelError, SettingsError, WriteError
+from tagwright.experiments.attempts import Attempts
+from tagwright.inference import model_folder
+from tagwright.inference.tagged_tokens import with_cut
+from tagwright.models.distributed import ALONE, Ranks
+from tagwright.reports import fit_report, model_card
+from tagwright.reports.facts import CardFacts
+from tagwright.settings.named_heads import HeadChoice, sources
+from tagwright.settings.schema import Settings, check_settings, resolve
+from tagwright.storage.folder import named, require_model
+from tagwright.storage.lock import require_free
+from tagwright.training.decided import Fitted, Trained, decided, undecided
+from tagwright.training.dev import Watched
+from tagwright.training.distributed_limits import check_ranks
+from tagwright.training.exact import is_exact
+from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.run_folder import (
+    REPORT,
+    clear_run,
+    clear_state,
+    held_by,
+    read_outcome,
+    refuse_run,
+    run_folder,
+    write_outcome,
+    write_pages,
+)
+from tagwright.training.state import Progress, Run, nothing, silent
+from tagwright.training.train import check, train
+
+UNDESCRIBED = "# A text tagger made with Tagwright\n"
+UNDECIDED = f"{UNDESCRIBED}\n## Decision rule\n\nNot fitted yet: `tagwright decide` does that.\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadOutcome:
+    """What one of several heads came to on dev: metrics of its labels, on so many rows or tokens."""
+
+    metrics: Mapping[str, float]
+    label_names: tuple[str, ...]
+    rows: int
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a finished run left behind."""
+
+    model: Path
+    report: Path | None
+    metrics: dict[str, float]
+    rows: int
+    seconds: float
+    refitted_on: int | None = None  # texts of train and dev
+    tokens: int | None = None  # of the rows, where these are tagged
+    label_names: tuple[str, ...] = ()
+    heads: Mapping[str, HeadOutcome] = field(default_factory=dict)  # every head, where there are several
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        facts = {"split": "dev", "convention": "sklearn", "rows": self.rows, "refitted_on": self.refitted_on}
+        facts |= {} if self.tokens is None else {"tokens": self.tokens}
+        facts |= {"heads": {name: dict(head.metrics) for name, head in self.heads.items()}} if self.heads else {}
+        report = None if self.report is None else str(self.report)
+        files = {"model": str(self.model), "report": report}
+        return {"metrics": self.metrics, **facts, "seconds": round(self.seconds, 3), **files}
+
+
+def fit_folder(
+    source: str,
+    given: Mapping[str, Any],
+    *,
+    out: Path,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    asked: Callable[[], bool] = lambda: False,
+    say: Callable[[str], None] = lambda text: None,
+    ranks: Ranks = ALONE,
+) -> Outcome:
+    """Train on a source and write `out`; state and report stand in `out`.run. A mistake writes nothing.
+
+    Of several processes (`ranks`) all read and train, and the first alone writes and speaks.
+    """
+    out = named(out)  # a path by its name stays true when the folder that it was named from is replaced
+    folder, replaces = run_folder(out), overwrite or resume
+    say, progress = (say, progress) if ranks.first else (nothing, silent)
+    model_may_stand = overwrite or (resume and folder.exists())
+    with ranks.together():  # what one refuses, all refuse, and none writes before all have looked
+        check_settings(given)  # all faults of the settings, before a large file is read
+        require_free(folder)
+        _refuse_model(out, may_stand=model_may_stand)
+        prepared, settings = _prepared(source, given, say, ranks)
+        require_free(folder)  # reading may have taken long
+        _refuse_model(out, may_stand=model_may_stand)
+        refuse_run(folder, may_stand=replaces)
+        fingerprint = prepared.fingerprint(settings)
+        done = _finished(out, prepared, fingerprint) if resume else None
+    if ranks.all(done is not None) and done is not None:
+        return done
+    with held_by(ranks, folder):
+        with ranks.together():  # another run may have ended since
+            _refuse_model(out, may_stand=model_may_stand)
+            refuse_run(folder, may_stand=replaces)
+            done = _finished(out, prepared, fingerprint) if resume else None
+            if overwrite and not resume and ranks.first:
+                clear_run(folder)
+        if done is not None:
+            return done
+        trained = train(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
+        return _saved(trained, out, fingerprint, say, ranks, replaces=replaces)
+
+
+def _saved(
+    trained: Trained, out: Path, fingerprint: str, say: Callable[[str], None], ranks: Ranks, *, replaces: bool
+) -> Outcome:
+    """Write the model before anything else is made of it; then its decision and all that tells of it."""
+    with ranks.together():
+        if ranks.first:
+            model_folder.save(undecided(trained), out, card=UNDECIDED, overwrite=replaces)
+        with _saved_already(out):
+            return _outcome(trained.prepared, decided(trained), out, fingerprint, say, writes=ranks.first)
+
+
+@contextmanager
+def _saved_already(out: Path) -> Iterator[None]:
+    """What goes wrong inside does not take the trained model with it."""
+    try:
+        yield
+    except WriteError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ModelError(
+            f"the model is trained and saved in {out}, but its decision could not be fitted and written ({reason}). "
+            f"Until then it decides by a plain rule; fit another with `tagwright decide {out} DATA`"
+        ) from error
+
+
+def _prepared(
+    source: str, given: Mapping[str, Any], say: Callable[[str], None], ranks: Ranks
+) -> tuple[Prepared, Settings]:
+    """The data, ready to train on, and the settings; all that was found is said, what cannot be trained is refused."""
+    data, settings = read_for(source, given)
+    for sentence in data.found:
+        say(sentence)
+    check_ranks(settings, ranks)
+    prepared = prepare(data, settings)
+    for sentence in (*prepared.found[len(data.found) :], *_dropped(prepared), *prepared.warnings):
+        say(sentence)
+    for sentence in check(prepared, settings):
+        say(sentence)
+    if not is_exact(settings):  # there is one solution, and none to be chosen
+        say(f"score: {Watched(prepared, settings)} on dev")
+    return prepared, settings
+
+
+def _outcome(
+    prepared: Prepared, fitted: Fitted, out: Path, fingerprint: str, say: Callable[[str], None], *, writes: bool
+) -> Outcome:
+    """Write the decision, the card, the report and what the run came to, where this process `writes`."""
+    folder, report = run_folder(out), None
+    if writes:
+        attempts = Attempts(say)
+        card = attempts.of("the model card", lambda: model_card(card_of(prepared, fitted)), UNDESCRIBED)
+        model_folder.rewrite(fitted.model, out, card=card)
+        report = write_pages(folder, attempts.of("the report", lambda: report_pages(prepared, fitted), {}))
+    heads = _head_outcomes(prepared, {name: head.metrics["metrics"] for name, head in fitted.model.heads.items()})
+    first = heads.get(prepared.first)
+    outcome = Outcome(
+        model=out,
+        report=report,
+        rows=first.rows if first else prepared.tables["dev"].num_rows,
+        tokens=first.tokens if first else len(prepared.sheets["dev"].tags) if prepared.tagged else None,
+        label_names=prepared.space.names,
+        heads=heads,
+        seconds=fitted.seconds,
+        metrics=_metrics(fitted),
+        refitted_on=refitted_on(prepared, fitted),
+    )
+    if writes:
+        write_outcome(folder, {**outcome.as_dict(), "fingerprint": fingerprint})
+        clear_state(folder)  # the model stands; its checkpoints have served
+    return outcome
+
+
+def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
+    """The data and the resolved settings, whose defaults depend on the task."""
+    heads = sources(given)
+    options = {key: value for key, value in given.get("data", {}).items() if key != "cut"}
+    if heads and "labels" in options:
+        raise SettingsError("data.labels (--labels) is for a model with one head; of several each has its own labels")
+    data = read_data(source, **options, heads=heads or None)
+    settings = resolve(given, data.task, data.size, {name: one.task for name, one in data.heads.items()} or None)
+    # what was found is kept with the model, so that `tag` and `score` look into the same columns
+    columns = ",".join(data.text_columns) or settings.data.text
+    kept = replace(settings.data, text=columns, separator=data.separator)
+    found = {name: found_head(settings.heads[name], data.heads[name]) for name in heads}
+    return data, with_cut(replace(settings, data=kept, heads={**settings.heads, **found}), data)
+
+
+def found_head(choice: HeadChoice, found: HeadColumns) -> HeadChoice:
+    """The head with what reading has found of its labels."""
+    columns, separator = ",".join(found.columns), found.separator
+    return replace(choice, own=replace(choice.own, labels=columns, task=found.task, separator=separator))
+
+
+def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
+    """The HTML report of a run, one for each head; None where the plotting libraries are missing."""
+    return write_pages(folder, report_pages(prepared, fitted))
+
+
+def report_pages(prepared: Prepared, fitted: Fitted) -> dict[str, str]:
+    """The HTML reports by the names of their files."""
+    if not can_report():
+        return {}
+    names = {name: REPORT if name == prepared.first else f"report-{name}.html" for name in fitted.heads}
+    return {path: fit_report(fit_facts(prepared.answered(name), fitted.alone(name))) for name, path in names.items()}
+
+
+def card_of(prepared: Prepared, fitted: Fitted) -> CardFacts:
+    """The card of a model: that of its first head, with the others in short."""
+    first, *others = fitted.heads
+    facts = card_facts(prepared.answered(first), fitted.alone(first))
+    return replace(facts, name=first, others=[other_facts(name, fitted.heads[name].head) for name in others])
+
+
+def can_report() -> bool:
+    """Whether the plotting libraries are installed; training does without."""
+    return all(find_spec(name) is not None for name in ("altair", "vl_convert", "jinja2"))
+
+
+def _refuse_model(out: Path, *, may_stand: bool) -> None:
+    require_model(out)
+    if out.exists() and not may_stand:
+        raise ModelError(f"{out} exists; choose another --out, or replace it with --overwrite")
+
+
+def _finished(out: Path, prepared: Prepared, fingerprint: str) -> Outcome | None:
+    """What a finished run came to; None where there is none. One of other data or settings is an error."""
+    content = read_outcome(run_folder(out)) if out.exists() else None
+    if content is None:
+        return None
+    if content["fingerprint"] != fingerprint:
+        raise ModelError(f"{out} is finished, with other data or settings; choose another --out, or use --overwrite")
+    return Outcome(
+        model=out,
+        report=Path(content["report"]) if content["report"] else None,
+        metrics=content["metrics"],
+        rows=content["rows"],
+        seconds=content["seconds"],
+        refitted_on=content.get("refitted_on"),
+        tokens=content.get("tokens"),
+        label_names=prepared.space.names,
+        heads=_head_outcomes(prepared, content.get("heads", {})),
+    )
+
+
+def _dropped(prepared: Prepared) -> list[str]:
+    dropped = prepared.dropped.items()
+    return [f"left out: {count} {'row' if count == 1 else 'rows'} with {reason}" for reason, count in dropped]
+
+
+def _head_outcomes(prepared: Prepared, metrics: Mapping[str, Any]) -> dict[str, HeadOutcome]:
+    """What several heads came to; nothing of one alone."""
+    if len(prepared.heads) < 2:
+        return {}
+    return {name: _head_outcome(prepared, name, metrics[name]) for name in prepared.heads}
+
+
+def _head_outcome(prepared: Prepared, name: str, metrics: Mapping[str, float]) -> HeadOutcome:
+    head, table = prepared.heads[name], of_head(prepared.tables["dev"], name)
+    rows = table.num_rows - table["tags" if head.tags_tokens else "labels"].null_count
+    tokens = int((head.tags["dev"] >= 0).sum()) if head.tags is not None else None
+    return HeadOutcome(metrics=metrics, label_names=head.space.names, rows=rows, tokens=tokens)
+
+
+def _metrics(fitted: Fitted) -> dict[str, float]:
+    found: dict[str, float] = fitted.model.primary.metrics["metrics"]
+    return found

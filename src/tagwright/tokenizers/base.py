@@ -1,0 +1,22 @@
+"""What every way to cut texts into tokens is."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from tagwright.tokenizers._texts import Texts
+
+if TYPE_CHECKING:
+    from tagwright.tokenizers.tokenizer import Tokeniser
+
+
+class Embed:
+    """What every part derives from: texts of train in, a tokeniser out."""
+
+    whole_texts: ClassVar[bool] = False  # its tokeniser does not take tokens that are cut already
+
+    def train(self, texts: Texts, *, seed: int = 0) -> "Tokeniser":
+        """A tokeniser that has learnt from these texts; the same texts and seed give the same one."""
+        raise NotImplementedError
+
+    def train_tokens(self, words: Texts, *, seed: int = 0) -> "Tokeniser":
+        """The same where texts come as tokens that are cut already, one after the other."""
+        return self.train(words, seed=seed)

@@ -1,0 +1,1 @@
+"""Training: prepared data to a trained network, step by step, resumable."""

@@ -1,0 +1,73 @@
+"""What each head of a network learns by: its objective, and what its loss weighs beside those of the other heads."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tagwright.batches.rows import HeadBatch
+from tagwright.losses import SparseTarget
+from tagwright.models.heads.cloze_slots import MASK
+from tagwright.objective import Objective
+
+
+class HeadObjective(nn.Module):
+    """The objective of one head, times `weight`. `link` makes probabilities of its logits.
+
+    A head that `tags_tokens` has logits (B, T, L), every token with a tag counts. What is asked of texts without an
+    answer too, such as that two passes agree, weighs `of_any_text`; None: as the objective does.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        *,
+        link: str,
+        tags_tokens: bool = False,
+        weight: float = 1.0,
+        of_any_text: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.objective, self.link, self.tags_tokens, self.weight = objective, link, tags_tokens, weight
+        self.of_any_text = weight if of_any_text is None else of_any_text
+
+    @property
+    def batchwise(self) -> bool:
+        """Whether its loss looks at a whole batch."""
+        return self.objective.loss.batchwise
+
+    def forward(
+        self, logits: Tensor, batch: HeadBatch, *, soft_logits: Tensor | None = None, generator: torch.Generator | None
+    ) -> Tensor:
+        """The sum over examples. Slots of labels that the batch shows take no part: their answer stands there."""
+        weight = batch.weight
+        if batch.tags is not None:
+            return self._weighed(self.objective.of_tokens(logits, batch.tags, weight=weight, generator=generator))
+        facts: dict[str, Any] = {"excused": batch.excused, "soft": batch.soft, "soft_logits": soft_logits}
+        facts |= {"known": batch.known, "example_weight": weight, "generator": generator}
+        if batch.shown is not None:
+            facts |= _of_masked(batch, logits.dtype, averaged=self.objective.loss.labels == "mean")
+        return self._weighed(self.objective(logits, batch.target, **facts))
+
+    def in_chunks(self, hidden: Tensor, head: Any, batch: HeadBatch) -> Tensor:
+        """The same of sparse targets, for a head that takes its labels in chunks: the logits are never made."""
+        target: SparseTarget = batch.target  # type: ignore[assignment]
+        facts: dict[str, Any] = {"known": batch.known, "example_weight": batch.weight}
+        linear = head.linear
+        return self._weighed(
+            self.objective.linear(hidden, linear.weight, linear.bias, target, chunk=head.chunk, **facts)
+        )
+
+    def _weighed(self, value: Tensor) -> Tensor:
+        return value if self.weight == 1 else self.weight * value
+
+
+def _of_masked(batch: HeadBatch, dtype: torch.dtype, *, averaged: bool) -> dict[str, Any]:
+    """Slots that show their answer take no part, nor do they in the mean over a text's labels."""
+    shown: Any = batch.shown
+    masked, weight = shown == MASK, batch.weight
+    known = masked if batch.known is None else masked & batch.known
+    if averaged:
+        share = masked.shape[1] / masked.sum(1).clamp(min=1).to(torch.promote_types(dtype, torch.float32))
+        weight = share if weight is None else share * weight
+    return {"known": known, "example_weight": weight}

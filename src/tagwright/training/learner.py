@@ -1,0 +1,81 @@
+"""What a step learns from: a pass over a batch, and the objectives of what came out. Regularisers stand around it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from tagwright import registry
+from tagwright.batches.rows import Batch
+from tagwright.losses import SparseTarget
+from tagwright.models.hidden import Hidden
+from tagwright.models.network import Network
+from tagwright.settings.schema import Settings
+from tagwright.settings.sections import REGULARIZERS
+from tagwright.training.head_objective import HeadObjective
+
+
+class Outcome(NamedTuple):
+    """The objective of a batch, summed over its examples, and what it was made of: one row a row of the batch."""
+
+    value: Tensor  # ()
+    logits: dict[str, Tensor]  # of every head
+    hidden: Hidden
+
+
+Learn = Callable[[Batch, torch.Generator], Outcome]
+
+
+class Learner:
+    """One pass, and the objectives of its heads."""
+
+    def __init__(self, network: Network, objectives: Mapping[str, HeadObjective]) -> None:
+        self.network, self.objectives = network, objectives
+
+    def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
+        """The sum over heads; one that takes its labels in chunks never makes its logits."""
+        chunked = [name for name, head in batch.heads.items() if isinstance(head.target, SparseTarget)]
+        hidden, logits = self.network.run(*batch.inputs, shown=batch.shown, without=chunked)
+        value: Any = 0.0
+        for number, (name, objective) in enumerate(self.objectives.items()):
+            own = batch.heads[name]
+            if name in chunked:
+                found = objective.in_chunks(hidden.pooled, self.network.heads[name], own)
+            else:
+                soft = logits.get(soft_head(name))
+                found = objective(logits[name], own, soft_logits=soft, generator=generator)
+            value = found if number == 0 else value + found
+        return Outcome(value, logits, hidden)
+
+
+def soft_head(name: str) -> str:
+    """The name of the second head that soft labels have beside a head; no head of a model is called so."""
+    return f"{name} soft"
+
+
+def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> Batch:
+    """The batch with what its slots show in this step, where a head has slots."""
+    name = network.slotted
+    if name is None:
+        return batch
+    head, own = network.heads[name], batch.heads[name]
+    shown = head.draw(own.target, own.known, generator)  # type: ignore[operator]
+    return batch._replace(heads={**batch.heads, name: own._replace(shown=shown)})
+
+
+def check_regularisers(settings: Settings, heads: Sequence[Settings]) -> None:
+    """Refuse those that have nothing to hold to here; `heads` are the settings of each head."""
+    for choice in settings.regularise:
+        factory = registry.find(REGULARIZERS, choice.name).factory
+        factory.check(*heads, **{**registry.options(factory), **choice.options})
+
+
+def learner_of(network: Network, objectives: Mapping[str, HeadObjective], settings: Settings) -> Learn:
+    """The learner with the regularisers of the settings around it; those that change what is read stand outermost."""
+    learn: Learn = Learner(network, objectives)
+    made = [(registry.find(REGULARIZERS, choice.name).factory.depth, choice) for choice in settings.regularise]
+    for _, choice in sorted(made, key=lambda pair: pair[0]):
+        known = {"learn": learn, "network": network, "objectives": objectives}
+        learn = registry.build(REGULARIZERS, choice.name, choice.options, **known)
+    return learn

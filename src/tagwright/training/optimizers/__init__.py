@@ -1,0 +1,1 @@
+"""Optimizers: what moves the weights, and the solver that takes their place."""

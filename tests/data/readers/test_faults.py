@@ -1,0 +1,49 @@
+"""The slow pass: a sound file has no fault, a place is counted right."""
+
+import csv
+import random
+from pathlib import Path
+
+import pytest
+
+from tagwright.data.readers.faults import Origin, csv_fault, json_fault, text_fault
+
+
+def test_rows_are_counted_within_their_file() -> None:
+    origin = Origin(("train.csv", "dev.csv", "test.csv"), (3, 1, 2))
+    places = [origin.at(row) for row in range(6)]
+    assert places == [f"train.csv, row {i}" for i in (1, 2, 3)] + [
+        "dev.csv, row 1",
+        "test.csv, row 1",
+        "test.csv, row 2",
+    ]
+
+
+def test_a_sound_csv_file_has_no_fault(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes('\ufefftext,label\n"a\nb",x\n\n5" screen,y\n'.encode())
+    assert csv_fault(path, ",") is None
+
+
+def test_a_sound_json_file_has_no_fault(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": "x", "b": 1}\n\n{"a": null, "b": 1.5, "c": {"d": [1]}}\n')
+    assert json_fault(path) is None
+
+
+def test_a_cell_beyond_pythons_limit_is_no_fault_and_the_limit_stays(tmp_path: Path) -> None:
+    path, limit = tmp_path / "a.csv", csv.field_size_limit()
+    path.write_text("text,label\n" + "x" * (limit + 1) + ",y\n")
+    assert csv_fault(path, ",") is None
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_broken_byte_is_found_in_its_line_and_column(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    lines = ["".join(draw.choices("aé中😀", k=7)) for _ in range(11)]
+    line, column = draw.randrange(11), draw.randrange(7)
+    content = [text.encode() for text in lines]
+    content[line] = lines[line][:column].encode() + b"\xff" + lines[line][column:].encode()
+    (tmp_path / "a.txt").write_bytes(b"\n".join(content))
+    assert f"a.txt, line {line + 1}, column {column + 1}: byte 0xFF" in str(text_fault(tmp_path / "a.txt"))

@@ -1,0 +1,126 @@
+"""A tokenizer file can lengthen a text only so far."""
+
+import base64
+import json
+
+import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from tagwright.tokenizers._bounded import panics_told, require_bounded
+from tagwright.tokenizers.char import Char
+from tagwright.tokenizers.subword import Subword
+from tagwright.tokenizers.word import Word
+
+WORDS = {"[PAD]": 0, "[UNK]": 1, "a": 2}
+
+
+def tokenizer(**parts):
+    """One of words, with these parts."""
+    made = Tokenizer(parts.pop("model", models.WordLevel(WORDS, unk_token="[UNK]")))
+    for name, part in parts.items():
+        setattr(made, name, part)
+    return made
+
+
+def repeated(step, times):
+    return normalizers.Sequence([step] * times)
+
+
+def charsmap(longest):
+    """A map of characters without entries, whose strings go up to so many bytes."""
+    return base64.b64encode((4).to_bytes(4, "little") + bytes(4) + b"x" * longest + b"\0")
+
+
+def precompiled(longest):
+    step = {"type": "Precompiled", "precompiled_charsmap": charsmap(longest).decode()}
+    content = json.loads(tokenizer().to_str())
+    return Tokenizer.from_str(json.dumps({**content, "normalizer": step}))
+
+
+def template(*, sequences=1, specials=1, ids=1):
+    made = {"type": "TemplateProcessing", "pair": []}
+    made["single"] = [{"Sequence": {"id": "A", "type_id": 0}}] * sequences
+    made["single"] += [{"SpecialToken": {"id": "s", "type_id": 0}}] * specials
+    made["special_tokens"] = {"s": {"id": "s", "ids": [2] * ids, "tokens": ["a"] * ids}}
+    content = json.loads(tokenizer().to_str())
+    return Tokenizer.from_str(json.dumps({**content, "post_processor": made}))
+
+
+@pytest.mark.parametrize("part", [Word, Char, Subword])
+def test_tokenisers_of_ours_are_within_bounds(part):
+    require_bounded(part(minimum=1).train(["a text", "of words"]).tokenizer)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        tokenizer(normalizer=normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.NFKD()])),
+        tokenizer(normalizer=normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])),
+        tokenizer(pre_tokenizer=pre_tokenizers.ByteLevel()),
+        tokenizer(post_processor=processors.BertProcessing(("a", 2), ("a", 2))),
+        precompiled(33),
+        template(specials=2),
+    ],
+)
+def test_what_known_encoders_have_is_within_bounds(made):
+    require_bounded(made)
+
+
+@pytest.mark.parametrize(
+    "normalizer",
+    [
+        normalizers.Replace("a", "a" * 65),
+        normalizers.Replace("", "a" * 64),
+        normalizers.Prepend("a" * 64),
+        repeated(normalizers.Replace("a", "aaa"), 4),
+        repeated(repeated(normalizers.Replace("a", "aa"), 3), 3),
+        repeated(normalizers.ByteLevel(), 4),
+        repeated(normalizers.NFC(), 65),
+    ],
+)
+def test_a_normalizer_that_makes_much_of_a_short_text_is_refused(normalizer):
+    with pytest.raises(ValueError, match="times as long"):
+        require_bounded(tokenizer(normalizer=normalizer))
+
+
+def test_normalizer_and_pre_tokenizer_share_the_bound():
+    pieces = pre_tokenizers.Sequence([pre_tokenizers.ByteLevel()] * 2)
+    with pytest.raises(ValueError, match="times as long"):
+        require_bounded(tokenizer(normalizer=repeated(normalizers.ByteLevel(), 2), pre_tokenizer=pieces))
+
+
+def test_a_map_that_makes_a_long_string_of_a_character_is_refused():
+    with pytest.raises(ValueError, match="times as long"):
+        require_bounded(precompiled(100))
+
+
+@pytest.mark.parametrize("made", [{"sequences": 2}, {"sequences": 0}, {"specials": 65}, {"ids": 65}])
+def test_a_template_that_repeats_loses_or_crowds_a_text_is_refused(made):
+    with pytest.raises(ValueError, match="tokens to a text"):
+        require_bounded(template(**made))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        models.WordPiece(WORDS, unk_token="[UNK]", max_input_chars_per_word=10**6),
+        models.WordPiece(WORDS, unk_token="[UNK]", continuing_subword_prefix="#" * 65),
+        models.BPE(WORDS, [], end_of_word_suffix="#" * 65),
+    ],
+)
+def test_a_model_for_which_words_are_much_work_is_refused(model):
+    with pytest.raises(ValueError, match="its "):
+        require_bounded(tokenizer(model=model))
+
+
+def test_a_panic_of_the_library_is_an_error():
+    content = json.loads(tokenizer().to_str())
+    step = {"type": "Precompiled", "precompiled_charsmap": ""}
+    with pytest.raises(ValueError, match="cannot work with it"), panics_told():
+        Tokenizer.from_str(json.dumps({**content, "normalizer": step}))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_other_errors_go_through(error):
+    with pytest.raises(error), panics_told():
+        raise error
