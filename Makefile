@@ -38,10 +38,10 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 stubs: $(VENV)/.installed
-	$(BIN)/python -m tagwright.stubs
+	$(BIN)/python tools/stubs.py
 
 pages: $(VENV)/.installed
-	$(BIN)/python -m tagwright.pages
+	$(BIN)/python tools/loss_pages.py
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache

@@ -1,10 +1,12 @@
-"""`bow` beside TF-IDF and one linear SVM a label, in one run on the same cores: seconds to train, and scores.
+"""`bow` beside TF-IDF and one linear SVM a label, in one run on the same cores: seconds to train,
+and scores.
 
     python benchmarks/bow.py                          # every set, scored on test
-    python benchmarks/bow.py --on dev reuters90       # for choosing settings: nothing of test is read
+    python benchmarks/bow.py --on dev reuters90  # for choosing settings: nothing of test is read
 
-Data are looked up in TAGWRIGHT_DATA, else in ../shared/data. Training is all from texts to a model that can decide:
-tokens, features, fit on train, thresholds on dev (a tenth of train where there is none), a second fit on both.
+Data are looked up in TAGWRIGHT_DATA, else in ../shared/data. Training is all from texts to a model
+that can decide: tokens, features, fit on train, thresholds on dev (a tenth of train where there is
+none), a second fit on both.
 """
 
 import argparse
@@ -42,7 +44,9 @@ class Result(NamedTuple):
 
 
 def theirs(data: Data, on: str, *, has_dev: bool) -> Result:
-    """The method of linear.md, as a user would write it, on the whole train file unless dev is scored."""
+    """The method of linear.md, as a user would write it, on the whole train file unless dev is
+    scored.
+    """
     train = data.tables["train"]
     texts, labels = train["text"].to_pylist(), train["labels"].to_pylist()
     if on == "test" and not has_dev:
@@ -62,7 +66,10 @@ def theirs(data: Data, on: str, *, has_dev: bool) -> Result:
     found = classifier.predict(vectorizer.transform(data.tables[on]["text"].to_pylist()))
     if exclusive:
         return Result(seconds, (float(truth[np.arange(len(found)), found].mean()),))
-    return Result(seconds, tuple(f1_score(truth, found, average=a, zero_division=0) for a in ("micro", "macro")))
+    return Result(
+        seconds,
+        tuple(f1_score(truth, found, average=a, zero_division=0) for a in ("micro", "macro")),
+    )
 
 
 def ours(data: Data, settings: Settings, on: str) -> Result:
@@ -74,7 +81,10 @@ def ours(data: Data, settings: Settings, on: str) -> Result:
     found = fitted.model.heads["main"].metrics["metrics"]
     if on == "test":
         found = score(fitted.model, data, split="test").as_dict()["metrics"]
-    return Result(seconds, (found["accuracy"],) if data.task == "one" else (found["micro_f1"], found["macro_f1"]))
+    return Result(
+        seconds,
+        (found["accuracy"],) if data.task == "one" else (found["micro_f1"], found["macro_f1"]),
+    )
 
 
 def main() -> None:
@@ -82,20 +92,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", default=SETS)
     parser.add_argument("--on", choices=("dev", "test"), default="test")
-    parser.add_argument("--set", action="append", default=[], help="a setting of ours, as section.key=value")
+    parser.add_argument(
+        "--set", action="append", default=[], help="a setting of ours, as section.key=value"
+    )
     parser.add_argument("--alone", action="store_true", help="ours only")
     options = parser.parse_args()
     torch.set_num_threads(min(2, os.cpu_count() or 1))
-    torch.optim.Adagrad([torch.zeros(1, requires_grad=True)])  # start-up: the first optimiser imports torch's compiler
+    # start-up: the first optimiser imports torch's compiler
+    torch.optim.Adagrad([torch.zeros(1, requires_grad=True)])
     given: dict[str, Any] = {"encoder": {"name": "bow"}}
     given = side_by_side(given, assigned(options.set))
-    print("| set | ours s | theirs s | ratio | ours: micro, macro or accuracy | theirs |\n|---|---|---|---|---|---|")
+    print(
+        "| set | ours s | theirs s | ratio | ours: micro, macro or accuracy | theirs"
+        " |\n|---|---|---|---|---|---|"
+    )
     for name in options.sets:
         data, settings = read_for(str(FOLDER / name), given)
         has_dev = "dev" in data.tables
         data = split(data, dev_share=settings.split.dev_share, seed=settings.split.seed)
         own = ours(data, settings, options.on)
-        other = Result(float("nan"), ()) if options.alone else theirs(data, options.on, has_dev=has_dev)
+        other = (
+            Result(float("nan"), ()) if options.alone else theirs(data, options.on, has_dev=has_dev)
+        )
         ratio = f"{own.seconds:.1f} | {other.seconds:.1f} | {own.seconds / other.seconds:.2f}"
         shown = (" ".join(f"{value:.4f}" for value in result.scores) for result in (own, other))
         print(f"| {name} | {ratio} | {' | '.join(shown)} |", flush=True)

@@ -1,11 +1,13 @@
-"""`cnn` beside LibMultiLabel's KimCNN on goemotions: texts a second of training, one epoch each, same run, same cores.
+"""`cnn` beside LibMultiLabel's KimCNN on goemotions: texts a second of training, one epoch each,
+same run, same cores.
 
     pip install libmultilabel lightning torchmetrics nltk transformers     # beside tagwright
     python benchmarks/cnn.py
 
-Same shape for both: width 128, 128 filters of 3, 4 and 5 words, batch 32, words that came twice, binary cross-entropy,
-Adam. Tokenising is outside for both; batching, padding and the optimiser are inside. Theirs gets its better number of
-data workers. Data are looked up in TAGWRIGHT_DATA, else in ../shared/data.
+Same shape for both: width 128, 128 filters of 3, 4 and 5 words, batch 32, words that came twice,
+binary cross-entropy, Adam. Tokenising is outside for both; batching, padding and the optimiser are
+inside. Theirs gets its better number of data workers. Data are looked up in TAGWRIGHT_DATA, else in
+../shared/data.
 """
 
 import argparse
@@ -33,7 +35,8 @@ def ours(prepared: Prepared, settings: Settings) -> float:
         nonlocal taken
         started = time.perf_counter()
         for step in stream:
-            taken += time.perf_counter() - started if step.score is None else 0.0  # evaluations are not training
+            # evaluations are not training
+            taken += time.perf_counter() - started if step.score is None else 0.0
             yield step
             started = time.perf_counter()
 
@@ -50,10 +53,21 @@ def theirs(prepared: Prepared, *, workers: int) -> float:
     table, names = prepared.tables["train"], list(prepared.space.names)
     rows = [
         {"index": i, "text": tokenize(text), "label": labels}
-        for i, (text, labels) in enumerate(zip(table["text"].to_pylist(), table["labels"].to_pylist()))
+        for i, (text, labels) in enumerate(
+            zip(table["text"].to_pylist(), table["labels"].to_pylist())
+        )
     ]
-    words = {"<pad>": 0, UNK: 1, **{w: i for w, i in (prepared.tokeniser.vocabulary or {}).items() if i > 1}}
-    config = {"filter_sizes": [3, 4, 5], "num_filter_per_size": 128, "embed_dropout": 0.0, "post_encoder_dropout": 0.5}
+    words = {
+        "<pad>": 0,
+        UNK: 1,
+        **{w: i for w, i in (prepared.tokeniser.vocabulary or {}).items() if i > 1},
+    }
+    config = {
+        "filter_sizes": [3, 4, 5],
+        "num_filter_per_size": 128,
+        "embed_dropout": 0.0,
+        "post_encoder_dropout": 0.5,
+    }
     model = init_model(
         "KimCNN",
         config,
@@ -65,7 +79,13 @@ def theirs(prepared: Prepared, *, workers: int) -> float:
         silent=True,
     )
     loader = get_dataset_loader(
-        rows, names, torch.device("cpu"), batch_size=32, shuffle=True, data_workers=workers, word_dict=words
+        rows,
+        names,
+        torch.device("cpu"),
+        batch_size=32,
+        shuffle=True,
+        data_workers=workers,
+        word_dict=words,
     )
     quiet = {
         "logger": False,
@@ -82,7 +102,9 @@ def theirs(prepared: Prepared, *, workers: int) -> float:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=0, help="only so many texts of train; 0 takes all")
+    parser.add_argument(
+        "--rows", type=int, default=0, help="only so many texts of train; 0 takes all"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -95,7 +117,9 @@ def main() -> None:
     prepared = prepare(data, settings)
     pairs = []
     for _ in range(options.rounds):  # in turn, so that a slow minute of the machine hits both
-        pairs.append((ours(prepared, settings), max(theirs(prepared, workers=workers) for workers in (0, 2))))
+        pairs.append(
+            (ours(prepared, settings), max(theirs(prepared, workers=workers) for workers in (0, 2)))
+        )
         print(f"ours {pairs[-1][0]:,.0f}, theirs {pairs[-1][1]:,.0f} texts a second", flush=True)
     ratios = sorted(own / other for own, other in pairs)
     print(f"median ratio {ratios[len(ratios) // 2]:.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}")

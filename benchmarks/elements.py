@@ -1,13 +1,16 @@
-"""Elements of MaskLoss beside the plain way: every text without each of its words, by a trained model.
+"""Elements of MaskLoss beside the plain way: every text without each of its words, by a trained
+model.
 
     python benchmarks/elements.py --encoder cnn --device cpu --data trec_fine
     python benchmarks/elements.py --encoder minilm --device cuda --data trec_fine
 
-The plain way takes the same ids: copies in the texts' order, 32 at a time, padded to the longest, in float32, and reads
-the probabilities of each batch. Both start from texts and end with the dictionary; tokenising, which is the same work
-for both, is timed by itself, too. Both run `--rounds` times in turns, and the best time of each counts. Where the two
-dictionaries differ, the fall of the label must lie nearer to the threshold than rounding goes. The model is trained
-first, for `--epochs`. Data are looked up in TAGWRIGHT_DATA, else in ../shared/data; encoders as `fit` does.
+The plain way takes the same ids: copies in the texts' order, 32 at a time, padded to the longest,
+in float32, and reads the probabilities of each batch. Both start from texts and end with the
+dictionary; tokenising, which is the same work for both, is timed by itself, too. Both run
+`--rounds` times in turns, and the best time of each counts. Where the two dictionaries differ, the
+fall of the label must lie nearer to the threshold than rounding goes. The model is trained first,
+for `--epochs`. Data are looked up in TAGWRIGHT_DATA, else in ../shared/data; encoders as `fit`
+does.
 """
 
 import argparse
@@ -39,7 +42,9 @@ CLOCK = time.perf_counter
 
 @dataclass
 class Plain:
-    """What the plain way found: (word, label) -> texts, and the pairs of which a fall is near the threshold."""
+    """What the plain way found: (word, label) -> texts, and the pairs of which a fall is near the
+    threshold.
+    """
 
     texts: dict[tuple[str, str], set[int]]
     near: set[tuple[str, str]]
@@ -53,7 +58,9 @@ def probabilities(model: Model, tokens: Tokens) -> tuple[np.ndarray, np.ndarray]
     device = next(model.network.parameters()).device
     inputs = inputs_of(model.network, tokens, limit=model.inference.limit)
     tensors = (tensor.to(device) for tensor in inputs.batch(np.arange(len(tokens))))
-    scores: Any = model.heads["main"].scores(model.network.of_labels(*tensors)["main"].float().cpu().numpy())
+    scores: Any = model.heads["main"].scores(
+        model.network.of_labels(*tensors)["main"].float().cpu().numpy()
+    )
     return scores.probabilities, scores.chosen
 
 
@@ -92,7 +99,10 @@ def row_tokens(tokens: Tokens, start: int, stop: int) -> Tokens:
 
 def trained(options: argparse.Namespace) -> tuple[Model, pa.Table]:
     """A model and the texts it learnt from."""
-    given: dict[str, Any] = {"encoder": {"name": options.encoder}, "fit": {"device": options.device}}
+    given: dict[str, Any] = {
+        "encoder": {"name": options.encoder},
+        "fit": {"device": options.device},
+    }
     if options.epochs:
         given["fit"]["epochs"] = options.epochs
     data, settings = read_for(str(FOLDER / options.data), given)
@@ -107,9 +117,14 @@ def compared(ours: FoundElements, plain: Plain) -> str:
     differ = {pair for pair in mine.keys() | theirs.keys() if mine.get(pair) != theirs.get(pair)}
     if differ - plain.near:
         raise SystemExit(
-            f"the dictionaries differ where no fall is near the threshold: {sorted(differ - plain.near)[:5]}"
+            "the dictionaries differ where no fall is near the threshold:"
+            f" {sorted(differ - plain.near)[:5]}"
         )
-    return f"{len(mine):,} pairs, {len(differ)} near ones differ" if differ else f"{len(mine):,} pairs, all the same"
+    return (
+        f"{len(mine):,} pairs, {len(differ)} near ones differ"
+        if differ
+        else f"{len(mine):,} pairs, all the same"
+    )
 
 
 def in_float32(model: Model, table: pa.Table, threshold: float) -> Plain:
@@ -120,23 +135,34 @@ def in_float32(model: Model, table: pa.Table, threshold: float) -> Plain:
 
 def row(way: str, precision: str, seconds: float, copies: int, computed: int, near: int) -> str:
     """A row of the table."""
-    return f"| {way} | {precision} | {seconds:.2f} | {copies:,} | {computed:,} | {copies / seconds:,.0f} | {near} |"
+    return (
+        f"| {way} | {precision} | {seconds:.2f} | {copies:,} | {computed:,} |"
+        f" {copies / seconds:,.0f} | {near} |"
+    )
 
 
 def main() -> None:
     """Print the table."""
     global CLOCK
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--encoder", default="cnn", help="cnn, lstm, bow, minilm, …")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--data", default="trec_fine")
     parser.add_argument("--threshold", type=float, default=0.5)
-    parser.add_argument("--epochs", type=float, default=0, help="of training; 0 takes the encoder's own")
+    parser.add_argument(
+        "--epochs", type=float, default=0, help="of training; 0 takes the encoder's own"
+    )
     parser.add_argument("--rows", type=int, default=0, help="texts that are looked at; 0 takes all")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2, help="on a CPU; 1 where others work on the machine, too")
     parser.add_argument(
-        "--cpu-time", action="store_true", help="the process's own time, not the clock's: with 1 thread"
+        "--threads", type=int, default=2, help="on a CPU; 1 where others work on the machine, too"
+    )
+    parser.add_argument(
+        "--cpu-time",
+        action="store_true",
+        help="the process's own time, not the clock's: with 1 thread",
     )
     options = parser.parse_args()
     CLOCK = time.process_time if options.cpu_time else time.perf_counter
@@ -160,7 +186,10 @@ def main() -> None:
     print(row("plain", "float32", plain.seconds, plain.copies, plain.copies, len(plain.near)))
     print(row("ours", found.precision, own, found.copies, found.copies - found.skipped, found.near))
     beyond = (plain.seconds - words) / (own - words)
-    print(f"{plain.seconds / own:.1f} times as fast; {beyond:.1f} beyond {words:.2f} s of tokenising, which both have")
+    print(
+        f"{plain.seconds / own:.1f} times as fast; {beyond:.1f} beyond {words:.2f} s of tokenising,"
+        " which both have"
+    )
     print(compared(found, plain))
 
 

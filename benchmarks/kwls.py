@@ -3,10 +3,10 @@
     python benchmarks/kwls.py                   # 30,000, 60,000 and 120,000 texts
     python benchmarks/kwls.py --plain 120000    # the dictionaries, too, get every text
 
-The texts are AG News (`ag_news_part` in TAGWRIGHT_DATA, else in ../shared/data), repeated. Soft labels are timed from
-token ids and label names to the array (n, L). The dictionaries get words as lists of ids, ready-made, and labels as
-lists; they see `--plain` texts at most, and their time is scaled up to all. Both run equally often,
-in turns, and the best time of each counts.
+The texts are AG News (`ag_news_part` in TAGWRIGHT_DATA, else in ../shared/data), repeated. Soft
+labels are timed from token ids and label names to the array (n, L). The dictionaries get words as
+lists of ids, ready-made, and labels as lists; they see `--plain` texts at most, and their time is
+scaled up to all. Both run equally often, in turns, and the best time of each counts.
 """
 
 import argparse
@@ -35,7 +35,9 @@ SIZES = (30_000, 60_000, 120_000)
 K1, B, K2 = 2.0, 0.75, 2.0
 
 
-def with_dictionaries(texts: list[list[int]], labels: list[list[str]], names: tuple[str, ...]) -> list[list[float]]:
+def with_dictionaries(
+    texts: list[list[int]], labels: list[list[str]], names: tuple[str, ...]
+) -> list[list[float]]:
     """Equations 1 to 8, word by word."""
     frequency: dict[str, Counter[int]] = {name: Counter() for name in names}
     texts_of_word: Counter[int] = Counter()
@@ -55,8 +57,14 @@ def with_dictionaries(texts: list[list[int]], labels: list[list[str]], names: tu
     word_weight = {word: log(len(texts) / found) + 1 for word, found in texts_of_word.items()}
     soft = []
     for text in texts:
-        amount = {word: word_weight[word] * found * K2 / (found + K2) for word, found in Counter(text).items()}
-        row = [sum(of_label[name].get(word, 0.0) * a for word, a in amount.items()) / mean_length for name in names]
+        amount = {
+            word: word_weight[word] * found * K2 / (found + K2)
+            for word, found in Counter(text).items()
+        }
+        row = [
+            sum(of_label[name].get(word, 0.0) * a for word, a in amount.items()) / mean_length
+            for name in names
+        ]
         shares = [exp(value - max(row)) for value in row]
         soft.append([share / sum(shares) for share in shares])
     return soft
@@ -79,13 +87,18 @@ def dictionaries(tokens: Tokens, table: pa.Table, space: LabelSpace) -> Callable
     words = [tokens.ids[a:b] for a, b in zip(tokens.offsets, tokens.offsets[1:])]
     texts, labels = [ids[ids > 1].tolist() for ids in words], table["labels"].to_pylist()
     expected = with_dictionaries(texts[:1000], labels[:1000], space.names)
-    np.testing.assert_allclose(kwls(table[:1000], space, first(tokens, 1000), k1=K1, b=B, k2=K2), expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        kwls(table[:1000], space, first(tokens, 1000), k1=K1, b=B, k2=K2), expected, rtol=1e-5
+    )
     return lambda: with_dictionaries(texts, labels, space.names)
 
 
 def cells(tokens: Tokens, table: pa.Table, space: LabelSpace) -> str:
     """What there is to compute: texts' distinct words, and words of labels."""
-    parts = [count(part, 30_000, len(space)) for part in batches_of(tokens, space.encode(table["labels"]))]
+    parts = [
+        count(part, 30_000, len(space))
+        for part in batches_of(tokens, space.encode(table["labels"]))
+    ]
     text_cells = sum(int(part.word_texts.sum()) for part in parts)
     whole = parts[0]
     for part in parts[1:]:
@@ -93,7 +106,9 @@ def cells(tokens: Tokens, table: pa.Table, space: LabelSpace) -> str:
     return f"{len(tokens.ids):,} | {text_cells:,} | {whole.word_labels.nnz:,}"
 
 
-def row(table: pa.Table, space: LabelSpace, tokeniser: Tokeniser, *, plain_rows: int, runs: int) -> str:
+def row(
+    table: pa.Table, space: LabelSpace, tokeniser: Tokeniser, *, plain_rows: int, runs: int
+) -> str:
     """A row of the table."""
     started = time.perf_counter()
     tokens = tokeniser.encode(table["text"])
@@ -101,18 +116,27 @@ def row(table: pa.Table, space: LabelSpace, tokeniser: Tokeniser, *, plain_rows:
     kwls(table, space, tokens)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     plain_work = dictionaries(first(tokens, plain_rows), table[:plain_rows], space)
-    times = [(seconds(lambda: kwls(table, space, tokens)), seconds(plain_work)) for _ in range(runs)]
+    times = [
+        (seconds(lambda: kwls(table, space, tokens)), seconds(plain_work)) for _ in range(runs)
+    ]
     ours, plain = (min(column) for column in zip(*times))
     plain *= table.num_rows / plain_rows
     alone = seconds(lambda: kwls(table, space, tokens, leave_one_out=True))
-    shown = f"{tokenising:.2f} | {ours:.3f} | {ours / tokenising:.1%} | {alone:.2f} | {plain:.1f} | {plain / ours:.0f}"
+    shown = (
+        f"{tokenising:.2f} | {ours:.3f} | {ours / tokenising:.1%} | {alone:.2f} | {plain:.1f} |"
+        f" {plain / ours:.0f}"
+    )
     return f"| {table.num_rows:,} | {cells(tokens, table, space)} | {shown} | {memory:.0f} MiB |"
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plain", type=int, default=30_000, help="texts that the dictionaries see at most")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--plain", type=int, default=30_000, help="texts that the dictionaries see at most"
+    )
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
     given = pq.read_table(FOLDER / "ag_news_part" / "train.parquet")
@@ -120,13 +144,23 @@ def main() -> None:
     space = LabelSpace.of(table["labels"], exclusive=True)
     tokeniser = Word().train(given["text"])
     print(
-        "| texts | tokens | (text, word) | (word, label) | tokenising s | soft labels s | share | leave one out s ",
+        "| texts | tokens | (text, word) | (word, label) | tokenising s | soft labels s | share |"
+        " leave one out s ",
         end="",
     )
     print(f"| dictionaries s, from {options.plain:,} texts | ratio | peak memory of the process |")
     print("|---" * 11 + "|")
     for size in SIZES:
-        print(row(table[:size], space, tokeniser, plain_rows=min(size, options.plain), runs=options.runs), flush=True)
+        print(
+            row(
+                table[:size],
+                space,
+                tokeniser,
+                plain_rows=min(size, options.plain),
+                runs=options.runs,
+            ),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""One step of a label matrix and its loss, in chunks and with all logits at once: seconds, and the memory it takes.
+"""One step of a label matrix and its loss, in chunks and with all logits at once: seconds, and the
+memory it takes.
 
-    python benchmarks/linear.py --labels 10000 100000 1000000            # each form in a process of its own
+    python benchmarks/linear.py --labels 10000 100000 1000000  # each form in a process of its own
     python benchmarks/linear.py --device cuda --dtype bfloat16
 
-Memory is what the step needs beyond the matrix itself: its gradient, and whatever else was there at the highest moment.
+Memory is what the step needs beyond the matrix itself: its gradient, and whatever else was there at
+the highest moment.
 """
 
 import argparse
@@ -24,12 +26,18 @@ from tagwright.models.label_matrix.linear_objective import LinearObjective
 GOLD = 5  # labels a text
 
 
-def step_of(form: str, head: LinearObjective, hidden: Tensor, target: SparseTarget) -> Callable[[], None]:
+def step_of(
+    form: str, head: LinearObjective, hidden: Tensor, target: SparseTarget
+) -> Callable[[], None]:
     """Forward and backward; gradients are forgotten before."""
 
     def step() -> None:
         head.zero_grad(set_to_none=True)
-        value = head(hidden, target) if form == "chunks" else head.loss(head.logits(hidden).float(), target)
+        value = (
+            head(hidden, target)
+            if form == "chunks"
+            else head.loss(head.logits(hidden).float(), target)
+        )
         value.backward()
 
     return step
@@ -41,13 +49,20 @@ def measure(form: str, options: argparse.Namespace, labels: int) -> str:
     torch.manual_seed(0)
     with device:
         head = LinearObjective(
-            registry.find("losses", options.loss).factory(), options.width, labels, chunk=options.chunk
+            registry.find("losses", options.loss).factory(),
+            options.width,
+            labels,
+            chunk=options.chunk,
         )
         head.weight.data = head.weight.data.to(getattr(torch, options.dtype))
-        head.bias.data = head.bias.data.to(head.weight.dtype) if form == "logits" else head.bias.data
+        head.bias.data = (
+            head.bias.data.to(head.weight.dtype) if form == "logits" else head.bias.data
+        )
         hidden = torch.randn(options.batch, options.width, requires_grad=True)
         # labels of a text lie apart, so that none comes twice
-        ids = torch.randint(labels // GOLD, (options.batch, GOLD)) + torch.arange(GOLD) * (labels // GOLD)
+        ids = torch.randint(labels // GOLD, (options.batch, GOLD)) + torch.arange(GOLD) * (
+            labels // GOLD
+        )
         target = SparseTarget(ids.flatten(), torch.arange(options.batch + 1) * GOLD)
     step, seconds = step_of(form, head, hidden, target), []
     before = _memory(device)
@@ -69,7 +84,9 @@ def _memory(device: torch.device) -> int:
 
 def main() -> None:
     """A row for each number of labels."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--labels", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--batch", type=int, default=256)
@@ -89,7 +106,9 @@ def main() -> None:
         again = [sys.executable, *sys.argv]
         if "--labels" in again:  # its values run to the next option
             start = again.index("--labels")
-            stop = next((i for i in range(start + 1, len(again)) if again[i].startswith("--")), len(again))
+            stop = next(
+                (i for i in range(start + 1, len(again)) if again[i].startswith("--")), len(again)
+            )
             del again[start:stop]
         cells = []
         for form in ("chunks", "logits"):

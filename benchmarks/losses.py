@@ -1,10 +1,12 @@
-"""Losses on a CPU: forward and backward beside torch's binary cross-entropy, and pairs beside their broadcast form.
+"""Losses on a CPU: forward and backward beside torch's binary cross-entropy, and pairs beside their
+broadcast form.
 
     python benchmarks/losses.py                  # both tables
-    python benchmarks/losses.py --pairs 2        # the broadcast form on 2 rows: 32 of them want 40 GB
+    python benchmarks/losses.py --pairs 2  # the broadcast form on 2 rows: 32 want 40 GB
 
-A row of the first table is the median of rounds in which the loss and the reference take turns, so that a disturbance
-hits both. Memory is the peak of a process of its own, less what it held before (Linux).
+A row of the first table is the median of rounds in which the loss and the reference take turns, so
+that a disturbance hits both. Memory is the peak of a process of its own, less what it held before
+(Linux).
 """
 
 import argparse
@@ -23,7 +25,17 @@ from torch import Tensor
 from tagwright import losses
 
 SHAPES = ((256, 618), (64, 100_000))
-ROW_LOSSES = ("bce", "focal", "zlpr", "lsep", "bpmll", "asymmetric", "dice", "cross_entropy", "cecl")
+ROW_LOSSES = (
+    "bce",
+    "focal",
+    "zlpr",
+    "lsep",
+    "bpmll",
+    "asymmetric",
+    "dice",
+    "cross_entropy",
+    "cecl",
+)
 PAIR_SHAPE, GOLD = (32, 8192), 10
 
 
@@ -35,7 +47,9 @@ def batch(rows: int, labels: int, gold: int) -> tuple[Tensor, Tensor]:
     return logits, torch.zeros(rows, labels).scatter_(1, chosen, 1.0)
 
 
-def step_of(function: Callable[[Tensor, Tensor], Tensor], logits: Tensor, target: Tensor) -> Callable[[], None]:
+def step_of(
+    function: Callable[[Tensor, Tensor], Tensor], logits: Tensor, target: Tensor
+) -> Callable[[], None]:
     """One forward and backward pass."""
 
     def step() -> None:
@@ -65,7 +79,10 @@ def row_table(rounds: int) -> None:
             pairs = [(milliseconds(own), milliseconds(reference)) for _ in range(rounds)]
             ours, theirs = (median(column) for column in zip(*pairs))
             ratio = median(a / b for a, b in pairs)
-            print(f"| {rows} × {labels} | {name} | {ours:.2f} | {theirs:.2f} | {ratio:.2f} |", flush=True)
+            print(
+                f"| {rows} × {labels} | {name} | {ours:.2f} | {theirs:.2f} | {ratio:.2f} |",
+                flush=True,
+            )
 
 
 def broadcast_ranking(logits: Tensor, target: Tensor) -> Tensor:
@@ -111,7 +128,9 @@ def pair_table(rows: int) -> None:
         found = {}
         for form, count in (("sorted", PAIR_SHAPE[0]), ("broadcast", rows)):
             command = [sys.executable, __file__, "--measure", name, form, str(count)]
-            answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+            answer = subprocess.run(
+                command, check=True, capture_output=True, text=True
+            ).stdout.split()
             found[form] = float(answer[0]) / count, float(answer[1])
         (ours, small), (theirs, large) = found["sorted"], found["broadcast"]
         figures = f"{ours:.3f} | {theirs:.1f} | {theirs / ours:.0f} | {small:.2f} | {large:.1f}"
@@ -120,9 +139,13 @@ def pair_table(rows: int) -> None:
 
 def main() -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=31)
-    parser.add_argument("--pairs", type=int, default=PAIR_SHAPE[0], help="rows of the broadcast form")
+    parser.add_argument(
+        "--pairs", type=int, default=PAIR_SHAPE[0], help="rows of the broadcast form"
+    )
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(min(2, os.cpu_count() or 1))

@@ -3,10 +3,11 @@
     python benchmarks/losses_gpu.py                        # all tables
     python benchmarks/losses_gpu.py --table large linear   # some of them
 
-The floor is the time of a copy of the logits, measured in the same run: they have to be read once and their gradient
-written once. Times are medians of 20 forward and backward passes; ours are replays of a captured graph, which leaves
-out what Python adds (the table of small batches says how much that is). Rivals get dense targets of 0 and 1, for they
-know no others. timm is measured where it is installed; Liger-Kernel has none of these losses.
+The floor is the time of a copy of the logits, measured in the same run: they have to be read once
+and their gradient written once. Times are medians of 20 forward and backward passes; ours are
+replays of a captured graph, which leaves out what Python adds (the table of small batches says how
+much that is). Rivals get dense targets of 0 and 1, for they know no others. timm is measured where
+it is installed; Liger-Kernel has none of these losses.
 """
 
 import argparse
@@ -24,7 +25,12 @@ from tagwright import registry
 from tagwright.losses import SparseTarget, ZLPRLoss
 from tagwright.models.label_matrix.linear_objective import LinearObjective
 
-LARGE, TOKENS, SMALL, LINEAR = (4096, 131_072), (262_144, 32), ((32, 54), (256, 618)), (1024, 768, 1_000_000)
+LARGE, TOKENS, SMALL, LINEAR = (
+    (4096, 131_072),
+    (262_144, 32),
+    ((32, 54), (256, 618)),
+    (1024, 768, 1_000_000),
+)
 GOLD = 10
 Step = Callable[[], None]
 
@@ -95,7 +101,9 @@ def passes(function: Callable[[Tensor, object], Tensor], logits: Tensor, target:
 
 
 def usual_bce(logits: Tensor, target: Tensor) -> Tensor:
-    return F.binary_cross_entropy_with_logits(logits.float(), target.float(), reduction="sum") / len(logits)
+    return F.binary_cross_entropy_with_logits(
+        logits.float(), target.float(), reduction="sum"
+    ) / len(logits)
 
 
 def usual_focal(logits: Tensor, target: Tensor) -> Tensor:
@@ -142,21 +150,44 @@ def large_table() -> None:
     logits = torch.randn(LARGE, device="cuda", dtype=torch.bfloat16).requires_grad_()
     sparse, size = gold(rows, labels, GOLD), 2 * logits.numel()
     floor = copied(logits.detach())
-    print(f"\n{rows} x {labels}, bfloat16; floor {floor:.3f} ms, {2 * size / floor / 1e9:.2f} TB/s\n")
-    head = ["loss", "reduced, x floor", "GB beyond logits and gradient", "not reduced, x three transfers"]
-    head += ["dense target, x floor", "eager, x floor", "GB", "compiled, x floor", "GB", "timm, x floor"]
+    print(
+        f"\n{rows} x {labels}, bfloat16; floor {floor:.3f} ms, {2 * size / floor / 1e9:.2f} TB/s\n"
+    )
+    head = [
+        "loss",
+        "reduced, x floor",
+        "GB beyond logits and gradient",
+        "not reduced, x three transfers",
+    ]
+    head += [
+        "dense target, x floor",
+        "eager, x floor",
+        "GB",
+        "compiled, x floor",
+        "GB",
+        "timm, x floor",
+    ]
     print(f"| {' | '.join(head)} |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name in ("bce", "focal", "zlpr", "lsep", "bpmll", "dice", "asymmetric"):
         factory = registry.find("losses", name).factory
-        one, each = passes(factory(), logits, sparse), passes(factory(reduction="none"), logits, sparse)
+        one, each = (
+            passes(factory(), logits, sparse),
+            passes(factory(reduction="none"), logits, sparse),
+        )
         one()
         logits.grad = None
         memory = extra(one, size)
-        figures = [f"{captured(one) / floor:.2f}", f"{memory:.3f}", f"{captured(each) / floor / 1.5:.2f}"]
+        figures = [
+            f"{captured(one) / floor:.2f}",
+            f"{memory:.3f}",
+            f"{captured(each) / floor / 1.5:.2f}",
+        ]
         logits.grad = None
         dense = torch.zeros_like(logits, requires_grad=False)
-        dense.view(-1)[sparse.ids + torch.arange(rows, device="cuda").repeat_interleave(GOLD) * labels] = 1
+        dense.view(-1)[
+            sparse.ids + torch.arange(rows, device="cuda").repeat_interleave(GOLD) * labels
+        ] = 1
         figures.append(f"{captured(passes(factory(), logits, dense)) / floor / 1.5:.2f}")
         for rival in (USUAL.get(name), name in USUAL and torch.compile(USUAL[name])):
             if not rival:
@@ -167,7 +198,9 @@ def large_table() -> None:
             memory = extra(step, size)
             figures += [f"{milliseconds(step, 5) / floor:.1f}", f"{memory:.1f}"]
         rival = timm_loss(name)
-        figures.append(f"{milliseconds(passes(rival, logits, dense), 5) / floor:.1f}" if rival else "")
+        figures.append(
+            f"{milliseconds(passes(rival, logits, dense), 5) / floor:.1f}" if rival else ""
+        )
         logits.grad = None
         del dense
         print(f"| {name} | {' | '.join(figures)} |", flush=True)
@@ -182,21 +215,30 @@ def token_table() -> None:
     sparse = gold(rows, classes, 1)
     dense = sparse.dense(classes)
     print(f"\n{rows} x {classes}, bfloat16; floor {4e3 * logits.numel() / rate:.1f} us\n")
-    print("| loss | sparse target, us | x floor | dense float32 target, us | x floor | plain form, us |")
+    print(
+        "| loss | sparse target, us | x floor | dense float32 target, us | x floor | plain form,"
+        " us |"
+    )
     print("|---|---|---|---|---|---|")
     for name in ("cecl", "pbp"):
         loss, figures = registry.find("losses", name).factory(), []
         for target, size in ((sparse, 4), (dense, 8)):
             taken = captured(passes(loss, logits, target))
             figures += [f"{1e3 * taken:.1f}", f"{taken * rate / (size * logits.numel()):.2f}"]
-        plain = torch.func.grad(lambda s, loss=loss: loss(s, dense))  # a transform takes the plain form
+        # a transform takes the plain form
+        plain = torch.func.grad(lambda s, loss=loss: loss(s, dense))
         figures.append(f"{1e3 * milliseconds(lambda plain=plain: plain(logits.detach())):.0f}")
         print(f"| {name} | {' | '.join(figures)} |", flush=True)
 
 
 def small_table() -> None:
-    """Small batches beside torch's own binary cross-entropy: on the device, and as Python sees it."""
-    print("\n| B x L | loss | us on the device | BCE of torch | us a call | BCE of torch |\n|---|---|---|---|---|---|")
+    """Small batches beside torch's own binary cross-entropy: on the device, and as Python sees
+    it.
+    """
+    print(
+        "\n| B x L | loss | us on the device | BCE of torch | us a call | BCE of torch"
+        " |\n|---|---|---|---|---|---|"
+    )
     for rows, labels in SMALL:
         logits = torch.randn(rows, labels, device="cuda").requires_grad_()
         target = gold(rows, labels, 3).dense(labels)
@@ -226,7 +268,9 @@ def linear_table() -> None:
     hidden = torch.randn(rows, width, device="cuda", dtype=torch.bfloat16).requires_grad_()
     target = gold(rows, labels, GOLD)
     print(f"\nlinear + zlpr, {rows} x {width} -> {labels}, bfloat16\n")
-    print("| form | ms | ms as a graph | GiB beyond weights and their gradient |\n|---|---|---|---|")
+    print(
+        "| form | ms | ms as a graph | GiB beyond weights and their gradient |\n|---|---|---|---|"
+    )
     head = LinearObjective(ZLPRLoss(), width, labels).to("cuda", torch.bfloat16)
     held = 2 * sum(weight.numel() for weight in head.parameters())
 
@@ -239,7 +283,11 @@ def linear_table() -> None:
         ours()
         hidden.grad = head.weight.grad = head.bias.grad = None
         memory = extra(ours, held)
-        print(f"| chunks of {chunk} | {milliseconds(ours):.2f} | {captured(ours):.2f} | {memory:.3f} |", flush=True)
+        print(
+            f"| chunks of {chunk} | {milliseconds(ours):.2f} | {captured(ours):.2f} |"
+            f" {memory:.3f} |",
+            flush=True,
+        )
     head.weight.grad = head.bias.grad = None
     dense = target.dense(labels).to(torch.bfloat16)
     for name, form in (("eager", usual_zlpr), ("compiled", torch.compile(usual_zlpr))):
@@ -259,7 +307,9 @@ TABLES = {"large": large_table, "tokens": token_table, "small": small_table, "li
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--table", nargs="*", choices=TABLES, default=list(TABLES))
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}")
     torch.manual_seed(0)

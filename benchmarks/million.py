@@ -1,10 +1,12 @@
-"""A million labels, end to end: makes a set, trains through `fit`, prints memory, seconds a step and precision.
+"""A million labels, end to end: makes a set, trains through `fit`, prints memory, seconds a step
+and precision.
 
     python benchmarks/million.py --labels 1000000 --rows 200000 --device cuda
     python benchmarks/million.py --labels 20000 --rows 10000 --device cpu
 
-A label is a pair of words, and a text is the pairs of its labels one after the other, so that what is to be learnt can
-be learnt. Every label comes at least once; the rest are drawn after Zipf, and so are all labels of dev.
+A label is a pair of words, and a text is the pairs of its labels one after the other, so that what
+is to be learnt can be learnt. Every label comes at least once; the rest are drawn after Zipf, and
+so are all labels of dev.
 """
 
 import argparse
@@ -43,12 +45,22 @@ def make_set(folder: Path, *, labels: int, rows: int, dev_rows: int, seed: int =
 
     every = draw.permutation(labels)
     owners = np.concatenate([np.arange(labels) % rows, np.repeat(np.arange(rows), DRAWN)])
-    _write(folder / "train.parquet", owners, np.concatenate([every, zipf(rows * DRAWN)]), rows, labels)
-    _write(folder / "dev.parquet", np.repeat(np.arange(dev_rows), DRAWN), zipf(dev_rows * DRAWN), dev_rows, labels)
+    _write(
+        folder / "train.parquet", owners, np.concatenate([every, zipf(rows * DRAWN)]), rows, labels
+    )
+    _write(
+        folder / "dev.parquet",
+        np.repeat(np.arange(dev_rows), DRAWN),
+        zipf(dev_rows * DRAWN),
+        dev_rows,
+        labels,
+    )
 
 
 def _write(path: Path, owners: np.ndarray, ids: np.ndarray, rows: int, labels: int) -> None:
-    """Rows of their distinct labels, in order of id; texts of the labels' words, and a number that nothing follows."""
+    """Rows of their distinct labels, in order of id; texts of the labels' words, and a number that
+    nothing follows.
+    """
     cells = np.unique(owners.astype(np.int64) * labels + ids)
     owners, ids = np.divmod(cells, labels)
     offsets = pa.array(np.searchsorted(owners, np.arange(rows + 1)), pa.int32())
@@ -59,7 +71,9 @@ def _write(path: Path, owners: np.ndarray, ids: np.ndarray, rows: int, labels: i
     texts = pc.binary_join(pa.ListArray.from_arrays(doubled, words.take(pa.array(pairs))), " ")
     numbers = pc.binary_join_element_wise(texts, pa.array(np.arange(rows)).cast(pa.string()), " ")
     names = pc.binary_join_element_wise("label", pa.array(ids).cast(pa.string()), "-")
-    parquet.write_table(pa.table({"text": numbers, "labels": pa.ListArray.from_arrays(offsets, names)}), path)
+    parquet.write_table(
+        pa.table({"text": numbers, "labels": pa.ListArray.from_arrays(offsets, names)}), path
+    )
 
 
 class Clock:
@@ -68,7 +82,9 @@ class Clock:
     def __init__(self) -> None:
         self.seconds: list[float] = []
 
-    def __call__(self, stream: Iterator[Step], title: str, start: int, total: int) -> Iterator[Step]:
+    def __call__(
+        self, stream: Iterator[Step], title: str, start: int, total: int
+    ) -> Iterator[Step]:
         last = time.perf_counter()
         for step in stream:
             now = time.perf_counter()
@@ -76,7 +92,9 @@ class Clock:
                 self.seconds.append(now - last)
             else:
                 place = f"step {step.number}/{total}, loss {step.loss:.3f}, score {step.score:.4f}"
-                print(f"{place}, {now - last:.1f} s with the evaluation", file=sys.stderr, flush=True)
+                print(
+                    f"{place}, {now - last:.1f} s with the evaluation", file=sys.stderr, flush=True
+                )
             yield step
             last = time.perf_counter()
 
@@ -85,7 +103,13 @@ def trained(source: Path, options: argparse.Namespace, clock: Clock) -> Fitted:
     """The road of `tagwright fit`, less the folders."""
     given: dict[str, Any] = {
         "objective": options.objective,
-        "encoder": {"name": "cnn", "width": 128, "filters": options.width // 2, "windows": [1, 2], "dropout": 0.1},
+        "encoder": {
+            "name": "cnn",
+            "width": 128,
+            "filters": options.width // 2,
+            "windows": [1, 2],
+            "dropout": 0.1,
+        },
         "head": {
             "chunk": options.chunk,
             "dtype": options.dtype,
@@ -103,7 +127,11 @@ def trained(source: Path, options: argparse.Namespace, clock: Clock) -> Fitted:
     data, settings = read_for(str(source), given)
     prepared = prepare(data, settings)
     check(prepared, settings)
-    print(f"{len(prepared.space):,} labels, {prepared.tables['train'].num_rows:,} texts", file=sys.stderr, flush=True)
+    print(
+        f"{len(prepared.space):,} labels, {prepared.tables['train'].num_rows:,} texts",
+        file=sys.stderr,
+        flush=True,
+    )
     return fit(prepared, settings, Run(progress=clock))
 
 
@@ -114,22 +142,34 @@ def table(fitted: Fitted, clock: Clock, options: argparse.Namespace) -> str:
     rows = {
         "labels × width, batch": f"{options.labels:,} × {options.width}, {options.batch}",
         "label matrix and its gradient": f"{2 * matrix / 2**30:.2f} GiB",
-        "logits that are never made, with their gradient": f"{2 * options.batch * options.labels * 4 / 2**30:.2f} GiB",
-        "peak memory of the process": f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB",
+        "logits that are never made, with their gradient": (
+            f"{2 * options.batch * options.labels * 4 / 2**30:.2f} GiB"
+        ),
+        "peak memory of the process": (
+            f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB"
+        ),
     }
     if torch.cuda.is_available() and options.device != "cpu":
         rows["peak memory on the device"] = f"{torch.cuda.max_memory_allocated() / 2**30:.2f} GiB"
     rows |= {
         "seconds a step": f"{statistics.median(clock.seconds):.4f}",
         "seconds in all": f"{fitted.seconds:.1f}",
-        **{name: f"{found[name]:.4f}" for name in ("precision_at_1", "precision_at_5", "recall_at_5", "micro_f1")},
+        **{
+            name: f"{found[name]:.4f}"
+            for name in ("precision_at_1", "precision_at_5", "recall_at_5", "micro_f1")
+        },
     }
-    return "\n".join(f"| {name} | {value} |" for name, value in [("what", "measured"), ("---", "---:"), *rows.items()])
+    return "\n".join(
+        f"| {name} | {value} |"
+        for name, value in [("what", "measured"), ("---", "---:"), *rows.items()]
+    )
 
 
 def main() -> None:
     """Make, train, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--labels", type=int, default=1_000_000)
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--dev-rows", type=int, default=2_000)
@@ -140,7 +180,9 @@ def main() -> None:
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--objective", default="zlpr")
     parser.add_argument("--learning-rate", type=float, default=1e-2)
-    parser.add_argument("--label-optimiser", default="auto", choices=("auto", "adamw", "row_adagrad"))
+    parser.add_argument(
+        "--label-optimiser", default="auto", choices=("auto", "adamw", "row_adagrad")
+    )
     parser.add_argument("--label-rate", type=float, default=0.3)
     parser.add_argument("--device", default="auto")
     options, clock = parser.parse_args(), Clock()

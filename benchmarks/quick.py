@@ -2,7 +2,8 @@
 
     python benchmarks/quick.py
 
-Made-up data, except for the audit, which wants `goemotions` in TAGWRIGHT_DATA, else in ../shared/data.
+Made-up data, except for the audit, which wants `goemotions` in TAGWRIGHT_DATA, else in
+../shared/data.
 """
 
 import os
@@ -30,7 +31,9 @@ def many_rows(rows: int = 100_000, labels: int = 500) -> Data:
     share, counts = 1 / np.arange(1, labels + 1), rng.poisson(3, rows)
     names = np.array([f"label {label}" for label in range(labels)])
     flat = names[rng.choice(labels, counts.sum(), p=share / share.sum())]
-    lists = pa.ListArray.from_arrays(np.append(0, np.cumsum(counts)).astype(np.int32), pa.array(flat))
+    lists = pa.ListArray.from_arrays(
+        np.append(0, np.cumsum(counts)).astype(np.int32), pa.array(flat)
+    )
     table = pa.table({"text": pa.array(np.char.mod("text %d", np.arange(rows))), "labels": lists})
     return Data(tables={"all": table}, task="many", source="made up")
 
@@ -50,10 +53,19 @@ def tasks() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "shop: 4,000 pages", shop
     yield "split: 100,000 rows, 500 labels", lambda: split(rows, test_share=0.2)
     yield "spans: 45,000 tokens, 9 tags", spans_of()
-    yield "bars with names of 50,000 letters", lambda: plots.bars([long, long + "b"], [1, 2], title=long)
+    yield (
+        "bars with names of 50,000 letters",
+        lambda: plots.bars([long, long + "b"], [1, 2], title=long),
+    )
     if (FOLDER / "goemotions").is_dir():
-        parts = {name: pq.read_table(FOLDER / "goemotions" / f"{name}.parquet") for name in ("train", "dev", "test")}
-        yield "audit: goemotions", lambda: audit(Data(tables=parts, task="many", source="goemotions"))
+        parts = {
+            name: pq.read_table(FOLDER / "goemotions" / f"{name}.parquet")
+            for name in ("train", "dev", "test")
+        }
+        yield (
+            "audit: goemotions",
+            lambda: audit(Data(tables=parts, task="many", source="goemotions")),
+        )
 
 
 def seconds(work: Callable[[], object]) -> float:

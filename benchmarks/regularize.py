@@ -1,13 +1,15 @@
-"""What regularisers cost: a step of a pretrained encoder with each of them, beside a plain one, in one run.
+"""What regularisers cost: a step of a pretrained encoder with each of them, beside a plain one, in
+one run.
 
     pip install 'tagwright[minilm]'
     python benchmarks/regularize.py --encoder minilm --device cpu --rows 256
     python benchmarks/regularize.py --encoder minilm --device cuda --rows 8192
 
-Every kind trains for some epochs; the steps of the first are left out, for kernels are made and graphs captured in
-them, and so is each epoch's last, which ends in an evaluation. Kinds take turns in every round, so that a slow minute
-of the machine hits all of them, and a ratio is of one round. Data are in TAGWRIGHT_DATA, else in ../shared/data;
-encoders as `fit` does, or in the folder that `--encoder` names.
+Every kind trains for some epochs; the steps of the first are left out, for kernels are made and
+graphs captured in them, and so is each epoch's last, which ends in an evaluation. Kinds take turns
+in every round, so that a slow minute of the machine hits all of them, and a ratio is of one round.
+Data are in TAGWRIGHT_DATA, else in ../shared/data; encoders as `fit` does, or in the folder that
+`--encoder` names.
 """
 
 import argparse
@@ -32,7 +34,12 @@ from tagwright.training.train import Run, fit
 
 CLOCK = time.perf_counter
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
-KINDS: dict[str, tuple[str, ...]] = {"plain": (), "rdrop": ("rdrop",), "vat": ("vat",), "both": ("rdrop", "vat")}
+KINDS: dict[str, tuple[str, ...]] = {
+    "plain": (),
+    "rdrop": ("rdrop",),
+    "vat": ("vat",),
+    "both": ("rdrop", "vat"),
+}
 MOST = {"rdrop": 2.1, "vat": 3.2}  # what they may cost
 
 
@@ -58,8 +65,12 @@ def seconds_of(prepared: Prepared, settings: Settings) -> float:
 def main() -> None:
     """Print seconds a step, and ratios to the plain one."""
     global CLOCK
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", action="append", default=[], help="a setting, as section.key=value")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], help="a setting, as section.key=value"
+    )
     parser.add_argument("--data", default="goemotions")
     parser.add_argument("--encoder", default="minilm", help="minilm, mpnet, or a folder")
     parser.add_argument("--objective", default="zlpr")
@@ -68,9 +79,13 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=2.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
-    parser.add_argument("--threads", type=int, default=2, help="on a CPU; 1 where others work on the machine, too")
     parser.add_argument(
-        "--cpu-time", action="store_true", help="the process's own time, not the clock's: with 1 thread"
+        "--threads", type=int, default=2, help="on a CPU; 1 where others work on the machine, too"
+    )
+    parser.add_argument(
+        "--cpu-time",
+        action="store_true",
+        help="the process's own time, not the clock's: with 1 thread",
     )
     options = parser.parse_args()
     CLOCK = time.process_time if options.cpu_time else time.perf_counter
@@ -79,18 +94,25 @@ def main() -> None:
     if options.device == "cpu":
         torch.set_num_threads(min(options.threads, os.cpu_count() or 1))
     named = options.encoder in ("minilm", "mpnet")
-    encoder = {"name": options.encoder} if named else {"name": "pretrained", "path": options.encoder}
+    encoder = (
+        {"name": options.encoder} if named else {"name": "pretrained", "path": options.encoder}
+    )
     given: dict[str, Any] = {"objective": options.objective, "encoder": encoder}
     given["fit"] = {"epochs": options.epochs, "device": options.device}
     given = side_by_side(given, assigned(options.set))
     data, settings = read_for(str(FOLDER / options.data), given)
-    data = replace(data, tables={name: table.slice(0, options.rows) for name, table in data.tables.items()})
+    data = replace(
+        data, tables={name: table.slice(0, options.rows) for name, table in data.tables.items()}
+    )
     prepared = prepare(data, settings)
     lengths = prepared.tokens["train"].lengths.clip(max=settings.fit.limit)
     print(
-        f"{options.data}: {len(lengths)} texts, {lengths.mean():.0f} pieces on average, batches of {settings.fit.batch}"
+        f"{options.data}: {len(lengths)} texts, {lengths.mean():.0f} pieces on average, batches of"
+        f" {settings.fit.batch}"
     )
-    compare(prepared, settings, list(dict.fromkeys(["plain", *options.kinds])), rounds=options.rounds)
+    compare(
+        prepared, settings, list(dict.fromkeys(["plain", *options.kinds])), rounds=options.rounds
+    )
 
 
 def compare(prepared: Prepared, settings: Settings, kinds: list[str], *, rounds: int) -> None:
@@ -101,13 +123,16 @@ def compare(prepared: Prepared, settings: Settings, kinds: list[str], *, rounds:
     for _ in range(rounds):
         for kind in kinds:
             found[kind].append(seconds_of(prepared, chosen[kind]))
-        print("  " + ", ".join(f"{kind} {1000 * found[kind][-1]:,.1f} ms" for kind in kinds), flush=True)
+        print(
+            "  " + ", ".join(f"{kind} {1000 * found[kind][-1]:,.1f} ms" for kind in kinds),
+            flush=True,
+        )
     for kind in kinds:
         ratios = sorted(own / other for own, other in zip(found[kind], found["plain"]))
         most = f" (may be {MOST[kind]})" if kind in MOST else ""
         print(
-            f"  {kind}: {1000 * median(found[kind]):,.1f} ms a step, {median(ratios):.2f} of a plain one{most}, "
-            f"from {ratios[0]:.2f} to {ratios[-1]:.2f}"
+            f"  {kind}: {1000 * median(found[kind]):,.1f} ms a step, {median(ratios):.2f} of a"
+            f" plain one{most}, from {ratios[0]:.2f} to {ratios[-1]:.2f}"
         )
 
 

@@ -1,4 +1,5 @@
-"""What hostile use does: kills, signals, full disks, broken folders, hostile files, races. Nothing may be lost.
+"""What hostile use does: kills, signals, full disks, broken folders, hostile files, races. Nothing
+may be lost.
 
     python benchmarks/reliability.py                    # all of it: about half an hour on two cores
     python benchmarks/reliability.py --short            # a few of each
@@ -34,7 +35,9 @@ PARTS = {
 
 def main() -> None:
     """Run the parts and print how they went."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="a few cases of each part")
     parser.add_argument("--only", default=",".join(PARTS), help="parts, with commas between")
     parser.add_argument("--seed", type=int, default=0)
@@ -46,7 +49,10 @@ def main() -> None:
         importlib.import_module(f"campaign.{name}").run(tally, home, seed=options.seed)
         shutil.rmtree(home, ignore_errors=True)
         tallies.append(tally)
-        said = f"{name}: {tally.made:,} in {time.monotonic() - started:.0f} s, {len(tally.faults)} faults"
+        said = (
+            f"{name}: {tally.made:,} in {time.monotonic() - started:.0f} s, {len(tally.faults)}"
+            " faults"
+        )
         print(said, file=sys.stderr, flush=True)
     print("\n".join(lines(tallies)))
     sys.exit(any(tally.faults for tally in tallies))

@@ -1,15 +1,20 @@
-"""BAT on a CPU beside what a user would take instead: spaCy's `tok2vec + ner`, and a plain loop over torch's encoder.
+"""BAT on a CPU beside what a user would take instead: spaCy's `tok2vec + ner`, and a plain loop
+over torch's encoder.
 
     pip install 'tagwright' spacy
     python benchmarks/tagging.py --sets conll2003 inspec --minutes 3
 
-Data are looked up in TAGWRIGHT_DATA, else in ../shared/data. Three measurements, each with its rival in turn:
+Data are looked up in TAGWRIGHT_DATA, else in ../shared/data. Three measurements, each with its
+rival in turn:
 
-- tagging: words a second of dev, from tokens to spans, both models untrained (speed does not depend on what is known);
-- training: tokens a second, beside a loop over `nn.TransformerEncoder` of as many weights, hidden 128, 4 layers and
-  heads, the same embeddings and batch, texts in random order padded to the batch's longest, AdamW;
-- quality: entity F1 on dev after the same minutes of training, spaCy from blank with the settings of its own template
-  for efficiency (`spacy init config --optimize efficiency`), best epoch of each.
+- tagging: words a second of dev, from tokens to spans, both models untrained (speed does not depend
+  on what is known);
+- training: tokens a second, beside a loop over `nn.TransformerEncoder` of as many weights, hidden
+  128, 4 layers and heads, the same embeddings and batch, texts in random order padded to the
+  batch's longest, AdamW;
+- quality: entity F1 on dev after the same minutes of training, spaCy from blank with the settings
+  of its own template for efficiency (`spacy init config --optimize efficiency`), best epoch of
+  each.
 """
 
 import argparse
@@ -70,7 +75,10 @@ def their_pipeline() -> Any:
     import spacy
 
     made = spacy.blank("xx")
-    made.add_pipe("tok2vec", config={"model": {"@architectures": "spacy.Tok2Vec.v2", "embed": EMBED, "encode": ENCODE}})
+    made.add_pipe(
+        "tok2vec",
+        config={"model": {"@architectures": "spacy.Tok2Vec.v2", "embed": EMBED, "encode": ENCODE}},
+    )
     made.add_pipe("ner", config={"model": PARSER})
     return made
 
@@ -98,7 +106,9 @@ def their_tags(pipeline: Any, table: pa.Table) -> tuple[float, list[Any]]:
     return CLOCK() - started, found
 
 
-def their_fit(prepared: Prepared, *, seconds: float, batch: int) -> Iterator[tuple[float, float, float]]:
+def their_fit(
+    prepared: Prepared, *, seconds: float, batch: int
+) -> Iterator[tuple[float, float, float]]:
     """Seconds of training, words a second of it, and entity F1 on dev, after each pass."""
     from spacy.util import minibatch
     from thinc.api import Adam
@@ -118,13 +128,18 @@ def their_fit(prepared: Prepared, *, seconds: float, batch: int) -> Iterator[tup
                 break
         spent += CLOCK() - started
         docs = their_tags(pipeline, prepared.tables["dev"])[1]
-        found, true = ([{(s.start, s.end, s.label_) for s in doc.ents} for doc in some] for some in (docs, gold))
+        found, true = (
+            [{(s.start, s.end, s.label_) for s in doc.ents} for doc in some]
+            for some in (docs, gold)
+        )
         hits = sum(len(a & b) for a, b in zip(found, true))
         yield spent, words / spent, 2 * hits / max(sum(map(len, found)) + sum(map(len, true)), 1)
 
 
 def our_fit(prepared: Prepared, settings: Settings) -> list[tuple[float, float]]:
-    """Seconds of training and entity F1 on dev after each evaluation; `--epochs` says how long it trains."""
+    """Seconds of training and entity F1 on dev after each evaluation; `--epochs` says how long it
+    trains.
+    """
     spent, found = 0.0, []
 
     def timed(stream, title, start, total):  # type: ignore[no-untyped-def]
@@ -164,7 +179,10 @@ def compare_tagging(prepared: Prepared, settings: Settings, rounds: int) -> None
         ours, theirs = CLOCK() - started, their_tags(pipeline, table)[0]
         if number:  # the first is warm-up
             ratios.append(theirs / ours)
-            print(f"  tag: ours {words / ours:,.0f}, spaCy {words / theirs:,.0f} words a second", flush=True)
+            print(
+                f"  tag: ours {words / ours:,.0f}, spaCy {words / theirs:,.0f} words a second",
+                flush=True,
+            )
     _told("tag", ratios)
 
 
@@ -176,7 +194,10 @@ class PlainTagger(nn.Module):
         self.tables = nn.ModuleList(nn.Embedding(size, 128, padding_idx=0) for size in sizes)
         self.places = nn.Embedding(2048, 128)
         layer = nn.TransformerEncoderLayer(128, 4, feed, dropout=0.0, batch_first=True)
-        self.encoder, self.head = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False), nn.Linear(128, labels)
+        self.encoder, self.head = (
+            nn.TransformerEncoder(layer, 4, enable_nested_tensor=False),
+            nn.Linear(128, labels),
+        )
 
     def forward(self, ids: torch.Tensor, padding: torch.Tensor) -> torch.Tensor:
         """Ids (B, T, F), padding (B, T) -> logits (B, T, L)."""
@@ -216,7 +237,9 @@ def our_loop(prepared: Prepared, settings: Settings, *, steps: int) -> float:
     texts = prepared.tables["train"].num_rows
     given = settings.as_dict()
     epochs = (steps + 2) * settings.fit.batch / texts
-    short = resolve({**given, "fit": {**given["fit"], "epochs": epochs, "evaluations": 0.01}}, "tokens")
+    short = resolve(
+        {**given, "fit": {**given["fit"], "epochs": epochs, "evaluations": 0.01}}, "tokens"
+    )
     marks: list[float] = []
 
     def timed(stream, title, start, total):  # type: ignore[no-untyped-def]
@@ -231,38 +254,58 @@ def our_loop(prepared: Prepared, settings: Settings, *, steps: int) -> float:
 
 def compare_training(prepared: Prepared, settings: Settings, rounds: int, steps: int) -> None:
     """Tokens a second of both, in turn."""
-    weights = sum(p.numel() for n, p in BAT(prepared.tokeniser.sizes).named_parameters() if "lookup" not in n)
+    weights = sum(
+        p.numel() for n, p in BAT(prepared.tokeniser.sizes).named_parameters() if "lookup" not in n
+    )
     for feed in (832, 512):
-        own = sum(p.numel() for n, p in PlainTagger((1,), 1, feed).named_parameters() if n.startswith("encoder"))
+        own = sum(
+            p.numel()
+            for n, p in PlainTagger((1,), 1, feed).named_parameters()
+            if n.startswith("encoder")
+        )
         ratios = []
         for _ in range(rounds):
             ours = our_loop(prepared, settings, steps=steps)
             theirs = their_loop(prepared, batch=settings.fit.batch, feed=feed, steps=steps)
             ratios.append(ours / theirs)
-            print(f"  train: ours {ours:,.0f}, plain loop {theirs:,.0f} tokens a second", flush=True)
+            print(
+                f"  train: ours {ours:,.0f}, plain loop {theirs:,.0f} tokens a second", flush=True
+            )
         _told(f"train, {weights:,} weights beside {own:,} (feed {feed})", ratios)
 
 
 def _told(work: str, ratios: list[float]) -> None:
     ratios = sorted(ratios)
     print(
-        f"  {work}: median ratio {ratios[len(ratios) // 2]:.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}", flush=True
+        f"  {work}: median ratio {ratios[len(ratios) // 2]:.2f}, from {ratios[0]:.2f} to"
+        f" {ratios[-1]:.2f}",
+        flush=True,
     )
 
 
 def main() -> None:
     """Print the tables."""
     global CLOCK
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sets", nargs="+", default=["conll2003", "inspec"])
-    parser.add_argument("--minutes", type=float, default=0.0, help="of training of each; 0 leaves quality out")
-    parser.add_argument("--epochs", type=float, default=0.0, help="of ours: about what the minutes hold")
+    parser.add_argument(
+        "--minutes", type=float, default=0.0, help="of training of each; 0 leaves quality out"
+    )
+    parser.add_argument(
+        "--epochs", type=float, default=0.0, help="of ours: about what the minutes hold"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--cpu-time", action="store_true", help="the process's own time: with 1 thread")
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="the process's own time: with 1 thread"
+    )
     parser.add_argument("--only", nargs="+", default=["tag", "train", "quality"])
-    parser.add_argument("--set", action="append", default=[], help="settings of ours, as section.key=value")
+    parser.add_argument(
+        "--set", action="append", default=[], help="settings of ours, as section.key=value"
+    )
     options = parser.parse_args()
     CLOCK = time.process_time if options.cpu_time else time.perf_counter
     torch.set_num_threads(min(options.threads, os.cpu_count() or 1))
@@ -274,14 +317,22 @@ def main() -> None:
         data, settings = read_for(str(FOLDER / name), given)
         prepared = prepare(data, settings)
         lengths = np.diff(prepared.sheets["train"].offsets)
-        print(f"{name}: {len(lengths)} texts, {lengths.mean():.0f} tokens on average, at most {lengths.max()}")
+        print(
+            f"{name}: {len(lengths)} texts, {lengths.mean():.0f} tokens on average, at most"
+            f" {lengths.max()}"
+        )
         if "tag" in options.only:
             compare_tagging(prepared, settings, options.rounds)
         if "train" in options.only:
             compare_training(prepared, settings, options.rounds, options.steps)
         if "quality" in options.only and options.minutes:
-            for spent, rate, score in their_fit(prepared, seconds=60 * options.minutes, batch=settings.fit.batch):
-                print(f"  spaCy: {spent:.0f} s, {rate:,.0f} words a second, entity F1 {score:.4f}", flush=True)
+            for spent, rate, score in their_fit(
+                prepared, seconds=60 * options.minutes, batch=settings.fit.batch
+            ):
+                print(
+                    f"  spaCy: {spent:.0f} s, {rate:,.0f} words a second, entity F1 {score:.4f}",
+                    flush=True,
+                )
             for spent, score in our_fit(prepared, settings):
                 print(f"  ours: {spent:.0f} s, entity F1 {score:.4f}", flush=True)
 

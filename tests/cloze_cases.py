@@ -22,7 +22,16 @@ TEXTS = [
     "some [SEP] letters xyz and rome of the very blue golf item number two person",
     "zinc gold",
 ]
-BY_POSITION = ["bert", "roberta", "xlm-roberta", "mpnet", "electra", "distilbert", "albert"]  # of our tiny ones
+# of our tiny ones
+BY_POSITION = [
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "mpnet",
+    "electra",
+    "distilbert",
+    "albert",
+]
 TEMPLATES = ["diff", "same", "short"]
 NO, YES, MASK = range(3)
 
@@ -48,13 +57,22 @@ def _read(family):
 def encoder_of(family, *, limit=16, **options):
     """The encoder, without dropout's draws."""
     torch.manual_seed(5)
-    return Pretrained(_read(family)[2], True, limit, "float32", path=str(folder_of(family)), **options).eval()
+    return Pretrained(
+        _read(family)[2], True, limit, "float32", path=str(folder_of(family)), **options
+    ).eval()
 
 
-def head_of(encoder, labels, *, extra_logits=0, zero=0.0, name_vectors=None, link="sigmoid", **options):
+def head_of(
+    encoder, labels, *, extra_logits=0, zero=0.0, name_vectors=None, link="sigmoid", **options
+):
     """The head, with vectors and maps far from each other, so that a mistake is a large one."""
     torch.manual_seed(7)
-    facts = {"reads_slots": True, "family": encoder.family, "word_width": encoder.words.embedding_dim, "link": link}
+    facts = {
+        "reads_slots": True,
+        "family": encoder.family,
+        "word_width": encoder.words.embedding_dim,
+        "link": link,
+    }
     facts |= {"slot_room": encoder.slot_room, "name_vectors": name_vectors}
     facts |= {"extra_logits": extra_logits, "zero": zero, "bias": torch.randn(labels)}
     head = Cloze(width=encoder.width_out, label_count=labels, **facts, **options)
@@ -103,4 +121,6 @@ def taken(network, wanted, **options):
 
 def published(key):
     """Reference values of the papers, as they are kept beside the tests of losses."""
-    return json.loads((Path(__file__).parent / "losses" / "vectors.json").read_text(encoding="utf-8"))[key]["cases"]
+    return json.loads(
+        (Path(__file__).parent / "losses" / "vectors.json").read_text(encoding="utf-8")
+    )[key]["cases"]

@@ -1,7 +1,8 @@
-"""LM-MTC in slow loops from the paper: the template of eq. 2 and 8, the loss of eq. 4, and a model with more words.
+"""LM-MTC in slow loops from the paper: the template of eq. 2 and 8, the loss of eq. 4, and a model
+with more words.
 
-Nothing of the library is used here. A model reads slots as the paper would have it: its vocabulary is made larger by
-the tokens of the slots, and they stand as ids between [CLS] and the text.
+Nothing of the library is used here. A model reads slots as the paper would have it: its vocabulary
+is made larger by the tokens of the slots, and they stand as ids between [CLS] and the text.
 """
 
 import math
@@ -32,12 +33,15 @@ def places_of_answers(labels, template="diff"):
 
 
 def mean_of_masked(logits, target, shown):
-    """Eq. 4 with its sign put right, over the labels whose answer is not shown: a float, 0 where all are shown."""
+    """Eq. 4 with its sign put right, over the labels whose answer is not shown: a float, 0 where
+    all are shown.
+    """
     terms = []
     for logit, truth, visible in zip(logits, target, shown, strict=True):
         if not visible:
             signed = -logit if truth else logit
-            terms.append(max(signed, 0.0) + math.log1p(math.exp(-abs(signed))))  # -log sigma(±logit)
+            # -log sigma(±logit)
+            terms.append(max(signed, 0.0) + math.log1p(math.exp(-abs(signed))))
     return sum(terms) / len(terms) if terms else 0.0
 
 
@@ -52,10 +56,11 @@ def _read(folder, more):
 
 
 def states_of(folder, pieces, vectors, places=None):
-    """The folder's model with more words, `vectors` (N, width of its words), which stand behind a text's first token.
+    """The folder's model with more words, `vectors` (N, width of its words), which stand behind a
+    text's first token.
 
-    The last states of those words (N, D) and of the text's own pieces (T, D); `places` (T + N,) where they do not stand
-    one after the other, as the model counts them.
+    The last states of those words (N, D) and of the text's own pieces (T, D); `places` (T + N,)
+    where they do not stand one after the other, as the model counts them.
     """
     model, size = _read(folder, 64)
     model, count = model.to(vectors.dtype), len(vectors)
@@ -63,16 +68,19 @@ def states_of(folder, pieces, vectors, places=None):
     ids = torch.cat([pieces[:1], torch.arange(size, size + count), pieces[1:]])[None]
     more = {} if places is None else {"position_ids": places[None]}
     with torch.no_grad():
-        states = model(input_ids=ids, attention_mask=torch.ones_like(ids), **more).last_hidden_state[0]
+        states = model(
+            input_ids=ids, attention_mask=torch.ones_like(ids), **more
+        ).last_hidden_state[0]
     return states[1 : 1 + count], torch.cat([states[:1], states[1 + count :]])
 
 
 def filled(scores_of, labels, rounds, zero=0.0):
-    """Iterative filling of one text, the most confident label first: its logits, and how many passes it took.
+    """Iterative filling of one text, the most confident label first: its logits, and how many
+    passes it took.
 
-    `scores_of`: values of the labels (MASK, NO, YES) -> their logits. After each round an even share of the labels is
-    settled, those farthest from `zero`, where yes and no are as likely; the rounds after it are shown what they are. A
-    label's logit is that of the round that settled it.
+    `scores_of`: values of the labels (MASK, NO, YES) -> their logits. After each round an even
+    share of the labels is settled, those farthest from `zero`, where yes and no are as likely; the
+    rounds after it are shown what they are. A label's logit is that of the round that settled it.
     """
     values, result, passes = [MASK] * labels, [0.0] * labels, 0
     for number in range(1, rounds + 1):

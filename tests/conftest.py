@@ -44,7 +44,9 @@ def real_data() -> Path:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """With TAGWRIGHT_NO_SKIPS set, a skip for any other reason than a missing GPU or data is a failure."""
+    """With TAGWRIGHT_NO_SKIPS set, a skip for any other reason than a missing GPU or data is a
+    failure.
+    """
     outcome = yield
     report = outcome.get_result()
     if report.skipped and os.environ.get("TAGWRIGHT_NO_SKIPS") and not hasattr(report, "wasxfail"):

@@ -1,4 +1,6 @@
-"""A small set of texts whose labels follow from their words, as files, and the settings of a network that is quick."""
+"""A small set of texts whose labels follow from their words, as files, and the settings of a
+network that is quick.
+"""
 
 import csv
 import json
@@ -14,11 +16,16 @@ WORDS = {
     "tool": ["hammer", "saw", "drill"],
 }
 FILLERS = ["the", "of", "very", "some"]
-TINY = {"encoder": {"name": "cnn", "width": 8, "filters": 4}, "fit": {"epochs": 3, "batch": 16, "learning_rate": 0.03}}
+TINY = {
+    "encoder": {"name": "cnn", "width": 8, "filters": 4},
+    "fit": {"epochs": 3, "batch": 16, "learning_rate": 0.03},
+}
 
 
 def made_rows(count, *, seed=0, many=True):
-    """Rows (id, text, labels); a text has two words of each of its labels, fillers, and a number of its own."""
+    """Rows (id, text, labels); a text has two words of each of its labels, fillers, and a number of
+    its own.
+    """
     draw, result = random.Random(seed), []
     for number in range(count):
         labels = draw.sample(sorted(WORDS), draw.choice([1, 1, 2]) if many else 1)
@@ -38,10 +45,14 @@ def write_rows(path, rows, header=("id", "text", "labels")):
 
 
 def made_tokens(count, *, seed=0):
-    """Rows of (token, tag): cities of one or two words, fruits of one, fillers, and a number of its own."""
+    """Rows of (token, tag): cities of one or two words, fruits of one, fillers, and a number of its
+    own.
+    """
     draw, result = random.Random(seed), []
     spans = [[("new", "B-CITY"), (name, "I-CITY")] for name in WORDS["city"]]
-    spans += [[(name, "B-CITY")] for name in WORDS["city"]] + [[(name, "B-FRUIT")] for name in WORDS["fruit"]]
+    spans += [[(name, "B-CITY")] for name in WORDS["city"]] + [
+        [(name, "B-FRUIT")] for name in WORDS["fruit"]
+    ]
     for number in range(count):
         row = [(f"n{seed}x{number}", "O")]
         for _ in range(draw.randint(0, 3)):
@@ -52,7 +63,10 @@ def made_tokens(count, *, seed=0):
 
 def write_conll(path, rows):
     """Write rows as CoNLL."""
-    path.write_text("\n".join("".join(f"{token} {tag}\n" for token, tag in row) for row in rows), encoding="utf-8")
+    path.write_text(
+        "\n".join("".join(f"{token} {tag}\n" for token, tag in row) for row in rows),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -138,16 +152,25 @@ def split_source(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def tagged_sets(tmp_path_factory):
-    """A folder of data sets with one, `places`: 60, 30 and 31 texts whose words are tagged by what they are."""
-    home, tags = tmp_path_factory.mktemp("tagged"), {"new": "B-CITY", "york": "I-CITY", "pear": "B-FRUIT"}
+    """A folder of data sets with one, `places`: 60, 30 and 31 texts whose words are tagged by what
+    they are.
+    """
+    home, tags = (
+        tmp_path_factory.mktemp("tagged"),
+        {"new": "B-CITY", "york": "I-CITY", "pear": "B-FRUIT"},
+    )
     (home / "places").mkdir()
     for seed, (name, count) in enumerate([("train", 60), ("dev", 30), ("test", 31)]):
         draw = random.Random(seed)
         texts = []
         for number in range(count):
-            parts = draw.choices([["new", "york"], ["pear"], ["the"], ["very"]], k=draw.randint(2, 7))
+            parts = draw.choices(
+                [["new", "york"], ["pear"], ["the"], ["very"]], k=draw.randint(2, 7)
+            )
             texts.append([*(word for part in parts for word in part), f"n{seed}x{number}"])
-        rows = [{"tokens": words, "tags": [tags.get(word, "O") for word in words]} for words in texts]
+        rows = [
+            {"tokens": words, "tags": [tags.get(word, "O") for word in words]} for words in texts
+        ]
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (home / "places" / f"{name}.jsonl").write_text(text, encoding="utf-8")
     return home
@@ -184,7 +207,9 @@ def model(trained):
 @pytest.fixture(scope="session")
 def rows(rows_of):
     """103 rows with odd cells; every tenth without text."""
-    made = [(f"{n:03d}", text, f'a "{n}",\nb') for n, (_, text, _) in enumerate(rows_of(103, seed=5))]
+    made = [
+        (f"{n:03d}", text, f'a "{n}",\nb') for n, (_, text, _) in enumerate(rows_of(103, seed=5))
+    ]
     return [(n, "" if int(n) % 10 == 3 else text, note) for n, text, note in made]
 
 

@@ -1,10 +1,16 @@
-"""Pages whose tags follow from their words, as rows and as files, and the settings of a tagger that is quick."""
+"""Pages whose tags follow from their words, as rows and as files, and the settings of a tagger that
+is quick.
+"""
 
 import json
 import random
 from pathlib import Path
 
-KINDS = {"CITY": ["paris", "rome", "oslo"], "FRUIT": ["apple", "pear", "plum"], "TOOL": ["hammer", "saw", "drill"]}
+KINDS = {
+    "CITY": ["paris", "rome", "oslo"],
+    "FRUIT": ["apple", "pear", "plum"],
+    "TOOL": ["hammer", "saw", "drill"],
+}
 FILLERS = ["the", "of", "very", "some", "and", "with"]
 ENCODER = {"name": "bat", "hidden": 16, "layers": 1, "heads": 2, "width": 8}
 FIT = {"epochs": 6, "learning_rate": 0.02, "batch": 8, "patience": 0}
@@ -31,7 +37,9 @@ def span_tags(kind: str, length: int, scheme: str) -> list[str]:
         return [kind] * length
     if scheme == "iob2":
         return [f"B-{kind}"] + [f"I-{kind}"] * (length - 1)
-    return [f"S-{kind}"] if length == 1 else [f"B-{kind}", *[f"I-{kind}"] * (length - 2), f"E-{kind}"]
+    return (
+        [f"S-{kind}"] if length == 1 else [f"B-{kind}", *[f"I-{kind}"] * (length - 2), f"E-{kind}"]
+    )
 
 
 def write_conll(path: Path, rows: list[Row]) -> Path:

@@ -1,4 +1,6 @@
-"""Every example in the documents runs: python blocks in order, console blocks command by command."""
+"""Every example in the documents runs: python blocks in order, console blocks command by
+command.
+"""
 
 import re
 import shlex
@@ -21,7 +23,9 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 def cases() -> list:
     """The pages with examples; long ones are slow tests."""
-    marks = {page: [pytest.mark.slow] if page.name in LONG else [] for page in PAGES if blocks(page)}
+    marks = {
+        page: [pytest.mark.slow] if page.name in LONG else [] for page in PAGES if blocks(page)
+    }
     return [pytest.param(page, marks=mark, id=page.name) for page, mark in marks.items()]
 
 

@@ -20,4 +20,5 @@ def test_no_choices_are_said():
 
 
 def test_a_name_that_is_only_a_little_like_another_gets_no_guess():
-    assert "did you mean" not in unknown("encoder", "bert", ["bow", "best_of"])  # half of the letters
+    # half of the letters
+    assert "did you mean" not in unknown("encoder", "bert", ["bow", "best_of"])

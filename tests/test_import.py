@@ -20,7 +20,9 @@ MODULES = sorted(
 def run(code, *arguments, cwd=None):
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, env=environment, check=False
+    )
 
 
 def loaded_after(code):
@@ -29,7 +31,17 @@ def loaded_after(code):
 
 
 def test_the_package_loads_nothing_heavy():
-    heavy = {"torch", "pyarrow", "sklearn", "numpy", "scipy", "rich", "typer", "tokenizers", "altair"}
+    heavy = {
+        "torch",
+        "pyarrow",
+        "sklearn",
+        "numpy",
+        "scipy",
+        "rich",
+        "typer",
+        "tokenizers",
+        "altair",
+    }
     assert not heavy & loaded_after("import tagwright")
 
 
@@ -47,7 +59,9 @@ except SystemExit:
 
 
 def test_help_of_the_module_shows_every_command():
-    done = subprocess.run([sys.executable, "-m", "tagwright", "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tagwright", "--help"], capture_output=True, text=True, check=True
+    )
     for name in ("check", "fit", "compare", "score", "tag", "decide", "parts", "report", "demo"):
         assert name in done.stdout
 
@@ -60,7 +74,8 @@ import torch, numpy, scipy.special, sklearn, pyarrow, altair, typer, rich, token
 import importlib
 def state():
     torch_state = torch.get_num_threads(), torch.initial_seed()
-    return dict(os.environ), list(warnings.filters), logging.root.handlers[:], logging.root.level, *torch_state
+    logs = logging.root.handlers[:], logging.root.level
+    return dict(os.environ), list(warnings.filters), *logs, *torch_state
 before = state()
 for name in sys.argv[1:]:
     importlib.import_module(name)

@@ -8,7 +8,14 @@ import torch
 from scipy.optimize import minimize_scalar
 
 from tagwright.errors import TagwrightError
-from tagwright.links import Calibration, calibrated, log_terms, probabilities, some_probabilities, unfocused
+from tagwright.links import (
+    Calibration,
+    calibrated,
+    log_terms,
+    probabilities,
+    some_probabilities,
+    unfocused,
+)
 
 LOGITS = np.array([[0.3, -1.2, 2.0], [0.0, 0.0, 0.0], [-3.0, 4.5, 1.0]])
 
@@ -89,14 +96,20 @@ def test_calibration_of_constant_logits_is_finite(level: float):
 
 
 def test_a_few_rows_in_perfect_order_give_platts_slope_and_no_endless_one():
-    """Two of each: Platt's targets are 3/4 and 1/4, which a slope of log 3 gives at logits of 1 and -1."""
-    found = calibrated(np.array([[1.0], [1.0], [-1.0], [-1.0]]), np.array([[True], [True], [False], [False]]))
+    """Two of each: Platt's targets are 3/4 and 1/4, which a slope of log 3 gives at logits of 1 and
+    -1.
+    """
+    found = calibrated(
+        np.array([[1.0], [1.0], [-1.0], [-1.0]]), np.array([[True], [True], [False], [False]])
+    )
     np.testing.assert_allclose(found, (np.log(3), 0.0, 0.0), atol=1e-4)
 
 
 def test_a_few_exclusive_rows_in_perfect_order_give_no_endless_slope():
     """Three rows of three labels: the target of the gold one is 4/6, of the others 1/6."""
-    assert calibrated(np.eye(3), np.eye(3) > 0, exclusive=True).slope == pytest.approx(np.log(4), rel=1e-4)
+    assert calibrated(np.eye(3), np.eye(3) > 0, exclusive=True).slope == pytest.approx(
+        np.log(4), rel=1e-4
+    )
 
 
 def test_an_exclusive_row_without_a_label_has_no_say():
@@ -115,17 +128,25 @@ def test_some_labels_have_the_probabilities_they_have_among_all(link: str, exclu
     terms = log_terms(link, exclusive=exclusive)
     log_sum = None if terms is None else terms(torch.from_numpy(LOGITS)).logsumexp(-1).numpy()
     found = some_probabilities(LOGITS[:, [2, 0]], log_sum, link)
-    np.testing.assert_allclose(found, probabilities(LOGITS, link, exclusive=exclusive)[:, [2, 0]], rtol=1e-12)
+    np.testing.assert_allclose(
+        found, probabilities(LOGITS, link, exclusive=exclusive)[:, [2, 0]], rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("gamma", [0.5, 1.0, 2.0, 5.0])
 @pytest.mark.parametrize("share", [0.003, 0.2, 0.5, 0.6, 0.98])
-def test_a_logit_at_which_focal_loss_is_least_has_the_share_of_its_label(gamma: float, share: float):
+def test_a_logit_at_which_focal_loss_is_least_has_the_share_of_its_label(
+    gamma: float, share: float
+):
     def mean_loss(logit: float) -> float:
         chance = 1 / (1 + exp(-logit))
-        return -share * (1 - chance) ** gamma * log(chance) - (1 - share) * chance**gamma * log(1 - chance)
+        return -share * (1 - chance) ** gamma * log(chance) - (1 - share) * chance**gamma * log(
+            1 - chance
+        )
 
-    least = minimize_scalar(mean_loss, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10}).x
+    least = minimize_scalar(
+        mean_loss, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10}
+    ).x
     found = probabilities(np.array([[least]]), "sigmoid", calibration=Calibration(gamma=gamma))
     assert found.item() == pytest.approx(share, rel=1e-4)
 
@@ -139,7 +160,9 @@ def test_without_a_gamma_logits_are_log_odds():
 def test_focal_probabilities_keep_the_order_and_stay_finite(dtype: type, exclusive: bool):
     logits = np.array([[-1e4, -900.0, -3.0, 0.0, 1e-6, 2.0, 80.0]], dtype)
     with np.errstate(all="raise", under="ignore"):
-        found = probabilities(logits, "sigmoid", exclusive=exclusive, calibration=Calibration(gamma=2.0))
+        found = probabilities(
+            logits, "sigmoid", exclusive=exclusive, calibration=Calibration(gamma=2.0)
+        )
         odds = unfocused(np.append(logits, [1e4, 1e30]).astype(dtype), 2.0)
     assert odds.dtype == dtype
     assert np.isfinite(found).all()
@@ -150,4 +173,6 @@ def test_focal_probabilities_keep_the_order_and_stay_finite(dtype: type, exclusi
 def test_some_of_very_many_labels_are_corrected_as_all_are():
     own = Calibration(gamma=2.0)
     found = some_probabilities(LOGITS[:, [2, 0]], None, "sigmoid", own)
-    np.testing.assert_array_equal(found, probabilities(LOGITS, "sigmoid", calibration=own)[:, [2, 0]])
+    np.testing.assert_array_equal(
+        found, probabilities(LOGITS, "sigmoid", calibration=own)[:, [2, 0]]
+    )

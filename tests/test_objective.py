@@ -9,7 +9,15 @@ from torch import Tensor
 
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.losses import BinaryCrossEntropyLoss, CrossEntropyLoss, LossModule, SparseTarget, ZLPRLoss, bce, zlpr
+from tagwright.losses import (
+    BinaryCrossEntropyLoss,
+    CrossEntropyLoss,
+    LossModule,
+    SparseTarget,
+    ZLPRLoss,
+    bce,
+    zlpr,
+)
 from tagwright.objective import Objective, build_objective
 from tagwright.settings.schema import resolve
 from tagwright.weights.label_weights import LabelWeights
@@ -29,7 +37,11 @@ def excused(target: Tensor) -> Tensor:
     """Labels without gold whose prefix is that of a gold one, by loops."""
     found = torch.zeros(target.shape, dtype=torch.bool)
     for row in range(len(target)):
-        gold = {NAMES[label].split(".")[0] for label in range(6) if target[row, label] and "." in NAMES[label]}
+        gold = {
+            NAMES[label].split(".")[0]
+            for label in range(6)
+            if target[row, label] and "." in NAMES[label]
+        }
         for label in range(6):
             found[row, label] = not target[row, label] and NAMES[label].split(".")[0] in gold
     return found
@@ -42,24 +54,38 @@ def close(actual: Tensor, expected: Tensor, tolerance: float = 1e-10) -> None:
 @pytest.mark.parametrize("name", ["bce", "zlpr", "maskloss-label"])
 def test_parts_of_a_batch_add_up_to_the_whole(name: str):
     objective = build_objective(
-        resolve({"objective": name, "mask": {"name": "groups", "plain_share": 0.0}}), SPACE, row_count=100
+        resolve({"objective": name, "mask": {"name": "groups", "plain_share": 0.0}}),
+        SPACE,
+        row_count=100,
     )
     logits, target = batch()
     weight = torch.linspace(0, 2, 9).double()
     whole = objective(logits, target, example_weight=weight)
-    parts = [objective(logits[cut], target[cut], example_weight=weight[cut]) for cut in (slice(0, 4), slice(4, 9))]
+    parts = [
+        objective(logits[cut], target[cut], example_weight=weight[cut])
+        for cut in (slice(0, 4), slice(4, 9))
+    ]
     assert whole.shape == ()
     close(whole, sum(parts))
 
 
 def test_plain_objective_is_the_sum_of_its_loss():
-    close(build_objective(resolve({"objective": "zlpr"}), SPACE, row_count=100)(*batch()), zlpr(*batch()).sum())
-    close(build_objective(resolve({"objective": "bce"}), SPACE, row_count=100)(*batch()), bce(*batch()).sum())
+    close(
+        build_objective(resolve({"objective": "zlpr"}), SPACE, row_count=100)(*batch()),
+        zlpr(*batch()).sum(),
+    )
+    close(
+        build_objective(resolve({"objective": "bce"}), SPACE, row_count=100)(*batch()),
+        bce(*batch()).sum(),
+    )
 
 
 def test_settings_of_the_loss_arrive():
     given = {"objective": "zlpr", "loss": {"threshold": 0.7}}
-    close(build_objective(resolve(given), SPACE, row_count=100)(*batch()), zlpr(*batch(), threshold=0.7).sum())
+    close(
+        build_objective(resolve(given), SPACE, row_count=100)(*batch()),
+        zlpr(*batch(), threshold=0.7).sum(),
+    )
 
 
 def test_examples_weigh_in_the_sum_and_are_not_divided_out():
@@ -102,20 +128,28 @@ def test_term_takes_part_only_if_known_and_not_excused():
 @pytest.mark.parametrize("name", ["bce", "zlpr"])
 def test_labels_that_words_excuse_take_no_part(name: str):
     logits, target = batch()
-    known, free = (torch.rand(9, 6, generator=torch.Generator().manual_seed(seed)) < 0.6 for seed in (1, 2))
+    known, free = (
+        torch.rand(9, 6, generator=torch.Generator().manual_seed(seed)) < 0.6 for seed in (1, 2)
+    )
     given = {"objective": name, "mask": {"name": "elements", "plain_share": 0.0}}
     objective = build_objective(resolve(given), SPACE, row_count=100)
     loss = {"bce": bce, "zlpr": zlpr}[name]
     part = ~free | (target > 0)
     close(objective(logits, target, excused=free), loss(logits, target, mask=part).sum())
-    close(objective(logits, target, excused=free, known=known), loss(logits, target, mask=part & known).sum())
+    close(
+        objective(logits, target, excused=free, known=known),
+        loss(logits, target, mask=part & known).sum(),
+    )
 
 
 def test_generator_decides_the_mask():
     objective = build_objective(
         resolve({"objective": "maskloss-label", "mask": {"draw": "example"}}), SPACE, row_count=100
     )
-    values = [objective(*batch(), generator=torch.Generator().manual_seed(seed)).item() for seed in (3, 3, 4)]
+    values = [
+        objective(*batch(), generator=torch.Generator().manual_seed(seed)).item()
+        for seed in (3, 3, 4)
+    ]
     assert values[0] == values[1] != values[2]
 
 
@@ -138,7 +172,10 @@ def test_given_weights_go_to_their_own_terms():
     positive, negative = torch.linspace(1, 2, 6), torch.linspace(0, 1, 6)
     weights = LabelWeights(positive.numpy(), negative.numpy())
     objective = Objective(BinaryCrossEntropyLoss(reduction="sum"), weights=weights)
-    close(objective(logits, target), bce(logits, target, positive_weight=positive, negative_weight=negative).sum())
+    close(
+        objective(logits, target),
+        bce(logits, target, positive_weight=positive, negative_weight=negative).sum(),
+    )
 
 
 def test_weights_follow_the_device_but_stay_out_of_the_checkpoint():
@@ -149,13 +186,19 @@ def test_weights_follow_the_device_but_stay_out_of_the_checkpoint():
 
 def test_exclusive_labels_take_a_softmax_loss():
     logits, target = batch(7, 3)[0], torch.eye(3).double()[[0, 1, 2, 2, 1, 0, 2]]
-    value = build_objective(resolve({"objective": "cross_entropy"}), ALONE, row_count=100)(logits, target)
-    expected = sum(np.log(sum(np.exp(row))) - row @ gold for row, gold in zip(logits.numpy(), target.numpy()))
+    value = build_objective(resolve({"objective": "cross_entropy"}), ALONE, row_count=100)(
+        logits, target
+    )
+    expected = sum(
+        np.log(sum(np.exp(row))) - row @ gold for row, gold in zip(logits.numpy(), target.numpy())
+    )
     assert value.item() == pytest.approx(expected, rel=1e-10)
 
 
 def test_loss_for_one_label_refuses_several_and_names_those_that_fit():
-    with pytest.raises(SettingsError, match=r"cross_entropy does not fit .*any number of labels.*: .*bce.*zlpr"):
+    with pytest.raises(
+        SettingsError, match=r"cross_entropy does not fit .*any number of labels.*: .*bce.*zlpr"
+    ):
         build_objective(resolve({"objective": "cross_entropy"}), SPACE, row_count=100)
 
 
@@ -166,14 +209,18 @@ def test_mask_without_groups_is_refused():
 
 def test_an_element_mask_is_refused_where_labels_come_in_chunks():
     given = {"objective": "maskloss-elem", "head": {"name": "document", "chunk": 8}}
-    with pytest.raises(SettingsError, match=r"mask elements looks at all labels .* with head.chunk take none"):
+    with pytest.raises(
+        SettingsError, match=r"mask elements looks at all labels .* with head.chunk take none"
+    ):
         build_objective(resolve(given), SPACE, row_count=100)
 
 
 def test_batchwise_loss_refuses_accumulation(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(BinaryCrossEntropyLoss, "batchwise", True)
     with pytest.raises(SettingsError, match=re.escape("fit.accumulate must be 1")):
-        build_objective(resolve({"objective": "bce", "fit": {"accumulate": 2}}), SPACE, row_count=100)
+        build_objective(
+            resolve({"objective": "bce", "fit": {"accumulate": 2}}), SPACE, row_count=100
+        )
     build_objective(resolve({"objective": "bce"}), SPACE, row_count=100)
 
 
@@ -195,7 +242,9 @@ def test_gradient_reaches_the_logits():
 
 @pytest.mark.parametrize("weights", ["none", "inverse", "array"])
 def test_the_objective_of_logits_that_are_never_made(weights: str):
-    objective = build_objective(resolve({"objective": "cross_entropy", "weights": weights}), ALONE, row_count=6)
+    objective = build_objective(
+        resolve({"objective": "cross_entropy", "weights": weights}), ALONE, row_count=6
+    )
     generator = torch.Generator().manual_seed(1)
     hidden, matrix = torch.randn(4, 2, generator=generator), torch.randn(3, 2, generator=generator)
     bias, factor = torch.randn(3, generator=generator), torch.tensor([1.0, 0.5, 2.0, 0.0])
@@ -207,13 +256,19 @@ def test_the_objective_of_logits_that_are_never_made(weights: str):
 
 def soft_batch() -> tuple[Tensor, Tensor, Tensor]:
     logits, target = batch()
-    return logits, target, torch.rand(target.shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    return (
+        logits,
+        target,
+        torch.rand(target.shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64),
+    )
 
 
 def objective_of(space: LabelSpace = SPACE, **given: object) -> Objective:
     """One whose targets give soft labels; those of the test are handed in."""
     return build_objective(
-        resolve({"targets": "smooth", **given}, "one" if space.exclusive else "many"), space, row_count=9
+        resolve({"targets": "smooth", **given}, "one" if space.exclusive else "many"),
+        space,
+        row_count=9,
     )
 
 
@@ -239,7 +294,9 @@ def test_a_head_of_their_own_is_held_to_soft_labels():
     logits, target, soft = soft_batch()
     objective = objective_of(objective="bce", soft={"role": "auxiliary", "heads": 2})
     found = objective(logits, target, soft=soft, soft_logits=-logits)
-    close(found, (bce(logits, target).sum() + (soft - (-logits).sigmoid()).square().mean(1).sum()) / 8)
+    close(
+        found, (bce(logits, target).sum() + (soft - (-logits).sigmoid()).square().mean(1).sum()) / 8
+    )
 
 
 @pytest.mark.parametrize("role", ["replace", "auxiliary"])
@@ -266,16 +323,25 @@ def test_masks_go_by_the_labels_not_by_soft_ones(role):
 
 def test_soft_labels_under_a_softmax_are_those_of_the_paper():
     logits = torch.tensor([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]], dtype=torch.float64).log()
-    hard, soft = torch.eye(3).double()[[0, 2]], torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]], dtype=torch.float64)
+    hard, soft = (
+        torch.eye(3).double()[[0, 2]],
+        torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]], dtype=torch.float64),
+    )
     objective = objective_of(ALONE, objective="ls-classic")
-    close(objective(logits, hard, soft=soft) / 2, torch.tensor(0.0803936880716388, dtype=torch.float64))
+    close(
+        objective(logits, hard, soft=soft) / 2,
+        torch.tensor(0.0803936880716388, dtype=torch.float64),
+    )
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({"objective": "lsep"}, "lsep takes no soft labels; take a loss that does: .*bce"),
-        ({"objective": "lsep", "soft": {"role": "auxiliary"}}, "lsep's logits give no probabilities"),
+        (
+            {"objective": "lsep", "soft": {"role": "auxiliary"}},
+            "lsep's logits give no probabilities",
+        ),
         ({"soft": {"heads": 2}}, "soft.heads must be 1, or 2 with soft.role=auxiliary, got 2"),
         ({"soft": {"heads": 3, "role": "auxiliary"}}, "got 3"),
         ({"encoder": "cnn", "head": {"name": "document", "chunk": 8}}, "with head.chunk take hard"),

@@ -1,4 +1,6 @@
-"""The objective of tokens: a plain loop over those that have a tag, whatever pads and surrounds them."""
+"""The objective of tokens: a plain loop over those that have a tag, whatever pads and surrounds
+them.
+"""
 
 import math
 
@@ -21,14 +23,22 @@ def objective_of(name: str, **given: object) -> Objective:
 
 
 def batch(width: int = 7, *, seed: int = 0) -> tuple[Tensor, Tensor]:
-    """Logits (B, T, L) of noise, padding included, and tags (B, T); the second position of row 0 has none."""
+    """Logits (B, T, L) of noise, padding included, and tags (B, T); the second position of row 0
+    has none.
+    """
     generator = torch.Generator().manual_seed(seed)
-    logits = torch.randn(len(LENGTHS), max(LENGTHS), len(NAMES), generator=generator, dtype=torch.float64)
+    logits = torch.randn(
+        len(LENGTHS), max(LENGTHS), len(NAMES), generator=generator, dtype=torch.float64
+    )
     tags = torch.randint(0, len(NAMES), (len(LENGTHS), max(LENGTHS)), generator=generator)
     tags[torch.arange(max(LENGTHS)) >= torch.tensor(LENGTHS)[:, None]] = -1
     tags[0, 1] = -1
-    noise = 30 * torch.randn(len(LENGTHS), width - max(LENGTHS), len(NAMES), generator=generator, dtype=torch.float64)
-    return torch.cat([logits, noise], 1), torch.nn.functional.pad(tags, (0, width - max(LENGTHS)), value=-1)
+    noise = 30 * torch.randn(
+        len(LENGTHS), width - max(LENGTHS), len(NAMES), generator=generator, dtype=torch.float64
+    )
+    return torch.cat([logits, noise], 1), torch.nn.functional.pad(
+        tags, (0, width - max(LENGTHS)), value=-1
+    )
 
 
 def tokens_of(logits: Tensor, tags: Tensor) -> list[tuple[int, list[float], int]]:
@@ -48,12 +58,16 @@ def cross_entropy(chances: list[float], tag: int) -> float:
 def pbp(chances: list[float], tag: int) -> float:
     """BAT eq. 6: the label that was predicted wrongly is pushed down, too."""
     predicted = chances.index(max(chances))
-    return cross_entropy(chances, tag) - (math.log(1 - chances[predicted]) if predicted != tag else 0.0)
+    return cross_entropy(chances, tag) - (
+        math.log(1 - chances[predicted]) if predicted != tag else 0.0
+    )
 
 
 def cecl(chances: list[float], tag: int) -> float:
     """BAT eq. 5: every other label is pushed down."""
-    return cross_entropy(chances, tag) - sum(math.log(1 - p) for k, p in enumerate(chances) if k != tag)
+    return cross_entropy(chances, tag) - sum(
+        math.log(1 - p) for k, p in enumerate(chances) if k != tag
+    )
 
 
 REFERENCES = {"cross_entropy": cross_entropy, "pbp": pbp, "cecl": cecl}
@@ -80,7 +94,11 @@ def test_dice_of_a_batch_counts_its_tokens_alone(weighted):
     found, kept = objective_of("batch_dice").of_tokens(logits, tags, weight=weight), []
     for row, places in enumerate(tags.tolist()):
         own = 1.0 if weight is None else weight[row].item()
-        kept += [(own, torch.sigmoid(logits[row, t]).tolist(), tag) for t, tag in enumerate(places) if tag >= 0]
+        kept += [
+            (own, torch.sigmoid(logits[row, t]).tolist(), tag)
+            for t, tag in enumerate(places)
+            if tag >= 0
+        ]
     total = 0.0
     for label in range(len(NAMES)):
         hits = sum(w * p[label] for w, p, tag in kept if tag == label)
@@ -93,7 +111,11 @@ def test_dice_of_a_batch_counts_its_tokens_alone(weighted):
 def losses_of_tags() -> list[str]:
     from tagwright import registry
 
-    return [name for name in registry.names("losses") if "tokens" in registry.find("losses", name).factory.tasks]
+    return [
+        name
+        for name in registry.names("losses")
+        if "tokens" in registry.find("losses", name).factory.tasks
+    ]
 
 
 @pytest.mark.parametrize("name", losses_of_tags())
@@ -118,15 +140,23 @@ def test_any_order_of_rows_and_any_padding_give_the_same(name):
     logits, tags = batch(7)
     order = torch.tensor([3, 1, 0, 2])
     expected = objective_of(name).of_tokens(logits, tags).item()
-    assert objective_of(name).of_tokens(logits[order], tags[order]).item() == pytest.approx(expected, rel=1e-10)
-    assert objective_of(name).of_tokens(logits[:, :5], tags[:, :5]).item() == pytest.approx(expected, rel=1e-10)
+    assert objective_of(name).of_tokens(logits[order], tags[order]).item() == pytest.approx(
+        expected, rel=1e-10
+    )
+    assert objective_of(name).of_tokens(logits[:, :5], tags[:, :5]).item() == pytest.approx(
+        expected, rel=1e-10
+    )
 
 
-@pytest.mark.parametrize("name", [n for n in losses_of_tags() if n not in ("batch_dice", "sigmoid_f1")])
+@pytest.mark.parametrize(
+    "name", [n for n in losses_of_tags() if n not in ("batch_dice", "sigmoid_f1")]
+)
 def test_parts_of_a_batch_add_up(name):
     logits, tags = batch()
     whole = objective_of(name).of_tokens(logits, tags)
-    registry = [objective_of(name).of_tokens(logits[cut], tags[cut]) for cut in (slice(0, 1), slice(1, 4))]
+    registry = [
+        objective_of(name).of_tokens(logits[cut], tags[cut]) for cut in (slice(0, 1), slice(1, 4))
+    ]
     assert whole.item() == pytest.approx(sum(part.item() for part in registry), rel=1e-10)
 
 
@@ -142,7 +172,10 @@ def test_a_batch_without_a_token_costs_nothing(name):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"objective": "zlpr"}, "zlpr does not fit texts with a tag for each token; losses that do: .*cecl"),
+        (
+            {"objective": "zlpr"},
+            "zlpr does not fit texts with a tag for each token; losses that do: .*cecl",
+        ),
         ({"targets": {"name": "smooth"}}, "soft labels and masks are for labels of whole texts"),
         ({"mask": {"name": "groups"}}, "soft labels and masks are for labels of whole texts"),
         ({"objective": "batch_dice", "fit": {"accumulate": 2}}, "fit.accumulate must be 1"),

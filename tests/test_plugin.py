@@ -1,4 +1,6 @@
-"""A package that adds parts (tests/plugin), installed, and used by the commands in processes of their own."""
+"""A package that adds parts (tests/plugin), installed, and used by the commands in processes of
+their own.
+"""
 
 import json
 import os
@@ -22,17 +24,47 @@ NAMES = {
     "metrics": "cardinality",
 }
 ALLOW = "--allow-plugins"
-WORDS = {"city": ["paris", "rome", "oslo"], "fruit": ["apple", "pear", "plum"], "tool": ["hammer", "saw", "drill"]}
-TINY = ["--encoder", "mean_words", "--set", "encoder.width=8", "--set", "fit.epochs=2", "--device", "cpu"]
+WORDS = {
+    "city": ["paris", "rome", "oslo"],
+    "fruit": ["apple", "pear", "plum"],
+    "tool": ["hammer", "saw", "drill"],
+}
+TINY = [
+    "--encoder",
+    "mean_words",
+    "--set",
+    "encoder.width=8",
+    "--set",
+    "fit.epochs=2",
+    "--device",
+    "cpu",
+]
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder on whose path the package is, with its entry points; the environment of the tests stays as it is."""
+    """A folder on whose path the package is, with its entry points; the environment of the tests
+    stays as it is.
+    """
     made = tmp_path_factory.mktemp("plugin")
     shutil.copytree(HERE / "plugin", made / "source")  # a build leaves files in its folder
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(made / "site"), str(made / "source")]
+    options = [
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--disable-pip-version-check",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        *options,
+        "--target",
+        str(made / "site"),
+        str(made / "source"),
+    ]
     subprocess.run(command, check=True)
     return made / "site"
 
@@ -45,7 +77,9 @@ def run(installed: Path):
 
     def called(*arguments: object, cwd: Path = HERE.parent) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, cwd=cwd, check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
@@ -67,7 +101,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(run, data: Path) -> Path:
-    """A model folder of a loss, an encoder and a decision of the package, and its outcome beside it."""
+    """A model folder of a loss, an encoder and a decision of the package, and its outcome beside
+    it.
+    """
     folder = data.parent
     options = ["--objective", "absolute_error", "--decide", "one_level", "--json"]
     done = run("-m", "tagwright", "fit", "rows.psv", "--out", "m", *TINY, *options, cwd=folder)
@@ -93,7 +129,11 @@ def test_importing_tagwright_imports_nothing_of_it(run):
 
 def test_its_parts_keep_the_contracts(run):
     kinds = ("decisions", "encoders", "loss_modules", "metrics", "readers")
-    chosen = [*(f"tests/contract/test_{kind}.py" for kind in kinds), "-k", " or ".join(NAMES.values())]
+    chosen = [
+        *(f"tests/contract/test_{kind}.py" for kind in kinds),
+        "-k",
+        " or ".join(NAMES.values()),
+    ]
     command = ["-m", "pytest", "-p", "no:cacheprovider", *chosen]
     listed = run(*command, "--collect-only").stdout
     assert all(name in listed for name in NAMES.values())
@@ -105,15 +145,19 @@ def test_fit_makes_a_model_of_its_parts(model: Path):
     assert outcome["metrics"]["cardinality_error"] >= 0
     decision = json.loads((model / "heads" / "main" / "decision.json").read_text(encoding="utf-8"))
     assert decision["rule"] == "one_level"
-    assert f"Every label whose probability is above {decision['level']:.2f}." in (model / "README.md").read_text(
-        "utf-8"
+    assert f"Every label whose probability is above {decision['level']:.2f}." in (
+        model / "README.md"
+    ).read_text("utf-8")
+    assert "labels too many or too few" in (model.parent / "m.run" / "report.html").read_text(
+        encoding="utf-8"
     )
-    assert "labels too many or too few" in (model.parent / "m.run" / "report.html").read_text(encoding="utf-8")
 
 
 def test_score_and_tag_read_the_model_and_the_data(run, model: Path):
     folder = model.parent
-    scored = json.loads(run("-m", "tagwright", "score", "m", "rows.psv", "--json", ALLOW, cwd=folder).stdout)
+    scored = json.loads(
+        run("-m", "tagwright", "score", "m", "rows.psv", "--json", ALLOW, cwd=folder).stdout
+    )
     assert scored["metrics"].keys() >= {"cardinality_error", "mean_cardinality", "micro_f1"}
     run("-m", "tagwright", "tag", "m", "rows.psv", "--out", "tags.csv", ALLOW, cwd=folder)
     assert len((folder / "tags.csv").read_text(encoding="utf-8").splitlines()) == 121
@@ -123,15 +167,29 @@ def test_decide_fits_its_decision_anew(run, model: Path):
     folder = model.parent
     shutil.copytree(model, folder / "again")
     options = ["--rule", "one_level", "--set", "levels=3", "--json", ALLOW]
-    found = json.loads(run("-m", "tagwright", "decide", "again", "rows.psv", *options, cwd=folder).stdout)
+    found = json.loads(
+        run("-m", "tagwright", "decide", "again", "rows.psv", *options, cwd=folder).stdout
+    )
     assert found["rule"] == "one_level"
-    decision = json.loads((folder / "again" / "heads" / "main" / "decision.json").read_text(encoding="utf-8"))
+    decision = json.loads(
+        (folder / "again" / "heads" / "main" / "decision.json").read_text(encoding="utf-8")
+    )
     assert decision["level"] in (0.25, 0.5, 0.75)
 
 
 def test_compare_compares_its_loss(run, data: Path):
-    options = ["--objectives", "absolute_error,bce", "--seeds", "1", "--set", "decide=one_level", "--json"]
-    done = run("-m", "tagwright", "compare", "rows.psv", "--out", "c", *TINY, *options, cwd=data.parent)
+    options = [
+        "--objectives",
+        "absolute_error,bce",
+        "--seeds",
+        "1",
+        "--set",
+        "decide=one_level",
+        "--json",
+    ]
+    done = run(
+        "-m", "tagwright", "compare", "rows.psv", "--out", "c", *TINY, *options, cwd=data.parent
+    )
     assert set(json.loads(done.stdout)["objectives"]) == {"absolute_error", "bce"}
 
 
@@ -140,18 +198,27 @@ def refused(*arguments: object, installed: Path | None, cwd: Path) -> str:
     paths = [str(SOURCE), *([] if installed is None else [str(installed)])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd=cwd, check=False
+    )
     assert done.returncode == 2, done.stdout + done.stderr
     return done.stderr
 
 
 def test_a_model_of_a_package_that_is_gone_names_the_package(model: Path):
     said = refused("-m", "tagwright", "score", "m", "rows.csv", installed=None, cwd=model.parent)
-    assert "m needs the encoder 'mean_words' of the package tagwright-extra, which is not installed" in said
+    assert (
+        "m needs the encoder 'mean_words' of the package tagwright-extra, which is not installed"
+        in said
+    )
 
 
-def test_a_model_of_another_package_is_loaded_only_where_that_is_allowed(installed: Path, model: Path):
-    """Loading runs the package's code, so a folder from elsewhere must not choose it. Nothing of it is imported."""
+def test_a_model_of_another_package_is_loaded_only_where_that_is_allowed(
+    installed: Path, model: Path
+):
+    """Loading runs the package's code, so a folder from elsewhere must not choose it. Nothing of it
+    is imported.
+    """
     code = (
         "import sys\nfrom tagwright import load\nfrom tagwright.errors import ModelError\n"
         "try:\n    load('m')\nexcept ModelError as error:\n    print(error, file=sys.stderr)\n"

@@ -15,12 +15,19 @@ def test_same_question_has_the_same_answer():
 
 def test_another_process_has_the_same_answer():
     code = "from tagwright.randomness import seed_of; print(seed_of(3, 'order', 7))"
-    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
     assert int(result.stdout) == seed_of(3, "order", 7)
 
 
 def test_seed_purpose_and_step_each_matter():
-    asked = [(seed, purpose, step) for seed in range(20) for purpose in ("mask", "order", "drop") for step in range(40)]
+    asked = [
+        (seed, purpose, step)
+        for seed in range(20)
+        for purpose in ("mask", "order", "drop")
+        for step in range(40)
+    ]
     assert len({seed_of(*question) for question in asked}) == len(asked)
 
 

@@ -34,7 +34,9 @@ def extended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Makes packages with entry points, found for the length of a test: `installed("tape", group={name: value}, …)`."""
+    """Makes packages with entry points, found for the length of a test: `installed("tape",
+    group={name: value}, …)`.
+    """
     monkeypatch.syspath_prepend(str(tmp_path))
     made: list[str] = []
 
@@ -43,9 +45,12 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         (tmp_path / f"{package}.py").write_text(source, encoding="utf-8")
         about = tmp_path / f"{package}-1.0.dist-info"
         about.mkdir()
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+        (about / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8"
+        )
         lines = [
-            f"[tagwright.{kind}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
+            f"[tagwright.{kind}]\n"
+            + "".join(f"{name} = {value}\n" for name, value in points.items())
             for kind, points in groups.items()
         ]
         (about / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
@@ -85,7 +90,8 @@ def test_every_part_can_be_made_and_says_what_it_is(kind: str, name: str):
     part = registry.find(kind, name)
     assert (part.kind, part.name) == (kind, name)
     assert callable(part.factory)
-    assert part.summary == (import_module(f"{registry.package_of(kind)}.{name}").__doc__ or "").splitlines()[0].strip()
+    doc = import_module(f"{registry.package_of(kind)}.{name}").__doc__ or ""
+    assert part.summary.split() == doc.partition("\n\n")[0].split()
     assert part.summary
 
 
@@ -101,12 +107,15 @@ def test_first_losses_are_found_by_the_names_of_their_files():
 
 def test_new_file_is_a_new_part_with_no_other_edit(extended: Path):
     source = (
-        '"""Half the rate.\n\nMore words."""\nfrom tagwright.training.schedules import schedule\n\n\n@schedule()\n'
-        "def halving(step_count, *, share=0.5):\n    return lambda step: share\n\n\nPART = halving\n"
+        '"""Half the rate.\n\nMore words."""\nfrom tagwright.training.schedules import'
+        " schedule\n\n\n@schedule()\ndef halving(step_count, *, share=0.5):\n    return lambda"
+        " step: share\n\n\nPART = halving\n"
     )
     (extended / "halving.py").write_text(source, encoding="utf-8")
     (extended / "_private.py").write_text(source, encoding="utf-8")
-    (extended / "nothing.py").write_text('"""Names no part."""\ndef nothing(): ...\n', encoding="utf-8")
+    (extended / "nothing.py").write_text(
+        '"""Names no part."""\ndef nothing(): ...\n', encoding="utf-8"
+    )
     registry.refresh()
     assert set(registry.names("schedules")) >= {"halving", "linear"}
     assert not {"_private", "nothing"} & set(registry.names("schedules"))
@@ -116,7 +125,9 @@ def test_new_file_is_a_new_part_with_no_other_edit(extended: Path):
 
 
 def test_unknown_part_is_met_with_the_nearest():
-    with pytest.raises(SettingsError, match=r"unknown loss 'zlprr'; did you mean 'zlpr'\?.*bce, .*cross_entropy"):
+    with pytest.raises(
+        SettingsError, match=r"unknown loss 'zlprr'; did you mean 'zlpr'\?.*bce, .*cross_entropy"
+    ):
         registry.find("losses", "zlprr")
 
 
@@ -135,22 +146,32 @@ def test_facts_reach_only_the_part_that_asks():
     mask = registry.build("masks", "groups", {"plain_share": 0.0}, label_names=names)
     assert isinstance(mask, GroupMask)
     assert mask.plain_share == 0.0
-    assert isinstance(registry.build("losses", "zlpr", {"threshold": 1.0}, label_counts=[1], row_count=2), ZLPRLoss)
+    assert isinstance(
+        registry.build("losses", "zlpr", {"threshold": 1.0}, label_counts=[1], row_count=2),
+        ZLPRLoss,
+    )
 
 
 def test_a_fact_that_the_kind_does_not_declare_is_refused():
-    with pytest.raises(TypeError, match=r"a schedule is told nothing of 'step_coumt'; did you mean 'step_count'\?"):
+    with pytest.raises(
+        TypeError, match=r"a schedule is told nothing of 'step_coumt'; did you mean 'step_count'\?"
+    ):
         registry.build("schedules", "linear", {}, step_coumt=4)
     with pytest.raises(TypeError, match="a loss is told nothing of 'label_names'"):
         registry.build("losses", "zlpr", {}, label_names=("a", "b"))
 
 
-@pytest.mark.parametrize("asked", ["step_count, widht", "step_count, widht=None", "step_count, *, widht"])
+@pytest.mark.parametrize(
+    "asked", ["step_count, widht", "step_count, widht=None", "step_count, *, widht"]
+)
 def test_a_part_that_misspells_a_fact_is_refused_wherever_it_is_used(extended: Path, asked: str):
     source = DECORATED + f"def halving({asked}):\n    return lambda step: 0.5\n\n\nPART = halving\n"
     (extended / "halving.py").write_text(source, encoding="utf-8")
     registry.refresh()
-    said = r"schedule 'halving' asks for 'widht', which it is not told; did you mean 'width'\? There are: step_count"
+    said = (
+        r"schedule 'halving' asks for 'widht', which it is not told; did you mean 'width'\? There"
+        r" are: step_count"
+    )
     with pytest.raises(SettingsError, match=said):
         registry.build("schedules", "halving", {}, step_count=4, width=3)
     with pytest.raises(SettingsError, match=said):
@@ -158,7 +179,10 @@ def test_a_part_that_misspells_a_fact_is_refused_wherever_it_is_used(extended: P
 
 
 def test_an_optional_fact_is_given_where_it_is_known(extended: Path):
-    source = DECORATED + "def halving(step_count, width=7):\n    return lambda step: width\n\n\nPART = halving\n"
+    source = (
+        DECORATED
+        + "def halving(step_count, width=7):\n    return lambda step: width\n\n\nPART = halving\n"
+    )
     (extended / "halving.py").write_text(source, encoding="utf-8")
     registry.refresh()
     assert registry.build("schedules", "halving", {}, step_count=4)(0) == 7
@@ -172,7 +196,9 @@ def test_fact_is_not_a_setting():
 
 
 def test_misspelt_setting_is_met_with_the_nearest():
-    with pytest.raises(SettingsError, match=r"unknown setting of groups 'plain_shere'; did you mean 'plain_share'"):
+    with pytest.raises(
+        SettingsError, match=r"unknown setting of groups 'plain_shere'; did you mean 'plain_share'"
+    ):
         registry.build("masks", "groups", {"plain_shere": 0.1}, label_names=("a", "b"))
 
 
@@ -221,11 +247,15 @@ def test_another_package_adds_parts(installed: Callable[..., None], value: str):
     assert (part.package, part.settings) == ("tape", {"share": 0.5})
     assert part.summary.startswith("Half the rate")
     assert registry.build("schedules", "halving", {"share": 0.25}, step_count=4)(0) == 0.25
-    assert resolve({"schedule": {"name": "halving", "share": 0.1}}).schedule.options == {"share": 0.1}
+    assert resolve({"schedule": {"name": "halving", "share": 0.1}}).schedule.options == {
+        "share": 0.1
+    }
 
 
 def test_the_programs_own_parts_belong_to_no_other_package():
-    assert {part.package for kind in registry.KINDS for part in registry.usable(kind)} == {"tagwright"}
+    assert {part.package for kind in registry.KINDS for part in registry.usable(kind)} == {
+        "tagwright"
+    }
     assert registry.third_party("losses", "bce") is None
     assert registry.third_party("losses", "no_such_loss") is None
 
@@ -233,21 +263,34 @@ def test_the_programs_own_parts_belong_to_no_other_package():
 def test_a_name_that_two_packages_claim_is_refused_with_both(installed: Callable[..., None]):
     installed("tape", HALVING, schedules={"linear": "tape:halving", "halving": "tape:halving"})
     installed("reel", HALVING, schedules={"halving": "reel:halving"})
-    with pytest.raises(SettingsError, match="more than one schedule 'linear': of the packages tagwright and tape"):
+    with pytest.raises(
+        SettingsError, match="more than one schedule 'linear': of the packages tagwright and tape"
+    ):
         registry.find("schedules", "linear")
-    with pytest.raises(SettingsError, match=r"more than one schedule 'halving': .*(tape and reel|reel and tape)"):
+    with pytest.raises(
+        SettingsError, match=r"more than one schedule 'halving': .*(tape and reel|reel and tape)"
+    ):
         registry.find("schedules", "halving")
-    assert registry.build("schedules", "cosine", {}, step_count=4)(0) > 0  # the others are as they were
+    # the others are as they were
+    assert registry.build("schedules", "cosine", {}, step_count=4)(0) > 0
     assert set(registry.broken("schedules")) == {"linear", "halving"}
 
 
 @pytest.mark.parametrize(
     ("source", "value", "said"),
     [
-        ("import no_such_module", "tape:halving", "cannot be imported.*ModuleNotFoundError.*no_such_module"),
+        (
+            "import no_such_module",
+            "tape:halving",
+            "cannot be imported.*ModuleNotFoundError.*no_such_module",
+        ),
         (HALVING, "tape:halvign", "cannot be imported.*AttributeError"),
         (HALVING, "tape", "neither a part nor a module with PART"),
-        (HALVING.replace("step_count", "count"), "tape:halving", "asks for 'count'.*did you mean 'step_count'"),
+        (
+            HALVING.replace("step_count", "count"),
+            "tape:halving",
+            "asks for 'count'.*did you mean 'step_count'",
+        ),
         ("1 / 0", "tape", "cannot be imported.*ZeroDivisionError"),
     ],
 )
@@ -263,11 +306,17 @@ def test_a_broken_part_is_an_error_only_where_it_is_used(
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("losses", "lm-mtc"), ("losses", "cloze"), ("regularizers", "fit"), ("masks", "none")]
+    ("kind", "name"),
+    [("losses", "lm-mtc"), ("losses", "cloze"), ("regularizers", "fit"), ("masks", "none")],
 )
-def test_a_name_with_another_meaning_is_no_name_of_a_part(installed: Callable[..., None], kind: str, name: str):
+def test_a_name_with_another_meaning_is_no_name_of_a_part(
+    installed: Callable[..., None], kind: str, name: str
+):
     installed("tape", HALVING, **{kind: {name: "tape:halving"}})
-    with pytest.raises(SettingsError, match=f"the package tape calls a .* '{name}', which cannot be the name of one"):
+    with pytest.raises(
+        SettingsError,
+        match=f"the package tape calls a .* '{name}', which cannot be the name of one",
+    ):
         registry.find(kind, name)
 
 

@@ -10,10 +10,15 @@ CAMPAIGN = Path(__file__).parents[1] / "benchmarks/reliability.py"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["kills", "signals", "disk", "pairs", "loads", "flips", "folders", "files"])
+@pytest.mark.parametrize(
+    "part", ["kills", "signals", "disk", "pairs", "loads", "flips", "folders", "files"]
+)
 def test_hostile_use_loses_nothing(part):
     ran = subprocess.run(
-        [sys.executable, str(CAMPAIGN), "--short", "--only", part], capture_output=True, text=True, timeout=600
+        [sys.executable, str(CAMPAIGN), "--short", "--only", part],
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert f"| {part} |" in ran.stdout

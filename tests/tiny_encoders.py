@@ -1,4 +1,6 @@
-"""Tiny random encoders of every family, with tokenizers, as folders: what a hub would give, without one."""
+"""Tiny random encoders of every family, with tokenizers, as folders: what a hub would give, without
+one.
+"""
 
 import importlib.util
 import string
@@ -41,7 +43,12 @@ WORDS = [
     "bread",
     "camping",
 ]
-SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
+SMALL = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+}
 LONGEST = 40
 # family -> id of padding, settings of its config beyond the small ones
 FAMILIES = {
@@ -50,7 +57,16 @@ FAMILIES = {
     "xlm-roberta": (1, {"max_position_embeddings": LONGEST + 2, "type_vocab_size": 1}),
     "mpnet": (1, {"max_position_embeddings": LONGEST + 2}),
     "electra": (0, {"max_position_embeddings": LONGEST, "embedding_size": 8}),
-    "distilbert": (0, {"max_position_embeddings": LONGEST, "dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 24}),
+    "distilbert": (
+        0,
+        {
+            "max_position_embeddings": LONGEST,
+            "dim": 16,
+            "n_layers": 2,
+            "n_heads": 2,
+            "hidden_dim": 24,
+        },
+    ),
     "albert": (0, {"max_position_embeddings": LONGEST, "embedding_size": 8}),
     "deberta-v2": (
         0,
@@ -65,7 +81,10 @@ FAMILIES = {
             "type_vocab_size": 0,
         },
     ),
-    "modernbert": (3, {"max_position_embeddings": LONGEST, "local_attention": 8, "global_attn_every_n_layers": 2}),
+    "modernbert": (
+        3,
+        {"max_position_embeddings": LONGEST, "local_attention": 8, "global_attn_every_n_layers": 2},
+    ),
 }
 installed = importlib.util.find_spec("transformers") is not None
 
@@ -75,12 +94,18 @@ def vocabulary(padding: int) -> dict[str, int]:
     special = ["[CLS]", "[SEP]", "[UNK]", "[MASK]"]
     special.insert(padding, "[PAD]")
     letters = [*string.ascii_lowercase, *string.digits, ".", ","]
-    pieces = list(dict.fromkeys([*special, *WORDS, *letters, *(f"##{letter}" for letter in letters)]))
+    pieces = list(
+        dict.fromkeys([*special, *WORDS, *letters, *(f"##{letter}" for letter in letters)])
+    )
     return {piece: number for number, piece in enumerate(pieces)}
 
 
-def write_encoder(folder: Path, family: str = "bert", *, masked: bool = False, **more: object) -> Path:
-    """Random weights (seed 0), config and tokenizer of a family; `masked` with the head of masked-language models."""
+def write_encoder(
+    folder: Path, family: str = "bert", *, masked: bool = False, **more: object
+) -> Path:
+    """Random weights (seed 0), config and tokenizer of a family; `masked` with the head of
+    masked-language models.
+    """
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedTokenizerFast
@@ -93,14 +118,24 @@ def write_encoder(folder: Path, family: str = "bert", *, masked: bool = False, *
     ends = [("[CLS]", known["[CLS]"]), ("[SEP]", known["[SEP]"])]
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
     names = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]"}
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, mask_token="[MASK]", **names).save_pretrained(folder)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, mask_token="[MASK]", **names
+    ).save_pretrained(folder)
     sizes = {} if family == "distilbert" else SMALL
-    tokens = {"pad_token_id": padding, "cls_token_id": known["[CLS]"], "sep_token_id": known["[SEP]"]}
-    config = AutoConfig.for_model(family, **{"vocab_size": len(known), **sizes, **tokens, **own, **more})
+    tokens = {
+        "pad_token_id": padding,
+        "cls_token_id": known["[CLS]"],
+        "sep_token_id": known["[SEP]"],
+    }
+    config = AutoConfig.for_model(
+        family, **{"vocab_size": len(known), **sizes, **tokens, **own, **more}
+    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = (AutoModelForMaskedLM if masked else AutoModel).from_config(config)
-        for parameter in model.parameters():  # far from the tiny start, so that a mistake is a large one
+        for (
+            parameter
+        ) in model.parameters():  # far from the tiny start, so that a mistake is a large one
             parameter.data.add_(torch.randn_like(parameter), alpha=0.2)
         model.save_pretrained(folder)
     return folder

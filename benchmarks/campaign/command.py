@@ -1,4 +1,6 @@
-"""Runs the command line as a user would, with a clock, a memory gauge and, if asked, a signal on the way."""
+"""Runs the command line as a user would, with a clock, a memory gauge and, if asked, a signal on
+the way.
+"""
 
 import os
 import signal
@@ -83,7 +85,15 @@ class Started:
         for path in (self.out, self.err):
             path.unlink()
         seconds = time.monotonic() - self.began
-        return Ran(args=self.args, code=code, out=said[0], err=said[1], seconds=seconds, peak=peak, hung=hung)
+        return Ran(
+            args=self.args,
+            code=code,
+            out=said[0],
+            err=said[1],
+            seconds=seconds,
+            peak=peak,
+            hung=hung,
+        )
 
     def _wait(self, seconds: float) -> tuple[int, int] | None:
         deadline = time.monotonic() + seconds
@@ -102,7 +112,9 @@ def start(
     env: Mapping[str, str] | None = None,
     prepare: Callable[[], None] | None = None,
 ) -> Started:
-    """Start `tagwright ARGS`. What it says goes to files, because a pipe that nobody reads would stop it."""
+    """Start `tagwright ARGS`. What it says goes to files, because a pipe that nobody reads would
+    stop it.
+    """
     words = tuple(map(str, args))
     paths = []
     for _ in range(2):

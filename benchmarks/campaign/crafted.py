@@ -1,4 +1,6 @@
-"""What crafted model folders are made with: a change to a sound folder, after which the manifest is made true again."""
+"""What crafted model folders are made with: a change to a sound folder, after which the manifest is
+made true again.
+"""
 
 import hashlib
 import json
@@ -19,7 +21,9 @@ Change = Callable[[Path], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Crafted:
-    """A folder that somebody has made up. It is `sealed` if its manifest has the digests of what is there."""
+    """A folder that somebody has made up. It is `sealed` if its manifest has the digests of what is
+    there.
+    """
 
     name: str
     change: Change
@@ -34,12 +38,21 @@ class Crafted:
 
 
 def seal(folder: Path, **about: Any) -> None:
-    """Make the manifest true, with what it says `about` the model; files that are no files keep their digest."""
+    """Make the manifest true, with what it says `about` the model; files that are no files keep
+    their digest.
+    """
     path = folder / MANIFEST
     manifest = json.loads(path.read_text(encoding="utf-8"))
-    files = sorted(one for one in folder.rglob("*") if one.is_file() and one not in (path, folder / "README.md"))
+    files = sorted(
+        one
+        for one in folder.rglob("*")
+        if one.is_file() and one not in (path, folder / "README.md")
+    )
     digests = {one.relative_to(folder).as_posix(): _digest(one) for one in files}
-    path.write_text(json.dumps({**manifest, "sha256": {**manifest["sha256"], **digests}, **about}), encoding="utf-8")
+    path.write_text(
+        json.dumps({**manifest, "sha256": {**manifest["sha256"], **digests}, **about}),
+        encoding="utf-8",
+    )
 
 
 def _digest(path: Path) -> str:
@@ -48,12 +61,18 @@ def _digest(path: Path) -> str:
 
 
 def written(path: Path, content: Any) -> None:
-    """Bytes and text as they are, whatever else as JSON, in which infinity is 1e999 and NaN is NaN."""
+    """Bytes and text as they are, whatever else as JSON, in which infinity is 1e999 and NaN is
+    NaN.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:
-        text = content if isinstance(content, str) else json.dumps(content).replace("Infinity", "1e999")
+        text = (
+            content
+            if isinstance(content, str)
+            else json.dumps(content).replace("Infinity", "1e999")
+        )
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
 
 
@@ -131,4 +150,7 @@ def device(path: Path) -> None:
 
 def cases(kind: str, changes: dict[str, Change], *, sealed: bool = True) -> list[Crafted]:
     """Cases of one kind of model, by name."""
-    return [Crafted(name=f"{kind}: {name}", kind=kind, change=one, sealed=sealed) for name, one in changes.items()]
+    return [
+        Crafted(name=f"{kind}: {name}", kind=kind, change=one, sealed=sealed)
+        for name, one in changes.items()
+    ]

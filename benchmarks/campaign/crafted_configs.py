@@ -1,4 +1,6 @@
-"""Crafted model folders whose encoder config asks for code, a hub, or more than the weights have."""
+"""Crafted model folders whose encoder config asks for code, a hub, or more than the weights
+have.
+"""
 
 import json
 
@@ -9,17 +11,42 @@ CODE = f"open(__file__ + '/../../../{CANARY}', 'w').close()\n"
 REMOTE = {"AutoConfig": "modeling.Config", "AutoModel": "modeling.Model"}
 OF_CONFIG: dict[str, Change] = {
     "remote code": all_of(value(CONFIG, "auto_map", to=REMOTE), text("encoder/modeling.py", CODE)),
-    "remote code of a hub": value(CONFIG, "auto_map", to={"AutoModel": "owner/repo--modeling.Model"}),
+    "remote code of a hub": value(
+        CONFIG, "auto_map", to={"AutoModel": "owner/repo--modeling.Model"}
+    ),
     **{
         f"{name} = {to!r:.40}": value(CONFIG, name, to=to)
         for name, values in {
-            "_attn_implementation": ["owner/repo", "kernels-community/flash-attn", "flash_attention_2", "x", 1],
+            "_attn_implementation": [
+                "owner/repo",
+                "kernels-community/flash-attn",
+                "flash_attention_2",
+                "x",
+                1,
+            ],
             "attn_implementation": ["owner/repo", {"": "owner/repo"}],
             "_experts_implementation": ["owner/repo"],
             "torch_dtype": ["x", "os.system", 5, {"a": 1}, "float8_e4m3fn"],
             "dtype": ["x", "bfloat16"],
-            "quantization_config": [{"quant_method": "bitsandbytes", "load_in_8bit": True}, {"quant_method": "x"}, 1],
-            "model_type": ["gpt2", "t5", "clip", "detr", "timm_wrapper", "mamba", "vit", "auto", "../x", None, 1, []],
+            "quantization_config": [
+                {"quant_method": "bitsandbytes", "load_in_8bit": True},
+                {"quant_method": "x"},
+                1,
+            ],
+            "model_type": [
+                "gpt2",
+                "t5",
+                "clip",
+                "detr",
+                "timm_wrapper",
+                "mamba",
+                "vit",
+                "auto",
+                "../x",
+                None,
+                1,
+                [],
+            ],
             "_name_or_path": ["owner/repo", 1],
             "backbone": ["owner/repo"],
             "hidden_act": ["x", ["gelu"], None, "os.system", "gelu_new"],
@@ -54,8 +81,12 @@ OF_CONFIG: dict[str, Change] = {
     "a config of 4 MB": value(CONFIG, "x", to=["x" * 100] * 40_000),
     "a config that is a list": text(CONFIG, []),
     "a config NaN": text(CONFIG, '{"model_type": "bert", "hidden_size": NaN}'),
-    "a tokenizer beside": text("encoder/tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["x.Y", None]}}),
-    "an adapter beside": text("encoder/adapter_config.json", {"base_model_name_or_path": "owner/repo"}),
+    "a tokenizer beside": text(
+        "encoder/tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["x.Y", None]}}
+    ),
+    "an adapter beside": text(
+        "encoder/adapter_config.json", {"base_model_name_or_path": "owner/repo"}
+    ),
 }
 
 CASES = cases("bert", OF_CONFIG)

@@ -7,7 +7,19 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from campaign.crafted import DEEP, HEAD, MANIFEST, Change, about, cases, device, replaced, seal, sparse, text
+from campaign.crafted import (
+    DEEP,
+    HEAD,
+    MANIFEST,
+    Change,
+    about,
+    cases,
+    device,
+    replaced,
+    seal,
+    sparse,
+    text,
+)
 
 NAMES = {
     "an absolute name": "/etc/passwd",
@@ -108,8 +120,12 @@ JSON = {
     "cut": '{"format": 2, "sha256": {',
     "nested lists": "[" * DEEP,
     "nested objects": '{"a":' * DEEP,
-    "nested lists, whole": '{"format": 2, "heads": ["main"], "sha256": ' + "[" * DEEP + "]" * DEEP + "}",
-    "nested inside": '{"format": 2, "heads": ["main"], "sha256": {}, "x": ' + "[" * 900 + "]" * 900 + "}",
+    "nested lists, whole": (
+        '{"format": 2, "heads": ["main"], "sha256": ' + "[" * DEEP + "]" * DEEP + "}"
+    ),
+    "nested inside": (
+        '{"format": 2, "heads": ["main"], "sha256": {}, "x": ' + "[" * 900 + "]" * 900 + "}"
+    ),
     "a list": [],
     "null": "null",
     "a string": '"manifest"',
@@ -120,12 +136,21 @@ JSON = {
     "no digest": {"format": 2, "heads": ["main"], "sha256": {}},
     "nothing of it": {},
     "invalid UTF-8": b'{"format": 2, "sha256": {"\xff": ""}}',
-    "4 MiB of names": {"format": 2, "heads": ["main"], "sha256": {f"tokenizer/{n}": "" for n in range(10**5)}},
+    "4 MiB of names": {
+        "format": 2,
+        "heads": ["main"],
+        "sha256": {f"tokenizer/{n}": "" for n in range(10**5)},
+    },
     "4 MiB of heads": {"format": 2, "heads": [f"h{n}" for n in range(3 * 10**5)], "sha256": {}},
-    "twice the same key": '{"format": 2, "format": 2, "heads": ["main"], "sha256": {}, "sha256": {}}',
+    "twice the same key": (
+        '{"format": 2, "format": 2, "heads": ["main"], "sha256": {}, "sha256": {}}'
+    ),
 }
 ABOUT: dict[str, dict[str, Any]] = {
-    **{f"format {number!r:.20}": {"format": number} for number in (0, 1, 3, -1, 2.0, "2", None, True, [2], 10**30)},
+    **{
+        f"format {number!r:.20}": {"format": number}
+        for number in (0, 1, 3, -1, 2.0, "2", None, True, [2], 10**30)
+    },
     "heads nested": {"heads": [["main"]]},
     "heads with a path": {"heads": ["../heads/main"]},
     "heads with an absolute path": {"heads": ["/etc"]},
@@ -142,18 +167,49 @@ ABOUT: dict[str, dict[str, Any]] = {
 }
 
 CASES = [
-    *cases("cnn", {f"manifest {name}": text(MANIFEST, content) for name, content in JSON.items()}, sealed=False),
-    *cases("cnn", {f"manifest with {name}": about(**values) for name, values in ABOUT.items()}, sealed=False),
-    *cases("cnn", {f"manifest lists {what}": _listed(name) for what, name in NAMES.items()}, sealed=False),
-    *cases("cnn", {f"digests {digest!r:.20}": _digests(digest) for digest in (None, 1, "", [[]], "0")}, sealed=False),
-    *cases("cnn", {f"manifest in {name}": _as(name) for name in ("utf-16", "utf-32", "utf-8-sig")}, sealed=False),
+    *cases(
+        "cnn",
+        {f"manifest {name}": text(MANIFEST, content) for name, content in JSON.items()},
+        sealed=False,
+    ),
+    *cases(
+        "cnn",
+        {f"manifest with {name}": about(**values) for name, values in ABOUT.items()},
+        sealed=False,
+    ),
+    *cases(
+        "cnn",
+        {f"manifest lists {what}": _listed(name) for what, name in NAMES.items()},
+        sealed=False,
+    ),
+    *cases(
+        "cnn",
+        {f"digests {digest!r:.20}": _digests(digest) for digest in (None, 1, "", [[]], "0")},
+        sealed=False,
+    ),
+    *cases(
+        "cnn",
+        {f"manifest in {name}": _as(name) for name in ("utf-16", "utf-32", "utf-8-sig")},
+        sealed=False,
+    ),
     *cases("cnn", _no_file(MANIFEST), sealed=False),
     *cases("cnn", _no_file("inference.json"), sealed=False),
     *cases("cnn", _no_file("model.safetensors"), sealed=False),
     *cases("bow", _no_file("learned.safetensors"), sealed=False),
-    *cases("cnn", {f"{name} is a link to a folder": _linked_folder(name) for name in ("tokenizer", "heads")}),
-    *cases("cnn", {f"without {name}": _without(f"{HEAD}/{name}.json") for name in ("head", "labels")}, sealed=False),
+    *cases(
+        "cnn",
+        {f"{name} is a link to a folder": _linked_folder(name) for name in ("tokenizer", "heads")},
+    ),
+    *cases(
+        "cnn",
+        {f"without {name}": _without(f"{HEAD}/{name}.json") for name in ("head", "labels")},
+        sealed=False,
+    ),
     *cases("tokens", {"as format 1": about(format=1)}, sealed=False),
-    *cases("cnn", {"a file beside that nobody lists": text("setup.py", "raise SystemExit(3)")}, sealed=False),
+    *cases(
+        "cnn",
+        {"a file beside that nobody lists": text("setup.py", "raise SystemExit(3)")},
+        sealed=False,
+    ),
     *cases("cnn", {"an untouched folder": seal}, sealed=False),
 ]

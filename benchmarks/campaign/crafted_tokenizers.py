@@ -1,4 +1,6 @@
-"""Crafted model folders whose tokenizers grow, hang, panic, or give ids that nothing has a vector for."""
+"""Crafted model folders whose tokenizers grow, hang, panic, or give ids that nothing has a vector
+for.
+"""
 
 import json
 from typing import Any
@@ -54,7 +56,13 @@ NORMALIZERS = [
     {"type": "Strip", "strip_left": True, "strip_right": "x"},
     {"type": "unheard"},
     {"type": "ByteLevel"},
-    {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": 1, "lowercase": 1},
+    {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": 1,
+        "lowercase": 1,
+    },
 ]
 PRE_TOKENIZERS = [
     _split("(a+)+$"),
@@ -75,8 +83,14 @@ PRE_TOKENIZERS = [
 
 def _template(*names: str, tokens: dict[str, list[int]] | None = None) -> dict[str, Any]:
     """A post-processor of special tokens around a text, with any ids."""
-    pieces = [{"Sequence": {"id": "A", "type_id": 0}}, *({"SpecialToken": {"id": one, "type_id": 0}} for one in names)]
-    given = {name: {"id": name, "ids": ids, "tokens": ["x"] * len(ids)} for name, ids in (tokens or {}).items()}
+    pieces = [
+        {"Sequence": {"id": "A", "type_id": 0}},
+        *({"SpecialToken": {"id": one, "type_id": 0}} for one in names),
+    ]
+    given = {
+        name: {"id": name, "ids": ids, "tokens": ["x"] * len(ids)}
+        for name, ids in (tokens or {}).items()
+    }
     return {"type": "TemplateProcessing", "single": pieces, "pair": pieces, "special_tokens": given}
 
 
@@ -89,7 +103,13 @@ PROCESSORS = [
     _template("[X]"),
     _template(),
     {"type": "BertProcessing", "sep": ["[SEP]", 10**6], "cls": ["[CLS]", 10**6]},
-    {"type": "RobertaProcessing", "sep": ["x", 10**9], "cls": ["y", 7], "trim_offsets": True, "add_prefix_space": True},
+    {
+        "type": "RobertaProcessing",
+        "sep": ["x", 10**9],
+        "cls": ["y", 7],
+        "trim_offsets": True,
+        "add_prefix_space": True,
+    },
     {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
     {"type": "Sequence", "processors": [_template("[X]", tokens={"[X]": [10**6]})] * 3},
 ]
@@ -104,15 +124,47 @@ MODELS = [
     {"type": "WordLevel", "vocab": WORD_LEVEL, "unk_token": "nothing"},
     {"type": "WordLevel", "vocab": {f"w{n}": n for n in range(2 * 10**5)}, "unk_token": "w0"},
     {"type": "Unigram", "unk_id": 10**6, "vocab": [["a", 0.0]], "byte_fallback": False},
-    {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0.0], ["b", INFINITE]], "byte_fallback": False},
-    {"type": "Unigram", "unk_id": None, "vocab": [[chr(97 + n), 1.0] for n in range(8)], "byte_fallback": False},
+    {
+        "type": "Unigram",
+        "unk_id": 0,
+        "vocab": [["a", 0.0], ["b", INFINITE]],
+        "byte_fallback": False,
+    },
+    {
+        "type": "Unigram",
+        "unk_id": None,
+        "vocab": [[chr(97 + n), 1.0] for n in range(8)],
+        "byte_fallback": False,
+    },
     {"type": "Unigram", "unk_id": 0, "vocab": [], "byte_fallback": True},
-    {"type": "BPE", "vocab": WORD_LEVEL, "merges": [["a", "zzz"]], "dropout": None, "unk_token": "[UNK]"},
+    {
+        "type": "BPE",
+        "vocab": WORD_LEVEL,
+        "merges": [["a", "zzz"]],
+        "dropout": None,
+        "unk_token": "[UNK]",
+    },
     {"type": "BPE", "vocab": WORD_LEVEL, "merges": [], "dropout": 5.0, "unk_token": "[UNK]"},
     {"type": "BPE", "vocab": WORD_LEVEL, "merges": [], "dropout": None, "unk_token": "nothing"},
-    {"type": "BPE", "vocab": WORD_LEVEL, "merges": [], "unk_token": None, "end_of_word_suffix": "x" * 10**5},
-    {"type": "WordPiece", "vocab": WORD_LEVEL, "unk_token": "nothing", "max_input_chars_per_word": 100},
-    {"type": "WordPiece", "vocab": WORD_LEVEL, "unk_token": "[UNK]", "max_input_chars_per_word": 10**9},
+    {
+        "type": "BPE",
+        "vocab": WORD_LEVEL,
+        "merges": [],
+        "unk_token": None,
+        "end_of_word_suffix": "x" * 10**5,
+    },
+    {
+        "type": "WordPiece",
+        "vocab": WORD_LEVEL,
+        "unk_token": "nothing",
+        "max_input_chars_per_word": 100,
+    },
+    {
+        "type": "WordPiece",
+        "vocab": WORD_LEVEL,
+        "unk_token": "[UNK]",
+        "max_input_chars_per_word": 10**9,
+    },
 ]
 ADDED = {"single_word": False, "lstrip": True, "rstrip": True, "normalized": True, "special": True}
 TOKENS = [
@@ -142,8 +194,17 @@ STRANGE: dict[str, Change] = {
 
 
 def _parts(of: str) -> dict[str, Change]:
-    every = (("normalizer", NORMALIZERS), ("pre_tokenizer", PRE_TOKENIZERS), ("post_processor", PROCESSORS))
-    every = (*every, ("model", MODELS), ("added_tokens", TOKENS), ("decoder", [{"type": "unheard"}]))
+    every = (
+        ("normalizer", NORMALIZERS),
+        ("pre_tokenizer", PRE_TOKENIZERS),
+        ("post_processor", PROCESSORS),
+    )
+    every = (
+        *every,
+        ("model", MODELS),
+        ("added_tokens", TOKENS),
+        ("decoder", [{"type": "unheard"}]),
+    )
     return {
         f"{name} {number}: {json.dumps(one):.70}": value(TOKENIZER, name, to=one)
         for name, many in every
@@ -154,7 +215,11 @@ def _parts(of: str) -> dict[str, Change]:
 
 HASHED = {
     name: one
-    for key, values in {"size": [0, 2, 10**12, "x"], "affix": [0, -1, 10**9, 10**30], "unheard": [1]}.items()
+    for key, values in {
+        "size": [0, 2, 10**12, "x"],
+        "affix": [0, -1, 10**9, 10**30],
+        "unheard": [1],
+    }.items()
     for name, one in each(KIND, "settings", key, to=values).items()
 }
 SPELLED = {

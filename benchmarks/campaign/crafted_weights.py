@@ -1,4 +1,6 @@
-"""Crafted model folders whose files of tensors lie, hold other tensors than belong there, or are pickles."""
+"""Crafted model folders whose files of tensors lie, hold other tensors than belong there, or are
+pickles.
+"""
 
 import json
 import pickle
@@ -44,7 +46,9 @@ def _tensor(name: str, to: Any, file: str = WEIGHTS) -> Change:
 def _raw(header: Any, body: bytes = b"", *, size: int | None = None, file: str = WEIGHTS) -> Change:
     """A file made by hand: the size that it claims for its header, the header, the bytes."""
     content = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return text(file, (len(content) if size is None else size).to_bytes(8, "little") + content + body)
+    return text(
+        file, (len(content) if size is None else size).to_bytes(8, "little") + content + body
+    )
 
 
 def _header(edit: Any, file: str = WEIGHTS) -> Change:
@@ -65,7 +69,9 @@ def _entry(**values: Any) -> Change:
 
 
 def _pickled(name: str, form: str) -> Change:
-    """A pickle with a payload, as torch or numpy would write one, by the name of a file that is read."""
+    """A pickle with a payload, as torch or numpy would write one, by the name of a file that is
+    read.
+    """
 
     def change(folder: Path) -> None:
         content = pickle.dumps(Payload(folder.parent / CANARY))
@@ -85,7 +91,9 @@ def _renamed(found: dict[str, Any]) -> dict[str, Any]:
 
 def _all(to: float) -> Change:
     """Every number of the weights is this one: finite, and their products are not."""
-    return _arrays(WEIGHTS, lambda found: {name: np.full_like(array, to) for name, array in found.items()})
+    return _arrays(
+        WEIGHTS, lambda found: {name: np.full_like(array, to) for name, array in found.items()}
+    )
 
 
 def _sparse(file: str, numbers: int, *, more: bool = True) -> Change:
@@ -96,7 +104,9 @@ def _sparse(file: str, numbers: int, *, more: bool = True) -> Change:
         size = int.from_bytes(content[:8], "little")
         header, body = json.loads(content[8 : 8 + size]), content[8 + size :]
         ends = [len(body), len(body) + F32 * numbers]
-        made = json.dumps({**header, "x": {"dtype": "F32", "shape": [numbers], "data_offsets": ends}}).encode()
+        made = json.dumps(
+            {**header, "x": {"dtype": "F32", "shape": [numbers], "data_offsets": ends}}
+        ).encode()
         with (folder / file).open("wb") as written:
             written.write(len(made).to_bytes(8, "little") + made + body)
             written.truncate(8 + len(made) + ends[1])
@@ -118,9 +128,13 @@ LIES: dict[str, Change] = {
     "a header that is nested inside": _raw(b'{"a":' * DEEP),
     "a header that is a list": _raw([ONE]),
     "a header of invalid UTF-8": _raw(b'{"\xff": 1}'),
-    "4 MiB of names": _raw({f"{n}": {**ONE, "shape": [0], "data_offsets": [0, 0]} for n in range(60_000)}),
+    "4 MiB of names": _raw(
+        {f"{n}": {**ONE, "shape": [0], "data_offsets": [0, 0]} for n in range(60_000)}
+    ),
     "overlapping offsets": _raw({"a": ONE, "b": ONE}, bytes(4)),
-    "offsets beyond the file": _raw({"a": {**ONE, "data_offsets": [0, 10**12], "shape": [10**12 // F32]}}, bytes(4)),
+    "offsets beyond the file": _raw(
+        {"a": {**ONE, "data_offsets": [0, 10**12], "shape": [10**12 // F32]}}, bytes(4)
+    ),
     "negative offsets": _entry(data_offsets=[-4, 0]),
     "offsets backwards": _entry(data_offsets=[8, 4]),
     "offsets of floats": _entry(data_offsets=[0.0, 4.0]),
@@ -137,19 +151,30 @@ LIES: dict[str, Change] = {
     "bytes behind": lambda folder: (folder / WEIGHTS).open("ab").write(b"\0" * 1000) and None,
 }
 FORMS: dict[str, Change] = {
-    "missing": _arrays(WEIGHTS, lambda found: {name: one for name, one in found.items() if name != KERNEL}),
+    "missing": _arrays(
+        WEIGHTS, lambda found: {name: one for name, one in found.items() if name != KERNEL}
+    ),
     "extra": _arrays(WEIGHTS, lambda found: {**found, "extra": np.zeros(3, np.float32)}),
     "renamed": _arrays(WEIGHTS, _renamed),
     "none": _arrays(WEIGHTS, lambda found: {}),
-    "a name of 1 MB": _arrays(WEIGHTS, lambda found: {**found, "x" * 10**6: np.zeros(1, np.float32)}),
-    "a name of escapes": _arrays(WEIGHTS, lambda found: {**found, "\x1b[31m\n[red]": np.zeros(1, np.float32)}),
-    "10,000 more": _arrays(WEIGHTS, lambda found: found | {f"{n}": np.zeros(1, np.float32) for n in range(10_000)}),
+    "a name of 1 MB": _arrays(
+        WEIGHTS, lambda found: {**found, "x" * 10**6: np.zeros(1, np.float32)}
+    ),
+    "a name of escapes": _arrays(
+        WEIGHTS, lambda found: {**found, "\x1b[31m\n[red]": np.zeros(1, np.float32)}
+    ),
+    "10,000 more": _arrays(
+        WEIGHTS, lambda found: found | {f"{n}": np.zeros(1, np.float32) for n in range(10_000)}
+    ),
     "flat": _tensor(KERNEL, np.ravel),
     "turned": _tensor(KERNEL, np.transpose),
     "one row more": _tensor(KERNEL, lambda array: np.vstack([array, array[:1]])),
     "empty": _tensor(KERNEL, lambda array: array[:0]),
     "of no dimension": _tensor("heads.main.linear.bias", lambda array: array[0]),
-    **{f"in {to}": _tensor(KERNEL, lambda array, to=to: array.astype(to)) for to in ("f8", "f2", "i4", "i8", "?")},
+    **{
+        f"in {to}": _tensor(KERNEL, lambda array, to=to: array.astype(to))
+        for to in ("f8", "f2", "i4", "i8", "?")
+    },
     "NaN": _tensor(KERNEL, lambda array: array * np.float32("nan")),
     "infinity": _tensor("heads.main.linear.bias", lambda array: array + np.float32("inf")),
     "minus infinity": _tensor("encoder.lookup.tables.0", lambda array: array - np.float32("inf")),
@@ -159,8 +184,14 @@ FORMS: dict[str, Change] = {
     "padding that is not zero": _tensor("encoder.lookup.tables.0", lambda array: array * 0 + 5),
 }
 NGRAMS: dict[str, Change] = {
-    **{f"base {to}": _tensor("base", lambda _, to=to: np.array(to), LEARNED) for to in (0, -1, 1, 2**62)},
-    **{f"shortest {to}": _tensor("shortest", lambda _, to=to: np.array(to), LEARNED) for to in (0, -5, 2, 3, 2**62)},
+    **{
+        f"base {to}": _tensor("base", lambda _, to=to: np.array(to), LEARNED)
+        for to in (0, -1, 1, 2**62)
+    },
+    **{
+        f"shortest {to}": _tensor("shortest", lambda _, to=to: np.array(to), LEARNED)
+        for to in (0, -5, 2, 3, 2**62)
+    },
     "base NaN": _tensor("base", lambda _: np.array(np.nan), LEARNED),
     "base of several": _tensor("base", lambda _: np.arange(3), LEARNED),
     "keys that fall": _tensor("keys_1", lambda array: array[::-1], LEARNED),
@@ -175,9 +206,15 @@ NGRAMS: dict[str, Change] = {
     "idf -3e38": _tensor("idf", lambda array: array * 0 - np.float32(3e38), LEARNED),
     "idf 1e-45": _tensor("idf", lambda array: array * 0 + np.float32(1e-45), LEARNED),
     "idf of doubles": _tensor("idf", lambda array: array.astype("f8"), LEARNED),
-    "no idf": _arrays(LEARNED, lambda found: {name: one for name, one in found.items() if name != "idf"}),
-    "keys_3 and no keys_2": _arrays(LEARNED, lambda found: {name.replace("_2", "_3"): found[name] for name in found}),
-    "letters beside": _arrays(LEARNED, lambda found: found | {f"letters_{name}": found[name] for name in found}),
+    "no idf": _arrays(
+        LEARNED, lambda found: {name: one for name, one in found.items() if name != "idf"}
+    ),
+    "keys_3 and no keys_2": _arrays(
+        LEARNED, lambda found: {name.replace("_2", "_3"): found[name] for name in found}
+    ),
+    "letters beside": _arrays(
+        LEARNED, lambda found: found | {f"letters_{name}": found[name] for name in found}
+    ),
     "a strange array": _arrays(LEARNED, lambda found: {**found, "x" * 1000: np.zeros(10**5)}),
 }
 SPARSE: dict[str, Change] = {
@@ -193,18 +230,36 @@ PICKLES: dict[str, Change] = {
     for name in (WEIGHTS, "inference.json", "tokenizer/tokenizer.json", f"{HEAD}/labels.json")
     for form in ("pickle", "torch", "numpy")
 }
-PICKLES |= {f"{name} beside": _pickled(name, "torch") for name in ("pytorch_model.bin", "encoder/x.bin", "x.pkl")}
+PICKLES |= {
+    f"{name} beside": _pickled(name, "torch")
+    for name in ("pytorch_model.bin", "encoder/x.bin", "x.pkl")
+}
 SPECIALS: dict[str, Change] = {
     f"specials {to!r}": _tensor("specials", lambda _, to=to: np.array(to), LEARNED)
-    for to in ([0, 0], [5, 5], [11, 12], [23, 0], [24, 0], [10**9, 1], [-1, 1], [1.0, 1.0], [[1, 1]], [2**62, 2**62])
+    for to in (
+        [0, 0],
+        [5, 5],
+        [11, 12],
+        [23, 0],
+        [24, 0],
+        [10**9, 1],
+        [-1, 1],
+        [1.0, 1.0],
+        [[1, 1]],
+        [2**62, 2**62],
+    )
 }
 CONFIG = "encoder/config.json"
 BERT: dict[str, Change] = {
     "weights 3e38": _all(3e38),
     "weights 1e20": _all(1e20),
     "a config of another width": value(CONFIG, "hidden_size", to=32),
-    "a config in the arrays": _arrays(LEARNED, lambda found: {**found, "config.json": np.arange(9)}),
-    "several lies": all_of(value(CONFIG, "hidden_size", to=10**6), value(CONFIG, "num_hidden_layers", to=4000)),
+    "a config in the arrays": _arrays(
+        LEARNED, lambda found: {**found, "config.json": np.arange(9)}
+    ),
+    "several lies": all_of(
+        value(CONFIG, "hidden_size", to=10**6), value(CONFIG, "num_hidden_layers", to=4000)
+    ),
 }
 
 CASES = [
@@ -212,6 +267,9 @@ CASES = [
     *cases("bow", VAST, sealed=False),
     *cases("cnn", {f"weights: {name}": one for name, one in (LIES | FORMS | PICKLES).items()}),
     *cases("bow", {f"learned: {name}": one for name, one in NGRAMS.items()}),
-    *cases("bow", {f"learned is a {form}": _pickled(LEARNED, form) for form in ("pickle", "torch", "numpy")}),
+    *cases(
+        "bow",
+        {f"learned is a {form}": _pickled(LEARNED, form) for form in ("pickle", "torch", "numpy")},
+    ),
     *cases("bert", SPECIALS | BERT),
 ]

@@ -1,4 +1,6 @@
-"""Files of a model folder are flipped, cut, emptied, removed or exchanged: loading refuses them, or nothing differs."""
+"""Files of a model folder are flipped, cut, emptied, removed or exchanged: loading refuses them, or
+nothing differs.
+"""
 
 import random
 import shutil
@@ -58,13 +60,23 @@ def _judge(tally: Tally, ended: Ended, sound: dict[str, str], case: str, *, free
         tally.require(False, f"{case}: no ModelError, {ended.said[-1:] or ended.ran.code}")
     elif "refused" in found:
         tally.note("refused")
-        tally.require(not free, f"{case}: refused, though a person may change it: {found['refused']}")
-        tally.require(len(found["refused"].splitlines()) == 1, f"{case}: several lines, {found['refused'][:500]!r}")
+        tally.require(
+            not free, f"{case}: refused, though a person may change it: {found['refused']}"
+        )
+        tally.require(
+            len(found["refused"].splitlines()) == 1,
+            f"{case}: several lines, {found['refused'][:500]!r}",
+        )
     else:
         tally.note("equal" if free else "equal: the manifest tells the same")
         differing = [part for part, digest in found.items() if digest != sound[part]]
-        tally.require(not differing, f"{case}: loads as another model, of other {', '.join(differing)}")
-        tally.require(free or case.split()[0].endswith(f"/{MANIFEST}"), f"{case}: a damaged file was not noticed")
+        tally.require(
+            not differing, f"{case}: loads as another model, of other {', '.join(differing)}"
+        )
+        tally.require(
+            free or case.split()[0].endswith(f"/{MANIFEST}"),
+            f"{case}: a damaged file was not noticed",
+        )
     tally.require(not ended.reached, f"{case}: reached out, {ended.reached[:2]}")
 
 
@@ -101,12 +113,16 @@ def _removed(path: Path, other: Path, draw: random.Random) -> str:
 
 
 def _replaced(path: Path, other: Path, draw: random.Random) -> str:
-    """By the file of its name in another model, or by any file of it where that has none, or the same."""
+    """By the file of its name in another model, or by any file of it where that has none, or the
+    same.
+    """
     name = path.relative_to(path.parents[1] if path.parent.name != "copy" else path.parent)
     files = sorted(file for file in other.rglob("*") if file.is_file())
     same = [file for file in files if file.match(str(name))]
     differing = [file for file in same or files if file.read_bytes() != path.read_bytes()]
-    taken = draw.choice(differing or [file for file in files if file.read_bytes() != path.read_bytes()])
+    taken = draw.choice(
+        differing or [file for file in files if file.read_bytes() != path.read_bytes()]
+    )
     shutil.copyfile(taken, path)
     return f"replaced by {taken.parent.name}/{taken.name}"
 
@@ -121,7 +137,15 @@ def _renumbered(path: Path, other: Path, draw: random.Random) -> str:
 
 
 Damage = Callable[[Path, Path, random.Random], str]
-DAMAGES: tuple[Damage, ...] = (_flipped, _truncated, _extended, _emptied, _removed, _replaced, _renumbered)
+DAMAGES: tuple[Damage, ...] = (
+    _flipped,
+    _truncated,
+    _extended,
+    _emptied,
+    _removed,
+    _replaced,
+    _renumbered,
+)
 
 
 def _damaged(folder: Path, other: Path, number: int, draw: random.Random) -> tuple[str, str]:

@@ -1,4 +1,6 @@
-"""Model folders that somebody hostile has made, their digests right: refused in one line, soon, in little memory."""
+"""Model folders that somebody hostile has made, their digests right: refused in one line, soon, in
+little memory.
+"""
 
 import csv
 import math
@@ -31,7 +33,9 @@ TEXTS = ["red tent and a knife", "a" * 40 + "!", "", "é" * 30 + " \u0378 \u202e
 def run(tally: Tally, home: Path, *, seed: int) -> None:
     """Craft folders, and tag a few texts with each."""
     with Forks(home) as maker:
-        kinds = maker.call(models.make, home, sorted({case.kind for case in CASES}), patience=300).value
+        kinds = maker.call(
+            models.make, home, sorted({case.kind for case in CASES}), patience=300
+        ).value
     chosen = [case for case in CASES if case.kind in kinds]
     random.Random(seed).shuffle(chosen)
     tally.wanted = len(chosen) if tally.wanted >= WHOLE else tally.wanted
@@ -40,25 +44,38 @@ def run(tally: Tally, home: Path, *, seed: int) -> None:
     (home / "empty").mkdir()
     with Forks(home, models.warm_up, [home / kind for kind in kinds]) as forks:
         ends = [_tagged(forks, home, home / "empty") for _ in range(9)]
-        seconds, grown = (statistics.median(values) for values in zip(*((e.ran.seconds, e.grown) for e in ends)))
+        seconds, grown = (
+            statistics.median(values) for values in zip(*((e.ran.seconds, e.grown) for e in ends))
+        )
         for number in tally.rounds():
             folder = shutil.copytree(home / chosen[number].kind, home / "m")
             chosen[number].make(folder)
             ended = _tagged(forks, home, folder)
-            if ended.ran.seconds > seconds + SECONDS and not ended.ran.hung:  # others may have kept the computer busy
+            if (
+                ended.ran.seconds > seconds + SECONDS and not ended.ran.hung
+            ):  # others may have kept the computer busy
                 ended = min(ended, _tagged(forks, home, folder), key=lambda one: one.ran.seconds)
             _judge(tally, chosen[number], ended, home)
             over = ended.ran.seconds - seconds
             tally.require(over < SECONDS, f"{chosen[number].name}: {over:.1f} s beyond a refusal")
             more = ended.grown - grown
-            tally.require(more < BYTES, f"{chosen[number].name}: {more / 1e6:,.0f} MB beyond a refusal")
+            tally.require(
+                more < BYTES, f"{chosen[number].name}: {more / 1e6:,.0f} MB beyond a refusal"
+            )
             if number % REAL == 0:
                 _as_a_user(tally, chosen[number], folder, home, ended.ran.code)
             shutil.rmtree(folder)
 
 
 def _words(home: Path, folder: Path) -> list[str]:
-    return ["tag", str(folder), str(home / "some.csv"), "--out", str(home / "out.csv"), "--overwrite"]
+    return [
+        "tag",
+        str(folder),
+        str(home / "some.csv"),
+        "--out",
+        str(home / "out.csv"),
+        "--overwrite",
+    ]
 
 
 def _tagged(forks: Forks, home: Path, folder: Path) -> Ended:
@@ -73,14 +90,21 @@ def _judge(tally: Tally, case: Crafted, ended: Ended, home: Path) -> None:
     if ended.ran.code == 2:
         tally.note("refused")
         lines = len(said.splitlines())
-        tally.require(lines == 1 and said.startswith("error: "), f"{case.name}: {lines} lines, {said[:300]!r}")
+        tally.require(
+            lines == 1 and said.startswith("error: "), f"{case.name}: {lines} lines, {said[:300]!r}"
+        )
     elif ended.ran.code == 0:
         tally.note("loads")
-        tally.require(_finite(home / "out.csv"), f"{case.name}: loads, and gives scores that are not finite")
+        tally.require(
+            _finite(home / "out.csv"), f"{case.name}: loads, and gives scores that are not finite"
+        )
     elif not ended.ran.faults:
         tally.require(False, f"{case.name}: exit code {ended.ran.code}, {said[-300:]!r}")
     tally.require(not ended.reached, f"{case.name}: reached out, {ended.reached[:2]}")
-    tally.require("\x1b" not in ended.ran.out + ended.ran.err, f"{case.name}: an escape character reached the terminal")
+    tally.require(
+        "\x1b" not in ended.ran.out + ended.ran.err,
+        f"{case.name}: an escape character reached the terminal",
+    )
     ran = [*home.rglob(CANARY), *(home / "hub").rglob("*.py")]
     tally.require(not ran, f"{case.name}: code was run or copied, {ran[:2]}")
     for path in home.rglob(CANARY):
@@ -103,4 +127,6 @@ def _as_a_user(tally: Tally, case: Crafted, folder: Path, home: Path, code: int)
     with environment(home):
         ran = tagwright(*_words(home, folder), patience=PATIENCE)
     tally.add(replace(ran, args=(f"{case.name}, by the command line",)))
-    tally.require(ran.code == code, f"{case.name}: exit code {ran.code} by the command line, {code} in a fork")
+    tally.require(
+        ran.code == code, f"{case.name}: exit code {ran.code} by the command line, {code} in a fork"
+    )

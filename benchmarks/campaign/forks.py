@@ -1,5 +1,5 @@
-"""A process imports Tagwright once and forks for each case, with a clock, a memory gauge and a list of what the case
-reached out for: sockets, other programs, pickles, files elsewhere."""
+"""A process imports Tagwright once and forks for each case, with a clock, a memory gauge and a list
+of what the case reached out for: sockets, other programs, pickles, files elsewhere."""
 
 import json
 import multiprocessing
@@ -19,20 +19,29 @@ from typing import Any, NoReturn
 
 from campaign.command import Ran
 
-ROOM = 6 << 30  # bytes of memory at which a case is ended: a computer without memory would tell nothing
+# bytes of memory at which a case is ended: a computer without memory would tell nothing
+ROOM = 6 << 30
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 QUIET = {**dict.fromkeys(THREADS, "1"), "TOKENIZERS_PARALLELISM": "false", "COLUMNS": "5000"}
 # not set: nothing but Tagwright itself keeps a case from the hub, and a panic from a long trace
 UNSET = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "RUST_BACKTRACE")
 REACHED = (
-    *("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "urllib.Request"),
+    *(
+        "socket.connect",
+        "socket.getaddrinfo",
+        "socket.gethostbyname",
+        "socket.sendto",
+        "urllib.Request",
+    ),
     *("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "pickle.find_class"),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """A case that has ended: what its function returned, how it went, and how much memory it took on top."""
+    """A case that has ended: what its function returned, how it went, and how much memory it took
+    on top.
+    """
 
     value: Any
     ran: Ran
@@ -48,11 +57,15 @@ class Ended:
 class Forks:
     """Runs functions of modules, each call in a fork of its own; `home` is where they may write."""
 
-    def __init__(self, home: Path, prepare: Callable[..., object] | None = None, *arguments: Any) -> None:
+    def __init__(
+        self, home: Path, prepare: Callable[..., object] | None = None, *arguments: Any
+    ) -> None:
         context = multiprocessing.get_context("spawn")
         self._here, there = context.Pipe()
         with environment(home):
-            self._process = context.Process(target=_serve, args=(there, home, prepare, arguments), daemon=True)
+            self._process = context.Process(
+                target=_serve, args=(there, home, prepare, arguments), daemon=True
+            )
             self._process.start()
         there.close()
         self._here.recv()  # it is ready
@@ -75,7 +88,9 @@ class Forks:
 
 @contextmanager
 def environment(home: Path) -> Iterator[None]:
-    """Inside the block new processes have one thread, an empty cache of the hub, and may ask the hub."""
+    """Inside the block new processes have one thread, an empty cache of the hub, and may ask the
+    hub.
+    """
     before = dict(os.environ)
     os.environ.update(QUIET | {"HF_HOME": str(home / "hub")})
     for name in UNSET:
@@ -95,7 +110,9 @@ def command(*words: str) -> None:
     main()
 
 
-def _serve(pipe: Connection, home: Path, prepare: Callable[..., object] | None, arguments: tuple[Any, ...]) -> None:
+def _serve(
+    pipe: Connection, home: Path, prepare: Callable[..., object] | None, arguments: tuple[Any, ...]
+) -> None:
     if prepare is not None:
         prepare(*arguments)
     pipe.send("ready")
@@ -107,7 +124,9 @@ def _serve(pipe: Connection, home: Path, prepare: Callable[..., object] | None, 
         pipe.send(_forked(work, given, home, patience))
 
 
-def _forked(work: Callable[..., Any], arguments: tuple[Any, ...], home: Path, patience: float) -> Ended:
+def _forked(
+    work: Callable[..., Any], arguments: tuple[Any, ...], home: Path, patience: float
+) -> Ended:
     """Fork, wait for the end, and gather what the fork has left."""
     with tempfile.TemporaryDirectory(prefix="campaign-") as own:
         place, began = Path(own), time.monotonic()
@@ -178,5 +197,7 @@ def _heard(event: str, given: tuple[Any, ...], home: Path, reached: list[str]) -
     elif event == "open" and isinstance(given[0], str | bytes) and isinstance(given[2], int):
         path = os.path.abspath(os.fsdecode(given[0]))
         writing = given[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-        if writing and not path.startswith((str(home), f"{tempfile.gettempdir()}/campaign-", "/dev/")):
+        if writing and not path.startswith(
+            (str(home), f"{tempfile.gettempdir()}/campaign-", "/dev/")
+        ):
             reached.append(f"wrote {path}")

@@ -32,14 +32,22 @@ def raw(content: bytes | str) -> Callable[[Path], object]:
 def table(rows: int = 12, **columns: str) -> str:
     """A sound CSV text; `columns` are more of them, each with one value."""
     head = ",".join(["text", "labels", *columns])
-    lines = (f"{TEXT} {n},{LABELS[n % 3]}" + "".join(f",{one}" for one in columns.values()) for n in range(rows))
+    lines = (
+        f"{TEXT} {n},{LABELS[n % 3]}" + "".join(f",{one}" for one in columns.values())
+        for n in range(rows)
+    )
     return "\n".join([head, *lines]) + "\n"
 
 
 def json_lines(*rows: Any) -> str:
     """Sound lines around these, which are text as it stands or values."""
     sound = [json.dumps({"text": f"{TEXT} {n}", "labels": [LABELS[n % 2]]}) for n in range(6)]
-    return "\n".join([*sound, *(one if isinstance(one, str) else json.dumps(one) for one in rows), *sound]) + "\n"
+    return (
+        "\n".join(
+            [*sound, *(one if isinstance(one, str) else json.dumps(one) for one in rows), *sound]
+        )
+        + "\n"
+    )
 
 
 def sparse(start: bytes, size: int) -> Callable[[Path], object]:

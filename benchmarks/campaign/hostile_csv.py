@@ -9,11 +9,16 @@ def _cases() -> list[Hostile]:
     """Every case."""
     sound, many = table(), [f"c{n}" for n in range(100_000)]
     made: dict[str, str | bytes] = {
-        "100,000 columns": ",".join(["text", "labels", *many[2:]]) + "\n" + "x,a" + ",1" * 99_998 + "\n",
+        "100,000 columns": ",".join(["text", "labels", *many[2:]])
+        + "\n"
+        + "x,a"
+        + ",1" * 99_998
+        + "\n",
         "100,001 columns": ",".join(["text", "labels", *many[1:]]) + "\n",
         "300,000 columns": ",".join(["text", "labels", *map(str, range(299_998))]) + "\n",
         "20,000 labels in a row": sound + f"x,{';'.join(f'l{n}' for n in range(20_000))}\n",
-        "20,000 rows of other labels": "text,labels\n" + "".join(f"x {n},l{n}\n" for n in range(20_000)),
+        "20,000 rows of other labels": "text,labels\n"
+        + "".join(f"x {n},l{n}\n" for n in range(20_000)),
         "a cell of 10 MB": sound + f'"{"word " * 2_000_000}",camp\n',
         "a cell of 10 MB without blanks": sound + f"{'x' * 10_000_000},camp\n",
         "a label of 10 MB": sound + f"x,{'y' * 10_000_000}\n",
@@ -81,10 +86,23 @@ def _cases() -> list[Hostile]:
         "HTML": "<!doctype html><html><body>404, not found</body></html>",
     }
     own_column = {"a column that tag writes"}
-    learnt = {"markup as labels", "escapes as labels", "turning marks", "formulas", "20,000 labels in a row", "scripts"}
+    learnt = {
+        "markup as labels",
+        "escapes as labels",
+        "turning marks",
+        "formulas",
+        "20,000 labels in a row",
+        "scripts",
+    }
     learnt |= {"empty cells", "only a header", "noise", "weights of NaN", "line separators"}
     return [
-        Hostile(what=f"CSV: {what}", name="a.csv", write=raw(one), alike=what not in own_column, learn=what in learnt)
+        Hostile(
+            what=f"CSV: {what}",
+            name="a.csv",
+            write=raw(one),
+            alike=what not in own_column,
+            learn=what in learnt,
+        )
         for what, one in made.items()
     ]
 

@@ -1,4 +1,6 @@
-"""Hostile files of other formats and of no format: compressed, special, linked, strangely named, changing."""
+"""Hostile files of other formats and of no format: compressed, special, linked, strangely named,
+changing.
+"""
 
 import bz2
 import gzip
@@ -13,8 +15,12 @@ from campaign.hostile import Hostile, json_lines, raw, sparse, table
 BLOCK = 1 << 24
 
 
-def _members(make: Callable[[bytes], bytes], start: bytes, line: bytes, count: int) -> Callable[[Path], object]:
-    """The start, then a block of equal lines, again and again: each a compressed piece of its own."""
+def _members(
+    make: Callable[[bytes], bytes], start: bytes, line: bytes, count: int
+) -> Callable[[Path], object]:
+    """The start, then a block of equal lines, again and again: each a compressed piece of its
+    own.
+    """
 
     def write(path: Path) -> None:
         block = make(line * (BLOCK // len(line)))
@@ -53,7 +59,11 @@ def _zstandard(start: bytes, line: bytes, count: int) -> Callable[[Path], object
 
 
 WORDS = b"x" * 5_500  # rows are long, and have one word: a model takes its time with each
-HEADER, ROW, OBJECT = b"text,labels\n", WORDS + b",camp\n", b'{"text": "' + WORDS + b'", "labels": ["camp"]}\n'
+HEADER, ROW, OBJECT = (
+    b"text,labels\n",
+    WORDS + b",camp\n",
+    b'{"text": "' + WORDS + b'", "labels": ["camp"]}\n',
+)
 BOMBS = {
     "a.csv.gz": _stream(HEADER, ROW, 30),
     "b.csv.gz": _members(gzip.compress, HEADER, ROW, 30),
@@ -173,23 +183,39 @@ def _changing() -> list[Hostile]:
         "a.conll": CONLL * 100_000,
     }
     return [
-        Hostile(what=f"changing: {name}", name=name, write=raw(one), alike=False, meanwhile=_shrinks)
+        Hostile(
+            what=f"changing: {name}", name=name, write=raw(one), alike=False, meanwhile=_shrinks
+        )
         for name, one in rows.items()
     ]
 
 
 def _large() -> list[Hostile]:
-    starts = {"a.csv": HEADER, "a.tsv": b"text\tlabels\n", "a.jsonl": b'{"text": "x"}\n', "a.txt": b"__label__a x\n"}
+    starts = {
+        "a.csv": HEADER,
+        "a.tsv": b"text\tlabels\n",
+        "a.jsonl": b'{"text": "x"}\n',
+        "a.txt": b"__label__a x\n",
+    }
     starts |= {"a.conll": b"x O\n", "a.parquet": b"PAR1"}
-    return [Hostile(what=f"2 GB of NUL: {name}", name=name, write=sparse(one, 2**31)) for name, one in starts.items()]
+    return [
+        Hostile(what=f"2 GB of NUL: {name}", name=name, write=sparse(one, 2**31))
+        for name, one in starts.items()
+    ]
 
 
 CUT = gzip.compress(table(2000).encode())[:-20]  # which is no bzip2 and no zstandard
 CASES = [
     *(Hostile(what=f"bomb: {name}", name=name, write=one) for name, one in BOMBS.items()),
-    *(Hostile(what=f"text: {name}", name=name, write=raw(one), learn=name in LEARNT) for name, one in TEXTS.items()),
+    *(
+        Hostile(what=f"text: {name}", name=name, write=raw(one), learn=name in LEARNT)
+        for name, one in TEXTS.items()
+    ),
     *(Hostile(what=f"name: {name!r:.40}", name=name, write=raw(table())) for name in ODD_NAMES),
-    *(Hostile(what=f"cut: {name}", name=name, write=raw(CUT)) for name in ("a.csv.gz", "b.csv.bz2", "c.csv.zst")),
+    *(
+        Hostile(what=f"cut: {name}", name=name, write=raw(CUT))
+        for name in ("a.csv.gz", "b.csv.bz2", "c.csv.zst")
+    ),
     *_special(),
     *_changing(),
     *_large(),

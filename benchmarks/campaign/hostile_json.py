@@ -27,14 +27,22 @@ def _cases() -> list[Hostile]:
         "a text of 10 MB": json_lines({"text": "word " * 2_000_000, "labels": ["camp"]}),
         "5,000 digits": json_lines(f'{{"text": "x", "labels": ["camp"], "n": {long}}}'),
         "5,000 digits as label": json_lines(f'{{"text": "x", "labels": {long}}}'),
-        "5,000 digits as text": f'{{"text": {long}, "labels": "a"}}\n{{"text": 1, "labels": "b"}}\n' * 6,
-        "5,000 digits behind the point": json_lines(f'{{"text": "x", "labels": ["camp"], "n": 0.{long}}}'),
-        "an exponent of 5,000 digits": json_lines(f'{{"text": "x", "labels": ["camp"], "n": 1e{long}}}'),
+        "5,000 digits as text": (
+            f'{{"text": {long}, "labels": "a"}}\n{{"text": 1, "labels": "b"}}\n' * 6
+        ),
+        "5,000 digits behind the point": json_lines(
+            f'{{"text": "x", "labels": ["camp"], "n": 0.{long}}}'
+        ),
+        "an exponent of 5,000 digits": json_lines(
+            f'{{"text": "x", "labels": ["camp"], "n": 1e{long}}}'
+        ),
         "NaN": json_lines('{"text": "x", "labels": ["camp"], "n": NaN}'),
         "Infinity": json_lines('{"text": "x", "labels": ["camp"], "n": -Infinity}'),
         "half a surrogate pair in the text": json_lines('{"text": "\\ud800", "labels": ["camp"]}'),
         "half a surrogate pair as a label": json_lines('{"text": "x", "labels": ["\\udfff"]}'),
-        "half a surrogate pair in a key": json_lines('{"text": "x", "labels": ["camp"], "\\ud800": 1}'),
+        "half a surrogate pair in a key": json_lines(
+            '{"text": "x", "labels": ["camp"], "\\ud800": 1}'
+        ),
         "NUL as an escape": json_lines({"text": "\0", "labels": ["\0"]}),
         "a key twice": json_lines('{"text": "x", "text": "y", "labels": ["camp"]}'),
         "null": json_lines("null"),
@@ -45,11 +53,19 @@ def _cases() -> list[Hostile]:
         "not a list at the start": " \n\n[\n",
         "empty objects": "{}\n" * 20,
         "an empty key": json_lines({"": "x", "text": "y", "labels": []}),
-        "labels of many kinds": json_lines({"text": "x", "labels": 5}, {"text": "x", "labels": {"a": 1}}),
+        "labels of many kinds": json_lines(
+            {"text": "x", "labels": 5}, {"text": "x", "labels": {"a": 1}}
+        ),
         "texts of many kinds": json_lines({"text": ["x"]}, {"text": True}),
-        "texts of lists": json_lines().replace('"a red', '["a red').replace('", "labels', '"], "labels'),
-        "labels of objects": '{"text": "x", "labels": {"a": 1}}\n{"text": "y", "labels": {"b": [2]}}\n' * 6,
-        "labels of lists of lists": '{"text": "x", "labels": [["a"]]}\n{"text": "y", "labels": [["b"]]}\n' * 6,
+        "texts of lists": (
+            json_lines().replace('"a red', '["a red').replace('", "labels', '"], "labels')
+        ),
+        "labels of objects": (
+            '{"text": "x", "labels": {"a": 1}}\n{"text": "y", "labels": {"b": [2]}}\n' * 6
+        ),
+        "labels of lists of lists": (
+            '{"text": "x", "labels": [["a"]]}\n{"text": "y", "labels": [["b"]]}\n' * 6
+        ),
         "cut": json_lines()[:-20],
         "invalid UTF-8": json_lines().encode().replace(b"red", b"r\xff", 1),
         "invalid UTF-8 in a key": json_lines().encode().replace(b'"labels"', b'"lab\xffels"', 1),
@@ -59,7 +75,9 @@ def _cases() -> list[Hostile]:
         "objects over several lines": json.dumps([{"text": "x"}], indent=1)[2:-2],
         "dates": json_lines({"text": "2024-01-31", "labels": ["2024-01-31"]}),
     }
-    return [Hostile(what=f"JSON: {what}", name="a.jsonl", write=raw(one)) for what, one in made.items()]
+    return [
+        Hostile(what=f"JSON: {what}", name="a.jsonl", write=raw(one)) for what, one in made.items()
+    ]
 
 
 CASES = _cases()

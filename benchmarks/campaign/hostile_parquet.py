@@ -17,13 +17,18 @@ def _written(**columns: Any) -> Callable[[Path], object]:
 
         made = {name: make(pa) if callable(make) else make for name, make in columns.items()}
         rows = len(next(iter(made.values())))
-        sound = {"text": [f"{TEXT} {n}" for n in range(rows)], "labels": [LABELS[n % 2] for n in range(rows)]}
+        sound = {
+            "text": [f"{TEXT} {n}" for n in range(rows)],
+            "labels": [LABELS[n % 2] for n in range(rows)],
+        }
         parquet.write_table(pa.table({**sound, **made}), path, compression="zstd")
 
     return write
 
 
-def _bomb(*, rows: int, size: int, plain: bool = False, lists: int = 0, of: str = "unused") -> Callable[[Path], object]:
+def _bomb(
+    *, rows: int, size: int, plain: bool = False, lists: int = 0, of: str = "unused"
+) -> Callable[[Path], object]:
     """Every row has the one value of a dictionary; with `lists`, so often."""
 
     def write(path: Path) -> None:
@@ -32,7 +37,9 @@ def _bomb(*, rows: int, size: int, plain: bool = False, lists: int = 0, of: str 
         from pyarrow import parquet
 
         one = pa.array(["w" * size])
-        values = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows * max(lists, 1), np.int32)), one)
+        values = pa.DictionaryArray.from_arrays(
+            pa.array(np.zeros(rows * max(lists, 1), np.int32)), one
+        )
         values = values.cast(pa.string()) if plain else values
         ends = pa.array(np.arange(rows + 1, dtype=np.int32) * lists)
         columns = {"text": pa.array(["x"] * rows), "labels": pa.array(["a", "b"] * (rows // 2))}
@@ -42,7 +49,9 @@ def _bomb(*, rows: int, size: int, plain: bool = False, lists: int = 0, of: str 
     return write
 
 
-def _broken(seed: int, edit: Callable[[bytearray, random.Random], object]) -> Callable[[Path], object]:
+def _broken(
+    seed: int, edit: Callable[[bytearray, random.Random], object]
+) -> Callable[[Path], object]:
     """A sound Parquet file after an edit of its bytes."""
 
     def write(path: Path) -> None:
@@ -79,7 +88,9 @@ def _nested(depth: int) -> Callable[[Any], Any]:
 def _bad_strings(pa: Any) -> Any:
     import numpy as np
 
-    return pa.StringArray.from_buffers(6, pa.py_buffer(np.arange(7, dtype=np.int32)), pa.py_buffer(b"ab\xff\xfecd"))
+    return pa.StringArray.from_buffers(
+        6, pa.py_buffer(np.arange(7, dtype=np.int32)), pa.py_buffer(b"ab\xff\xfecd")
+    )
 
 
 def _cases() -> list[Hostile]:
@@ -102,10 +113,14 @@ def _cases() -> list[Hostile]:
         "texts of numbers": _written(text=[1.5, float("nan")] * 3),
         "labels of NaN": _written(labels=[float("nan"), float("inf")] * 3),
         "labels of dates": _written(labels=lambda pa: pa.array([0, 10**9] * 3, pa.timestamp("s"))),
-        "labels of decimals": _written(labels=lambda pa: pa.array([1, 2] * 3).cast(pa.decimal128(38, 0))),
+        "labels of decimals": _written(
+            labels=lambda pa: pa.array([1, 2] * 3).cast(pa.decimal128(38, 0))
+        ),
         "texts missing": _written(text=lambda pa: pa.nulls(6, pa.string())),
         "texts of no type": _written(text=lambda pa: pa.nulls(6)),
-        "labels of maps": _written(labels=lambda pa: pa.array([[("a", 1)]] * 6, pa.map_(pa.string(), pa.int8()))),
+        "labels of maps": _written(
+            labels=lambda pa: pa.array([[("a", 1)]] * 6, pa.map_(pa.string(), pa.int8()))
+        ),
         "no rows": _written(text=[]),
         "100,001 columns": lambda path: _written(**{f"c{n}": [1] for n in range(99_999)})(path),
         "a name of escapes": _written(**{"\x1b[31mred": [1, 2]}),
@@ -115,7 +130,9 @@ def _cases() -> list[Hostile]:
         "metadata of no bytes": _broken(0, _sizes(0)),
         **{f"metadata that lie, {seed}": _broken(seed, _flip) for seed in range(25)},
     }
-    return [Hostile(what=f"Parquet: {what}", name="a.parquet", write=one) for what, one in made.items()]
+    return [
+        Hostile(what=f"Parquet: {what}", name="a.parquet", write=one) for what, one in made.items()
+    ]
 
 
 CASES = _cases()

@@ -1,4 +1,6 @@
-"""Readers beside a writer: what they load is one model or the other, whole, and they leave the folder alone."""
+"""Readers beside a writer: what they load is one model or the other, whole, and they leave the
+folder alone.
+"""
 
 import multiprocessing
 import os
@@ -15,12 +17,23 @@ from campaign.tally import Tally
 READERS = 2
 BLOCK = 50  # loads that a reader tells of at a time
 KINDS = ("cnn", "bow")  # networks without a part in common: nothing of a mixture fits
-CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
+CHANGES = (
+    "os.rename",
+    "os.remove",
+    "os.mkdir",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.chmod",
+)
 CHANGES = (*CHANGES, "os.utime", "shutil.rmtree", "shutil.move", "shutil.copyfile")
 
 
 def run(tally: Tally, home: Path, *, seed: int) -> None:
-    """One process saves two models in turn, and rewrites their decisions; two others load what is there."""
+    """One process saves two models in turn, and rewrites their decisions; two others load what is
+    there.
+    """
     with Forks(home) as maker:
         maker.call(models.make, home, list(KINDS), patience=300)
     (home / "link").symlink_to("m")
@@ -87,7 +100,12 @@ def _read(folders: list[Path], pipe: Connection, stop: Any) -> None:
                 model_folder.load_card(folders[number % len(folders)])
             except Exception as error:
                 said = f"{type(error).__name__}: {error}"
-            told.append((said if not changed else f"a reader changed {changed[:3]}", time.monotonic() - began))
+            told.append(
+                (
+                    said if not changed else f"a reader changed {changed[:3]}",
+                    time.monotonic() - began,
+                )
+            )
             number += 1
         try:
             pipe.send(told)
@@ -96,7 +114,9 @@ def _read(folders: list[Path], pipe: Connection, stop: Any) -> None:
 
 
 def _write(home: Path, pipe: Connection, stop: Any) -> None:
-    """Save one model, then the other, each with two decisions; half of the time as where folders cannot be swapped."""
+    """Save one model, then the other, each with two decisions; half of the time as where folders
+    cannot be swapped.
+    """
     import torch
 
     from tagwright import registry
@@ -107,7 +127,8 @@ def _write(home: Path, pipe: Connection, stop: Any) -> None:
     given = {name: model_folder.load(home / name) for name in KINDS}
     known = {_digest(model): name for name, model in given.items()}
     decided = {
-        name: _with_decision(model, registry.build("decisions", "topk", {"k": 1})) for name, model in given.items()
+        name: _with_decision(model, registry.build("decisions", "topk", {"k": 1}))
+        for name, model in given.items()
     }
     known |= {_digest(model): f"{name}, decided anew" for name, model in decided.items()}
     model_folder.save(given[KINDS[0]], home / "m", card=KINDS[0])
@@ -125,7 +146,9 @@ def _write(home: Path, pipe: Connection, stop: Any) -> None:
 def _with_decision(model: Any, decision: Any) -> Any:
     from dataclasses import replace
 
-    heads = {name: replace(head, rule="topk", decision=decision) for name, head in model.heads.items()}
+    heads = {
+        name: replace(head, rule="topk", decision=decision) for name, head in model.heads.items()
+    }
     return replace(model, heads=heads)
 
 
@@ -135,6 +158,10 @@ def _digest(model: Any) -> str:
 
 def _heard(event: str, given: tuple[Any, ...], home: str, changed: list[str]) -> None:
     """Note what changes anything in the folder, or beside it."""
-    writing = event == "open" and isinstance(given[2], int) and given[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    writing = (
+        event == "open"
+        and isinstance(given[2], int)
+        and given[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    )
     if (event in CHANGES or writing) and any(home in str(one) for one in given):
         changed.append(f"{event} {str(given)[:200]}")

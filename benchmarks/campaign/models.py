@@ -21,7 +21,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "spelled": {"encoder": {"name": "bow"}, "embed": {"name": "spelled"}},
     "lstm": {"encoder": {"name": "lstm", "width": 8, "hidden": 4}, "embed": {"name": "char"}},
     "bat": {"encoder": {"name": "bat", **LAYERS}, "embed": HASHES},
-    "performer": {"encoder": {"name": "performer", **LAYERS, "features": 4}, "embed": {"name": "subword", "size": 80}},
+    "performer": {
+        "encoder": {"name": "performer", **LAYERS, "features": 4},
+        "embed": {"name": "subword", "size": 80},
+    },
     "switch": {"encoder": {"name": "switch", **LAYERS}},
     "muse": {"encoder": {"name": "muse", **LAYERS}},
     "bert": {"encoder": {"name": "pretrained"}},
@@ -42,7 +45,11 @@ def make(home: Path, kinds: list[str]) -> list[str]:
             if not _write_encoder(home / "encoder"):
                 continue
             own = {**own, "encoder": {**own["encoder"], "path": str(home / "encoder")}}
-        settings = own if "objective" in own else {**own, "fit": {"limit": 24, "epochs": 1, **own.get("fit", {})}}
+        settings = (
+            own
+            if "objective" in own
+            else {**own, "fit": {"limit": 24, "epochs": 1, **own.get("fit", {})}}
+        )
         if kind == "tokens":
             TokenTagger(settings=settings, dev_share=0.2).fit(TOKENS, TAGS).save(home / kind)
         else:
@@ -55,14 +62,18 @@ def fingerprint(model: Any) -> dict[str, str]:
     """A digest of each part of a model that decides what it answers, or that it tells of itself."""
     tokeniser = getattr(model.tokeniser, "tokenizer", None)
     parts = {
-        "weights": [(name, _array(tensor.numpy())) for name, tensor in model.network.state_dict().items()],
+        "weights": [
+            (name, _array(tensor.numpy())) for name, tensor in model.network.state_dict().items()
+        ],
         "learned": [(name, _array(array)) for name, array in sorted(model.learned.items())],
         "tokeniser": repr(model.tokeniser) if tokeniser is None else tokeniser.to_str(),
         "settings": model.inference.as_dict(),
         "record": (model.record.given, model.record.resolved),
         "heads": [(name, _head(head)) for name, head in model.heads.items()],
     }
-    return {name: hashlib.sha256(repr(part).encode()).hexdigest()[:16] for name, part in parts.items()}
+    return {
+        name: hashlib.sha256(repr(part).encode()).hexdigest()[:16] for name, part in parts.items()
+    }
 
 
 def warm_up(folders: list[Path]) -> None:
@@ -99,8 +110,19 @@ def answers(model: Any, texts: list[str]) -> bool:
 
 def _head(head: Any) -> list[Any]:
     decided = vars(head.decision).items()
-    decision = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in decided}
-    rest = (head.space, head.link, head.rule, head.metrics, head.calibration, head.part, head.extra_logits, head.zero)
+    decision = {
+        key: value.tolist() if hasattr(value, "tolist") else value for key, value in decided
+    }
+    rest = (
+        head.space,
+        head.link,
+        head.rule,
+        head.metrics,
+        head.calibration,
+        head.part,
+        head.extra_logits,
+        head.zero,
+    )
     return [decision, *rest]
 
 
@@ -122,14 +144,27 @@ def _write_encoder(folder: Path) -> bool:
         return True
     letters = [*string.ascii_lowercase, *string.digits]
     special = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
-    known = {piece: place for place, piece in enumerate([*special, *letters, *(f"##{one}" for one in letters)])}
+    known = {
+        piece: place
+        for place, piece in enumerate([*special, *letters, *(f"##{one}" for one in letters)])
+    }
     tokenizer = Tokenizer(models.WordPiece(known, unk_token="[UNK]"))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.BertPreTokenizer()
+    tokenizer.normalizer, tokenizer.pre_tokenizer = (
+        normalizers.Lowercase(),
+        pre_tokenizers.BertPreTokenizer(),
+    )
     ends = [("[CLS]", known["[CLS]"]), ("[SEP]", known["[SEP]"])]
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
     names: Mapping[str, Any] = {f"{one.strip('[]').lower()}_token": one for one in special}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(
+        folder
+    )
+    sizes = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 24,
+    }
     config = transformers.BertConfig(vocab_size=len(known), max_position_embeddings=64, **sizes)
     torch.manual_seed(0)
     transformers.AutoModel.from_config(config).save_pretrained(folder)

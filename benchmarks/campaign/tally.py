@@ -46,7 +46,13 @@ def lines(tallies: Sequence[Tally]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for one in tallies:
         outcomes = ", ".join(f"{count} {what}" for what, count in sorted(one.notes.items()))
-        row = [one.name, f"{one.made:,}", f"{one.seconds:.1f} s", f"{one.peak / 1e6:,.0f} MB", str(len(one.faults))]
+        row = [
+            one.name,
+            f"{one.made:,}",
+            f"{one.seconds:.1f} s",
+            f"{one.peak / 1e6:,.0f} MB",
+            str(len(one.faults)),
+        ]
         yield f"| {' | '.join([*row, outcomes])} |"
     for one in tallies:
         yield from (f"{one.name}: {fault}" for fault in one.faults)

@@ -24,8 +24,12 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 IMPORTS = (
     *("torch", "torch._dynamo", "torch.optim", "altair", "vl_convert", "jinja2", "pydantic"),
     *("rich.progress", "rich.table", "narwhals.stable.v1", "torch.profiler", "tokenizers"),
-    *(f"tagwright.pipelines.{name}" for name in ("fit", "tag", "compare", "reproduce", "report")),
-    *("tagwright.pipelines.decide", "tagwright.inference.model_folder", "tagwright.cli", "tagwright.cli._show"),
+    *(
+        f"tagwright.pipelines.{name}"
+        for name in ("fit", "compare", "reproduce", "report", "decide")
+    ),
+    *("tagwright.inference.tag", "tagwright.inference.model_folder"),
+    *("tagwright.cli", "tagwright.cli._show"),
 )
 
 

@@ -1,4 +1,6 @@
-"""Tagwright trains text taggers on the objective that fits their labels, and says honestly whether it helped."""
+"""Tagwright trains text taggers on the objective that fits their labels, and says honestly whether
+it helped.
+"""
 
 from typing import TYPE_CHECKING, Any
 

@@ -17,8 +17,9 @@ SCALES = {"sigmoid": 1, "sigmoid2": 2, "threshold_class": 1, "none": 1}  # ZLPR 
 class Calibration(NamedTuple):
     """What logits are worth as log odds: of a loss whose optimum is not the probability.
 
-    The link "none" promises only an order, so its line, slope * s + offset, is fitted on dev. `gamma` is that of focal
-    loss: the nearer it is to being right the less it learns, so that σ(s) is less sure than the data are.
+    The link "none" promises only an order, so its line, slope * s + offset, is fitted on dev.
+    `gamma` is that of focal loss: the nearer it is to being right the less it learns, so that σ(s)
+    is less sure than the data are.
     """
 
     slope: float = 1.0
@@ -36,10 +37,11 @@ IDENTITY = Calibration()
 
 
 def unfocused(logits: np.ndarray, gamma: float) -> np.ndarray:
-    """The log odds at which focal loss has its least mean at these logits (arxiv.org/abs/2011.09172).
+    """The log odds at which focal loss has its least mean at these logits
+    (arxiv.org/abs/2011.09172).
 
-    With q = σ(s) that is where the odds are q^γ (q - γ (1 - q) log(1 - q)) to the same with 1 - q in place of q;
-    written in e^-|s|, which neither overflows nor cancels.
+    With q = σ(s) that is where the odds are q^γ (q - γ (1 - q) log(1 - q)) to the same with 1 - q
+    in place of q; written in e^-|s|, which neither overflows nor cancels.
 
     >>> unfocused(np.array([-1.0, 0.0, 1.0]), 2.0).round(3)
     array([-2.682,  0.   ,  2.682])
@@ -48,7 +50,11 @@ def unfocused(logits: np.ndarray, gamma: float) -> np.ndarray:
     rest = np.exp(-size)
     rest = np.maximum(rest, np.finfo(rest.dtype).tiny)  # of 0, log1p(rest) / rest is no number
     log_sum = np.log1p(rest)
-    found = (gamma + 1) * size + np.log1p(gamma * rest * (size + log_sum)) - np.log1p(gamma * log_sum / rest)
+    found = (
+        (gamma + 1) * size
+        + np.log1p(gamma * rest * (size + log_sum))
+        - np.log1p(gamma * log_sum / rest)
+    )
     return np.sign(logits) * found
 
 
@@ -72,7 +78,9 @@ def probabilities(
 
 
 def log_terms(link: str, *, exclusive: bool) -> Callable[[torch.Tensor], torch.Tensor] | None:
-    """Logits -> logs of what each label adds to the sum that `probabilities` divides by; None where it does not."""
+    """Logits -> logs of what each label adds to the sum that `probabilities` divides by; None where
+    it does not.
+    """
     if link == "softmax":
         return lambda logits: logits
     return (lambda logits: F.logsigmoid(SCALES[link] * logits)) if exclusive else None
@@ -81,7 +89,8 @@ def log_terms(link: str, *, exclusive: bool) -> Callable[[torch.Tensor], torch.T
 def some_probabilities(
     logits: np.ndarray, log_sum: np.ndarray | None, link: str, calibration: Calibration = IDENTITY
 ) -> np.ndarray:
-    """`probabilities` (n, k) of some of a text's labels; `log_sum` (n,) is that of `log_terms` over all of them.
+    """`probabilities` (n, k) of some of a text's labels; `log_sum` (n,) is that of `log_terms` over
+    all of them.
 
     Such a sum is of logits as they are: where there is one, no calibration counts.
     """
@@ -92,9 +101,11 @@ def some_probabilities(
 
 
 def calibrated(logits: np.ndarray, truth: np.ndarray, *, exclusive: bool = False) -> Calibration:
-    """The line that makes `truth` (n, L), bool, likeliest (Platt 1999); a slope alone where labels exclude each other.
+    """The line that makes `truth` (n, L), bool, likeliest (Platt 1999); a slope alone where labels
+    exclude each other.
 
-    The targets are Platt's, a little short of 0 and 1, so that a few rows that are all in order give no endless slope.
+    The targets are Platt's, a little short of 0 and 1, so that a few rows that are all in order
+    give no endless slope.
 
     >>> truth = np.array([[True], [True], [False], [False]])
     >>> calibrated(np.array([[8.0], [-1.0], [1.0], [-8.0]]), truth).slope < 1
@@ -111,12 +122,19 @@ def calibrated(logits: np.ndarray, truth: np.ndarray, *, exclusive: bool = False
         return -float((target * log_expit(values) + (1 - target) * log_expit(-values)).mean())
 
     start = np.array([-np.log(max(float(logits.std()), 1e-6)), 0.0])
-    found = minimize(cost, start[: 1 if exclusive else 2], method="L-BFGS-B", bounds=[(-20, 20)] * (2 - exclusive))
+    found = minimize(
+        cost,
+        start[: 1 if exclusive else 2],
+        method="L-BFGS-B",
+        bounds=[(-20, 20)] * (2 - exclusive),
+    )
     return Calibration(float(np.exp(found.x[0])), 0.0 if exclusive else float(found.x[1]))
 
 
 def _smoothed(truth: np.ndarray, *, exclusive: bool) -> np.ndarray:
-    """Truth (n, L) -> targets (n, L): means under one row more of every kind. A row without a label stays without."""
+    """Truth (n, L) -> targets (n, L): means under one row more of every kind. A row without a label
+    stays without.
+    """
     rows, labels = truth.shape
     if exclusive:
         return np.where(truth, rows + 1, 1) / (rows + labels) * truth.any(-1, keepdims=True)

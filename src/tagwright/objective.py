@@ -23,8 +23,9 @@ LINKS = ("softmax", "sigmoid", "sigmoid2")  # that make probabilities of logits
 class Objective(nn.Module):
     """Sums the loss over the examples of a batch, so that parts of a batch add up to the whole.
 
-    `mask_of(target, generator, …)` draws the terms that take part; `weights` are the labels' own; `beside` is what soft
-    labels add to the loss where they do not replace the labels. `begun` is 1 from the step on at which they count.
+    `mask_of(target, generator, …)` draws the terms that take part; `weights` are the labels' own;
+    `beside` is what soft labels add to the loss where they do not replace the labels. `begun` is 1
+    from the step on at which they count.
     """
 
     def __init__(
@@ -37,7 +38,9 @@ class Objective(nn.Module):
     ) -> None:
         super().__init__()
         self.loss, self.mask_of, self.beside = loss, mask_of, beside
-        self.of_step: Tensor | None = None  # what a mask that draws once a step finds drawn; None: it draws itself
+        self.of_step: Tensor | None = (
+            None  # what a mask that draws once a step finds drawn; None: it draws itself
+        )
         self.begun: Tensor
         self.register_buffer("begun", torch.ones(()), persistent=False)
         for name, weight in (weights or LabelWeights())._asdict().items():
@@ -56,15 +59,18 @@ class Objective(nn.Module):
         soft_logits: Tensor | None = None,
         excused: Tensor | None = None,
     ) -> Tensor:
-        """Logits and target (B, L) -> the sum over examples. `known` (B, L) is False where nobody judged a label.
+        """Logits and target (B, L) -> the sum over examples. `known` (B, L) is False where nobody
+        judged a label.
 
-        `excused` (B, L), for a mask by words, is True where a label need not be pushed down.
-        `soft` labels (B, L) change nothing of which labels are gold: masks and weights go by the target.
+        `excused` (B, L), for a mask by words, is True where a label need not be pushed down. `soft`
+        labels (B, L) change nothing of which labels are gold: masks and weights go by the target.
         """
         mask = known
         if self.mask_of is not None:
             facts = {"excused": excused, "of_step": self.of_step}
-            mask = self.mask_of(target, generator, **{k: v for k, v in facts.items() if v is not None})
+            mask = self.mask_of(
+                target, generator, **{k: v for k, v in facts.items() if v is not None}
+            )
             mask = mask if known is None else mask & known
         cells = weight_cells(target, self.positive, self.negative, self.of_gold)  # type: ignore[arg-type]
         truth = target if soft is None or self.beside else torch.where(self.begun > 0, soft, target)
@@ -76,9 +82,15 @@ class Objective(nn.Module):
         return value * len(logits) if self.loss.batchwise else value
 
     def of_tokens(
-        self, logits: Tensor, tags: Tensor, *, weight: Tensor | None = None, generator: torch.Generator | None = None
+        self,
+        logits: Tensor,
+        tags: Tensor,
+        *,
+        weight: Tensor | None = None,
+        generator: torch.Generator | None = None,
     ) -> Tensor:
-        """Logits (B, T, L) and the tags' ids (B, T) -> the sum over tokens; those below 0 take no part.
+        """Logits (B, T, L) and the tags' ids (B, T) -> the sum over tokens; those below 0 take no
+        part.
 
         `weight` (B,) are the texts' own.
         """
@@ -87,7 +99,9 @@ class Objective(nn.Module):
         if self.loss.batchwise:  # what takes no part must not be seen at all
             kept = tags >= 0
             logits, tags, counted = logits[kept][None], tags[kept][None], counted[kept][None]
-        target = (tags[..., None] == torch.arange(logits.shape[-1], device=tags.device)).to(logits.dtype)
+        target = (tags[..., None] == torch.arange(logits.shape[-1], device=tags.device)).to(
+            logits.dtype
+        )
         facts = {"example_weight": counted.flatten(), "generator": generator}
         value: Tensor = self(logits.flatten(0, 1), target.flatten(0, 1), **facts)
         return value
@@ -103,20 +117,42 @@ class Objective(nn.Module):
         known: SparseMask | None = None,
         example_weight: Tensor | None = None,
     ) -> Tensor:
-        """The same of logits that are never made: hidden (B, D), the label matrix (L, D) and its bias (L,)."""
+        """The same of logits that are never made: hidden (B, D), the label matrix (L, D) and its
+        bias (L,).
+        """
         cells = weight_cells(target, self.positive, self.negative, self.of_gold)  # type: ignore[arg-type]
         return linear_loss(
-            self.loss, hidden, weight, bias, target, chunk=chunk, mask=known, example_weight=example_weight, **cells
+            self.loss,
+            hidden,
+            weight,
+            bias,
+            target,
+            chunk=chunk,
+            mask=known,
+            example_weight=example_weight,
+            **cells,
         )
 
 
 def weight_cells(
-    target: Tensor | SparseTarget, positive: Tensor | None, negative: Tensor | None, of_gold: Tensor | None
+    target: Tensor | SparseTarget,
+    positive: Tensor | None,
+    negative: Tensor | None,
+    of_gold: Tensor | None,
 ) -> dict[str, Tensor | None]:
-    """LabelWeights as a loss's keyword arguments for these targets (B, L): (L,) each, or (B, 1) where gold decides."""
+    """LabelWeights as a loss's keyword arguments for these targets (B, L): (L,) each, or (B, 1)
+    where gold decides.
+    """
     if of_gold is not None and isinstance(target, SparseTarget):
-        values = of_gold[target.ids] if target.values is None else of_gold[target.ids] * target.values
-        owners = torch.searchsorted(target.offsets, torch.arange(len(values), device=values.device), right=True) - 1
+        values = (
+            of_gold[target.ids] if target.values is None else of_gold[target.ids] * target.values
+        )
+        owners = (
+            torch.searchsorted(
+                target.offsets, torch.arange(len(values), device=values.device), right=True
+            )
+            - 1
+        )
         negative = values.new_zeros(len(target.offsets) - 1).index_add(0, owners, values)[:, None]
     elif of_gold is not None:
         negative = target.to(of_gold.dtype) @ of_gold[:, None]  # type: ignore[union-attr]
@@ -129,15 +165,23 @@ class Beside(nn.Module):
     def __init__(self, *, link: str, alpha: float = 1.0, halved: bool = True) -> None:
         super().__init__()
         self.alpha, self.halved, self.scale = alpha, halved, 2 if link == "sigmoid2" else 1
-        self.error = SquaredErrorLoss(link="softmax" if link == "softmax" else "sigmoid", reduction="sum")
+        self.error = SquaredErrorLoss(
+            link="softmax" if link == "softmax" else "sigmoid", reduction="sum"
+        )
 
     def forward(self, value: Tensor, logits: Tensor, soft: Tensor, **cells: Any) -> Tensor:
         """The sum of the loss over examples, logits and soft labels (B, L) -> the sum of both."""
-        return auxiliary(value, self.error(self.scale * logits, soft, **cells), alpha=self.alpha, halved=self.halved)
+        return auxiliary(
+            value,
+            self.error(self.scale * logits, soft, **cells),
+            alpha=self.alpha,
+            halved=self.halved,
+        )
 
 
 def auxiliary(hard: Tensor, soft: Tensor, *, alpha: float = 1.0, halved: bool = True) -> Tensor:
-    """KWLS eq. 9: (hard + alpha * soft) / (2 (1 + alpha)²), of a loss of the hard labels and one of the soft ones.
+    """KWLS eq. 9: (hard + alpha * soft) / (2 (1 + alpha)²), of a loss of the hard labels and one of
+    the soft ones.
 
     The paper's own code leaves the 2 out: `halved=False`. Its soft loss is `squared_error`.
 
@@ -151,12 +195,16 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
     """The objective that the settings name, for these labels of `row_count` texts."""
     _check(settings, space)
     facts = {"label_counts": space.counts, "row_count": row_count}
-    loss = registry.build("losses", settings.loss.name, settings.loss.options, reduction="sum", **facts)
+    loss = registry.build(
+        "losses", settings.loss.name, settings.loss.options, reduction="sum", **facts
+    )
     if settings.head.options.get("chunk"):
         kind_of(loss)
     weights = None
     if settings.weights.name != "none":
-        weights = registry.build("weights", settings.weights.name, settings.weights.options, **facts)
+        weights = registry.build(
+            "weights", settings.weights.name, settings.weights.options, **facts
+        )
     beside = None
     if settings.soft.role == "auxiliary" and settings.targets.name != "hard":
         beside = Beside(link=loss.link, alpha=settings.soft.alpha, halved=settings.soft.halved)
@@ -169,15 +217,25 @@ def _check(settings: Settings, space: LabelSpace) -> None:
     name, task = settings.loss.name, "tokens" if tagged else "one" if space.exclusive else "many"
     factory = registry.find("losses", name).factory
     words = (
-        "exactly one label" if task == "one" else "any number of labels" if task == "many" else "a tag for each token"
+        "exactly one label"
+        if task == "one"
+        else "any number of labels"
+        if task == "many"
+        else "a tag for each token"
     )
     if tagged and (settings.targets.name != "hard" or settings.mask.name != "none"):
-        raise SettingsError("soft labels and masks are for labels of whole texts; to tag tokens take hard and none")
+        raise SettingsError(
+            "soft labels and masks are for labels of whole texts; to tag tokens take hard and none"
+        )
     if task not in factory.tasks:
         valid = [part.name for part in registry.usable("losses") if task in part.factory.tasks]
-        raise SettingsError(f"{name} does not fit texts with {words}; losses that do: {', '.join(valid)}")
+        raise SettingsError(
+            f"{name} does not fit texts with {words}; losses that do: {', '.join(valid)}"
+        )
     if task == "many" and settings.link == "softmax":
-        raise SettingsError(f"{name} with link softmax does not fit texts with {words}; set loss.link=sigmoid")
+        raise SettingsError(
+            f"{name} with link softmax does not fit texts with {words}; set loss.link=sigmoid"
+        )
     if factory.batchwise and settings.fit.accumulate > 1:
         raise SettingsError(f"{name} looks at a whole batch, so fit.accumulate must be 1")
     _check_chunk(settings, space)
@@ -185,7 +243,9 @@ def _check(settings: Settings, space: LabelSpace) -> None:
     weights = settings.weights.name
     if task == "many" and weights != "none" and registry.find("weights", weights).factory.exclusive:
         valid = [one.name for one in registry.usable("weights") if not one.factory.exclusive]
-        raise SettingsError(f"weights {weights} are for exactly one label a text; take {', '.join(valid)}")
+        raise SettingsError(
+            f"weights {weights} are for exactly one label a text; take {', '.join(valid)}"
+        )
 
 
 def _check_soft(settings: Settings, task: str) -> None:
@@ -194,20 +254,28 @@ def _check_soft(settings: Settings, task: str) -> None:
     if settings.targets.name == "hard":
         return
     if settings.head.options.get("chunk"):
-        raise SettingsError(f"targets {settings.targets.name} are of all labels at once; with head.chunk take hard")
-    if settings.soft.heads not in (1, 2) or (settings.soft.heads == 2 and settings.soft.role != "auxiliary"):
-        raise SettingsError(f"soft.heads must be 1, or 2 with soft.role=auxiliary, got {settings.soft.heads}")
+        raise SettingsError(
+            f"targets {settings.targets.name} are of all labels at once; with head.chunk take hard"
+        )
+    if settings.soft.heads not in (1, 2) or (
+        settings.soft.heads == 2 and settings.soft.role != "auxiliary"
+    ):
+        raise SettingsError(
+            f"soft.heads must be 1, or 2 with soft.role=auxiliary, got {settings.soft.heads}"
+        )
     link = settings.link
     if settings.soft.role == "auxiliary" and link not in LINKS:
         raise SettingsError(
-            f"{name}'s logits give no probabilities to hold beside soft labels; take a loss with one of the links "
-            f"{', '.join(LINKS)}, such as bce, zlpr or cross_entropy"
+            f"{name}'s logits give no probabilities to hold beside soft labels; take a loss with"
+            f" one of the links {', '.join(LINKS)}, such as bce, zlpr or cross_entropy"
         )
     if settings.soft.role == "replace" and not factory.soft:
         known = [(part.name, part.factory) for part in registry.usable("losses")]
         valid = [n for n, one in known if one.soft and task in one.tasks]
         way = "take soft.role=auxiliary, or" if link in LINKS else "take"
-        raise SettingsError(f"{name} takes no soft labels; {way} a loss that does: {', '.join(valid)}")
+        raise SettingsError(
+            f"{name} takes no soft labels; {way} a loss that does: {', '.join(valid)}"
+        )
 
 
 def _check_chunk(settings: Settings, space: LabelSpace) -> None:
@@ -216,24 +284,28 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
         return
     if registry.find("encoders", settings.encoder.name).factory.sparse:
         raise SettingsError(
-            f"head.chunk is for encoders with dense vectors, such as cnn and lstm; {settings.encoder.name}'s features "
-            "are sparse: leave --head-chunk out"
+            "head.chunk is for encoders with dense vectors, such as cnn and lstm;"
+            f" {settings.encoder.name}'s features are sparse: leave --head-chunk out"
         )
     if settings.fit.optimiser == "sgd":
         raise SettingsError("fit.optimiser=sgd does not go with head.chunk; take auto")
     if settings.mask.name != "none":
         raise SettingsError(
-            f"mask {settings.mask.name} looks at all labels of a text at once; with head.chunk take none"
+            f"mask {settings.mask.name} looks at all labels of a text at once; with head.chunk take"
+            " none"
         )
     if shortlisted(settings.head, len(space)) and settings.link == "none":
         raise SettingsError(
-            f"{settings.loss.name}'s logits are only an order, and all of dev's are needed to make probabilities of "
-            f"them; with head.chunk and more than {FULL:,} labels take bce, focal or zlpr, or cross_entropy"
+            f"{settings.loss.name}'s logits are only an order, and all of dev's are needed to make"
+            f" probabilities of them; with head.chunk and more than {FULL:,} labels take bce, focal"
+            " or zlpr, or cross_entropy"
         )
 
 
 def _mask(settings: Settings, space: LabelSpace) -> Mask | None:
     if settings.mask.name == "none":
         return None
-    made: Mask = registry.build("masks", settings.mask.name, settings.mask.options, label_names=space.names)
+    made: Mask = registry.build(
+        "masks", settings.mask.name, settings.mask.options, label_names=space.names
+    )
     return made

@@ -1,4 +1,6 @@
-"""All randomness is a function of (seed, purpose, step), so a resumed run draws what the first would have drawn."""
+"""All randomness is a function of (seed, purpose, step), so a resumed run draws what the first
+would have drawn.
+"""
 
 import hashlib
 

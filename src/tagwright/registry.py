@@ -1,9 +1,10 @@
 """The registry of parts.
 
-A file of a kind's folder is a part of Tagwright: `losses/zlpr.py` is the loss "zlpr". Other packages add parts through
-entry points of the groups `tagwright.losses`, `tagwright.encoders`, and so on. An entry point names the part itself, or
-a module that names it in `PART`. A part's signature is the schema of its settings, and each kind declares in its
-`__init__` what it asks of its parts and what it tells them (`KIND`).
+A file of a kind's folder is a part of Tagwright: `losses/zlpr.py` is the loss "zlpr". Other
+packages add parts through entry points of the groups `tagwright.losses`, `tagwright.encoders`, and
+so on. An entry point names the part itself, or a module that names it in `PART`. A part's signature
+is the schema of its settings, and each kind declares in its `__init__` what it asks of its parts
+and what it tells them (`KIND`).
 """
 
 import inspect
@@ -77,7 +78,9 @@ class Function(Generic[P, R]):
 
 
 class Part(NamedTuple):
-    """One part: its folder, its name, the class or function that makes it, a line about it, and whose it is."""
+    """One part: its folder, its name, the class or function that makes it, a line about it, and
+    whose it is.
+    """
 
     kind: str
     name: str
@@ -121,26 +124,40 @@ def names(kind: str) -> tuple[str, ...]:
 
 @cache
 def built_in(kind: str) -> tuple[str, ...]:
-    """Tagwright's own parts of a kind: files of its folder that do not begin with `_` and name a part in `PART`."""
+    """Tagwright's own parts of a kind: files of its folder that do not begin with `_` and name a
+    part in `PART`.
+    """
     package = import_module(package_of(kind))
     stems = (module.name for module in iter_modules(package.__path__))
     return tuple(
-        sorted(stem for stem in stems if not stem.startswith("_") and _declares_part(f"{package_of(kind)}.{stem}"))
+        sorted(
+            stem
+            for stem in stems
+            if not stem.startswith("_") and _declares_part(f"{package_of(kind)}.{stem}")
+        )
     )
 
 
 @cache
 def find(kind: str, name: str) -> Part:
-    """The part of this name; one that is unknown, cannot be imported or does not keep to its contract is an error."""
+    """The part of this name; one that is unknown, cannot be imported or does not keep to its
+    contract is an error.
+    """
     if name not in names(kind):
         raise SettingsError(unknown(kind_of(kind).title, name, names(kind)))
-    owners = [OURS] * (name in built_in(kind)) + [_package(point) for point in _foreign(kind).get(name, ())]
+    owners = [OURS] * (name in built_in(kind)) + [
+        _package(point) for point in _foreign(kind).get(name, ())
+    ]
     if len(owners) > 1:
         raise SettingsError(
-            f"there is more than one {kind_of(kind).title} {name!r}: of the packages {' and '.join(owners)}; "
-            "uninstall one of them, or have its authors rename it"
+            f"there is more than one {kind_of(kind).title} {name!r}: of the packages"
+            f" {' and '.join(owners)}; uninstall one of them, or have its authors rename it"
         )
-    part = _own_part(kind, name) if owners == [OURS] else _foreign_part(kind, name, _foreign(kind)[name][0])
+    part = (
+        _own_part(kind, name)
+        if owners == [OURS]
+        else _foreign_part(kind, name, _foreign(kind)[name][0])
+    )
     _require_sound(part)
     return part
 
@@ -164,8 +181,8 @@ def broken(kind: str) -> dict[str, str]:
 
 
 def third_party(kind: str, name: str) -> str | None:
-    """The package that a part comes from; None for Tagwright's own, and for a name that nobody knows. It is not
-    imported."""
+    """The package that a part comes from; None for Tagwright's own, and for a name that nobody
+    knows. It is not imported."""
     found = _foreign(kind).get(name)
     return _package(found[0]) if found else None
 
@@ -185,12 +202,18 @@ def options(factory: Callable[..., Any]) -> dict[str, Any]:
 
 
 def build(kind: str, name: str, settings: Mapping[str, Any], **facts: Any) -> Any:
-    """Make a part from its settings; of the facts of its kind it gets those its signature asks for."""
+    """Make a part from its settings; of the facts of its kind it gets those its signature asks
+    for.
+    """
     part = find(kind, name)
     declared = declared_facts(kind, part.factory)
     for fact in facts:
         if fact not in declared:
-            raise TypeError(_unknown_fact(f"a {kind_of(kind).title} is told nothing of {fact!r}", fact, declared))
+            raise TypeError(
+                _unknown_fact(
+                    f"a {kind_of(kind).title} is told nothing of {fact!r}", fact, declared
+                )
+            )
     faults = check(kind, name, settings)
     if faults:
         raise SettingsError("; ".join(faults))
@@ -204,7 +227,9 @@ def made(factory: Callable[..., Any], settings: Mapping[str, Any], **facts: Any)
 
 
 def check(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
-    """What is wrong with these settings of a part: unknown keys and values of another type than the default's."""
+    """What is wrong with these settings of a part: unknown keys and values of another type than the
+    default's.
+    """
     allowed = options(find(kind, name).factory)
     faults = []
     for key, value in settings.items():
@@ -217,7 +242,9 @@ def check(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
 
 
 def refused(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
-    """What a part itself says against settings of the right types. One that needs facts is not asked yet."""
+    """What a part itself says against settings of the right types. One that needs facts is not
+    asked yet.
+    """
     factory = find(kind, name).factory
     parameters = parameters_of(factory)
     if any(parameters[fact].default is inspect.Parameter.empty for fact in asked(factory)):
@@ -258,12 +285,14 @@ def _declares_part(module: str) -> bool:
 def _own_part(kind: str, name: str) -> Part:
     # sys.modules, not attributes: the package binds the function `zlpr` over the submodule `zlpr`
     module = import_module(f"{package_of(kind)}.{name}")
-    return Part(kind, name, module.PART, _first_line(module))
+    return Part(kind, name, module.PART, _summary(module))
 
 
 @cache
 def _points() -> dict[str, dict[str, tuple[EntryPoint, ...]]]:
-    """The parts of other packages by kind and name. Looked for once: it reads the list of all installed packages."""
+    """The parts of other packages by kind and name. Looked for once: it reads the list of all
+    installed packages.
+    """
     found: dict[str, dict[str, tuple[EntryPoint, ...]]] = {kind: {} for kind in KINDS}
     everything = entry_points()
     for kind, named in found.items():
@@ -283,28 +312,38 @@ def _package(point: EntryPoint) -> str:
 def _foreign_part(kind: str, name: str, point: EntryPoint) -> Part:
     title, package = kind_of(kind).title, _package(point)
     if not _NAME.fullmatch(name) or name in _CHOICES or name in kind_of(kind).reserved():
-        raise SettingsError(f"the package {package} calls a {title} {name!r}, which cannot be the name of one")
+        raise SettingsError(
+            f"the package {package} calls a {title} {name!r}, which cannot be the name of one"
+        )
     try:
         made = point.load()
     except Exception as error:  # whatever its module does
         said = f"{type(error).__name__}: {error}"
-        raise SettingsError(f"{title} {name!r} of the package {package} cannot be imported ({said})") from error
+        raise SettingsError(
+            f"{title} {name!r} of the package {package} cannot be imported ({said})"
+        ) from error
     factory = vars(made).get("PART") if isinstance(made, ModuleType) else made
     if not callable(factory):
         raise SettingsError(
-            f"{title} {name!r} of the package {package}: its entry point {point.value} is neither a part nor a module "
-            "with PART"
+            f"{title} {name!r} of the package {package}: its entry point {point.value} is neither a"
+            " part nor a module with PART"
         )
-    return Part(kind, name, factory, _first_line(made), package)
+    return Part(kind, name, factory, _summary(made), package)
 
 
 def _require_sound(part: Part) -> None:
-    """Refuse a part that does not derive from its kind's base, or asks for what its kind does not tell."""
+    """Refuse a part that does not derive from its kind's base, or asks for what its kind does not
+    tell.
+    """
     kind, factory = kind_of(part.kind), part.factory
-    whose = f"{kind.title} {part.name!r}" + ("" if part.package == OURS else f" of the package {part.package}")
+    whose = f"{kind.title} {part.name!r}" + (
+        "" if part.package == OURS else f" of the package {part.package}"
+    )
     if kind.base is not None and not _derives(factory, kind.base):
         base = f"{kind.base.__module__}.{kind.base.__name__}"
-        how = "a function made by" if issubclass(kind.base, Function) else "a class that derives from"
+        how = (
+            "a function made by" if issubclass(kind.base, Function) else "a class that derives from"
+        )
         raise SettingsError(f"{whose} must be {how} {base}")
     if kind.facts is None:
         return
@@ -312,7 +351,9 @@ def _require_sound(part: Part) -> None:
     taken = parameters_of(factory)
     for fact in asked(factory):
         if fact not in declared:
-            raise SettingsError(_unknown_fact(f"{whose} asks for {fact!r}, which it is not told", fact, declared))
+            raise SettingsError(
+                _unknown_fact(f"{whose} asks for {fact!r}, which it is not told", fact, declared)
+            )
     for fact in kind.always:
         if fact not in taken:
             raise SettingsError(f"{whose} must take the argument {fact!r}: {kind.facts[fact]}")
@@ -325,7 +366,9 @@ def _derives(factory: Any, base: type) -> bool:
 
 
 def declared_facts(kind: str, factory: Any) -> tuple[str, ...]:
-    """What a part of this kind may ask for: the facts of the kind, and those that the part declares itself."""
+    """What a part of this kind may ask for: the facts of the kind, and those that the part declares
+    itself.
+    """
     return (*(kind_of(kind).facts or ()), *kind_of(kind).own_facts(factory))
 
 
@@ -338,7 +381,11 @@ def asked(factory: Callable[..., Any]) -> tuple[str, ...]:
     """
     settings = options(factory)
     listed = parameters_of(factory).values()
-    return tuple(p.name for p in listed if p.name not in settings and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+    return tuple(
+        p.name
+        for p in listed
+        if p.name not in settings and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    )
 
 
 def _unknown_fact(said: str, fact: str, declared: Sequence[str]) -> str:
@@ -347,6 +394,6 @@ def _unknown_fact(said: str, fact: str, declared: Sequence[str]) -> str:
     return f"{said}{hint} There are: {', '.join(declared) or 'none'}"
 
 
-def _first_line(made: Any) -> str:
-    said = (inspect.getdoc(made) or "").strip().splitlines()
-    return said[0] if said else ""
+def _summary(made: Any) -> str:
+    """The first paragraph of its docstring."""
+    return " ".join((inspect.getdoc(made) or "").strip().partition("\n\n")[0].split())

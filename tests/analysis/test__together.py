@@ -1,4 +1,6 @@
-"""Pairs of labels that come together: those of a plain count, and bounded where a row has very many labels."""
+"""Pairs of labels that come together: those of a plain count, and bounded where a row has very many
+labels.
+"""
 
 from itertools import combinations
 
@@ -43,9 +45,12 @@ def test_common_labels_are_compared_where_all_would_be_too_many(
     monkeypatch.setattr(module, "PAIRS", pairs)
     monkeypatch.setattr(module, "DIFFERENT", different)
     marks = drawn(0)
-    marks[:, :] = marks[:, np.argsort(-marks.sum(0), kind="stable")]  # so that the common ones come first
+    # so that the common ones come first
+    marks[:, :] = marks[:, np.argsort(-marks.sum(0), kind="stable")]
     sparse = csr_array(marks.astype(np.float32))
-    held = [number for number in range(31) if np.square(marks[:, :number].sum(1)).sum() <= different]
+    held = [
+        number for number in range(31) if np.square(marks[:, :number].sum(1)).sum() <= different
+    ]
     many = [number for number in range(31) if np.square(marks[:, :number].sum(1)).sum() <= pairs]
     kept = max(held[-1], min(many[-1], int(different**0.5)))
     assert 0 <= kept < 30

@@ -1,4 +1,6 @@
-"""The audit: every count against plain loops, centroids against scikit-learn, warnings as sentences."""
+"""The audit: every count against plain loops, centroids against scikit-learn, warnings as
+sentences.
+"""
 
 import json
 from itertools import combinations
@@ -41,7 +43,12 @@ def small() -> Audit:
         ("boat", ["toy/boat"]),
         ("Boat ", ["toy/boat"]),
     ]
-    dev = [("RED KITE ", ["toy/kite"]), ("nothing", []), ("plane", ["toy/plane"]), ("plane two", ["toy/plane"])]
+    dev = [
+        ("RED KITE ", ["toy/kite"]),
+        ("nothing", []),
+        ("plane", ["toy/plane"]),
+        ("plane two", ["toy/plane"]),
+    ]
     return audit(data_of(train=train, dev=dev, test=[("plane", ["toy/plane"]), ("", [])]))
 
 
@@ -55,7 +62,13 @@ def test_parts_count_rows_empty_texts_and_labels(small: Audit) -> None:
 
 
 def test_lengths_are_quantiles_of_characters_and_words(small: Audit) -> None:
-    assert small.parts[0].characters == {"least": 0, "tenth": 0, "median": 5, "ninetieth": 9, "most": 20}
+    assert small.parts[0].characters == {
+        "least": 0,
+        "tenth": 0,
+        "median": 5,
+        "ninetieth": 9,
+        "most": 20,
+    }
     assert small.parts[0].words == {"least": 0, "tenth": 0, "median": 1, "ninetieth": 2, "most": 4}
 
 
@@ -129,9 +142,14 @@ def test_companions_and_their_lift_equal_plain_loops() -> None:
 def test_look_alikes_equal_centroids_of_scikit_learn() -> None:
     table = shop(pages=500).tables["train"]
     found = audit(Data(tables={"train": table}, task="many", source="test")).look_alikes
-    words = TfidfVectorizer(token_pattern=r"[^\W_]+").fit_transform(table["text"].to_pylist()).toarray()
+    words = (
+        TfidfVectorizer(token_pattern=r"[^\W_]+").fit_transform(table["text"].to_pylist()).toarray()
+    )
     rows = table["labels"].to_pylist()
-    carry = {name: np.array([name in row for row in rows]) for name in {name for row in rows for name in row}}
+    carry = {
+        name: np.array([name in row for row in rows])
+        for name in {name for row in rows for name in row}
+    }
     centre = {name: words[mask].mean(axis=0) for name, mask in carry.items() if mask.sum() >= 3}
     cosine = {}
     for left, right in combinations(sorted(centre), 2):
@@ -147,7 +165,11 @@ def test_look_alikes_equal_centroids_of_scikit_learn() -> None:
 
 def test_example_of_a_look_alike_is_its_text_nearest_to_the_other() -> None:
     rows = [("sharp steel knife", ["knife"]), ("bread knife", ["knife"]), ("old knife", ["knife"])]
-    rows += [("sharp steel axe", ["axe"]), ("wood axe", ["axe"]), ("sharp steel knife and axe", ["axe", "knife"])]
+    rows += [
+        ("sharp steel axe", ["axe"]),
+        ("wood axe", ["axe"]),
+        ("sharp steel knife and axe", ["axe", "knife"]),
+    ]
     (pair,) = audit(data_of(train=rows)).look_alikes
     assert (pair.left, pair.right) == ("axe", "knife")
     assert (pair.left_text, pair.right_text) == ("sharp steel axe", "sharp steel knife")
@@ -159,7 +181,9 @@ def test_labels_that_always_come_together_are_no_look_alikes() -> None:
         (f"text {row}", ["other"]) for row in range(5)
     ]
     assert {pair.right for pair in audit(data_of(train=rows)).look_alikes} == {"other", "x11"}
-    assert all("other" in (pair.left, pair.right) for pair in audit(data_of(train=rows)).look_alikes)
+    assert all(
+        "other" in (pair.left, pair.right) for pair in audit(data_of(train=rows)).look_alikes
+    )
 
 
 def test_chinese_texts_are_compared_by_character() -> None:
@@ -170,14 +194,22 @@ def test_chinese_texts_are_compared_by_character() -> None:
 
 
 def test_token_task_is_audited_by_its_tags() -> None:
-    rows = {"text": ["a b", "c d"], "labels": pa.nulls(2, pa.list_(pa.string())), "tags": [["O", "B-X"], ["B-Y", "O"]]}
+    rows = {
+        "text": ["a b", "c d"],
+        "labels": pa.nulls(2, pa.list_(pa.string())),
+        "tags": [["O", "B-X"], ["B-Y", "O"]],
+    }
     found = audit(Data(tables={"train": pa.table(rows)}, task="tokens", source="test"))
     assert [label.name for label in found.labels] == ["B-X", "B-Y"]
 
 
 def test_tags_are_sought_for_no_pairs_and_groups_and_their_words_are_tokens() -> None:
     tags = [["B-X", "I-X", "O"], ["B-Y", "I-Y"], ["O"]] * 5
-    rows = {"text": ["点卡x", "手机", "a"] * 5, "labels": pa.nulls(15, pa.list_(pa.string())), "tags": tags}
+    rows = {
+        "text": ["点卡x", "手机", "a"] * 5,
+        "labels": pa.nulls(15, pa.list_(pa.string())),
+        "tags": tags,
+    }
     found = audit(Data(tables={"train": pa.table(rows)}, task="tokens", source="test"))
     assert (found.together, found.look_alikes, found.groups) == ((), (), {})
     assert (found.parts[0].words["least"], found.parts[0].words["most"]) == (1, 3)
@@ -190,7 +222,9 @@ def test_tokens_without_a_tag_but_o_are_a_warning() -> None:
     assert "No token has another tag than O: there is nothing to learn." in found.warnings
 
 
-@pytest.mark.parametrize("rows", [[], [("text", None)], [("", [])], [("one", ["a"]), ("two", ["a"])]])
+@pytest.mark.parametrize(
+    "rows", [[], [("text", None)], [("", [])], [("one", ["a"]), ("two", ["a"])]]
+)
 def test_hardly_any_data_is_a_warning_not_an_error(rows: list[tuple]) -> None:
     found = audit(data_of(train=rows))
     assert found.warnings[0].endswith("a tagger needs at least two.")
@@ -204,14 +238,24 @@ def test_dictionary_survives_json(small: Audit) -> None:
 
 
 def test_leaks_of_goemotions_are_the_texts_that_parts_share(real_data: Path) -> None:
-    tables = {name: pq.read_table(real_data / "goemotions" / f"{name}.parquet") for name in ("train", "dev", "test")}
+    tables = {
+        name: pq.read_table(real_data / "goemotions" / f"{name}.parquet")
+        for name in ("train", "dev", "test")
+    }
     found = audit(Data(tables=tables, task="many", source="goemotions"))
-    texts = [{" ".join(text.lower().split()) for text in table["text"].to_pylist()} for table in tables.values()]
-    assert [leak.texts for leak in found.leaks] == [len(one & other) for one, other in combinations(texts, 2)]
+    texts = [
+        {" ".join(text.lower().split()) for text in table["text"].to_pylist()}
+        for table in tables.values()
+    ]
+    assert [leak.texts for leak in found.leaks] == [
+        len(one & other) for one, other in combinations(texts, 2)
+    ]
 
 
 def test_how_the_data_were_read_is_part_of_the_audit(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("text,labels\nred kite,toy;air\nblue boat,toy;sea\n" + "jet,air;toy\n" * 9)
+    (tmp_path / "a.csv").write_text(
+        "text,labels\nred kite,toy;air\nblue boat,toy;sea\n" + "jet,air;toy\n" * 9
+    )
     found = audit(read_data(tmp_path / "a.csv")).as_dict()["found"]
     assert "text: column 'text'" in found
     assert any("';'" in sentence for sentence in found)
@@ -219,14 +263,20 @@ def test_how_the_data_were_read_is_part_of_the_audit(tmp_path: Path) -> None:
 
 
 def test_pairs_at_or_below_chance_do_not_stand_together() -> None:
-    rows = [(f"x{n}", ["a", "b"] if n < 2 else ["a"] if n < 6 else ["b", "c"] if n < 9 else ["b"]) for n in range(12)]
+    rows = [
+        (f"x{n}", ["a", "b"] if n < 2 else ["a"] if n < 6 else ["b", "c"] if n < 9 else ["b"])
+        for n in range(12)
+    ]
     lifts = {(pair.left, pair.right): pair.lift for pair in audit(data_of(all=rows)).together}
     assert lifts == {("b", "c"): pytest.approx(3 * 12 / (8 * 3))}  # a and b: 2 * 12 / (6 * 8) = 0.5
 
 
 def test_labels_that_differ_only_in_case_or_spaces_are_warned_of() -> None:
     rows = [("one", ["Account"]), ("two", ["account"]), ("three", ["ac count", "mail"])]
-    assert any("'Account' and 'ac count' and 'account' differ only" in w for w in audit(data_of(all=rows)).warnings)
+    assert any(
+        "'Account' and 'ac count' and 'account' differ only" in w
+        for w in audit(data_of(all=rows)).warnings
+    )
 
 
 @pytest.mark.parametrize("name", ["NA", "nan", "null", "None", "N/A"])
@@ -237,15 +287,25 @@ def test_labels_that_look_like_a_missing_value_are_warned_of(name: str) -> None:
 
 def test_labels_of_several_heads_are_audited_together(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("text,kind,level\na b,x,low\nb c,y,low\nc d,x,\nd e,x,NA\ne f,,\n", encoding="utf-8")
+    path.write_text(
+        "text,kind,level\na b,x,low\nb c,y,low\nc d,x,\nd e,x,NA\ne f,,\n", encoding="utf-8"
+    )
     found = audit(read_data(path, heads={"kind": {}, "level": {}}))
     assert [label.name for label in found.labels] == ["kind=x", "level=low", "kind=y", "level=NA"]
     assert (found.parts[0].unlabelled, found.task) == (1, "many")
-    assert any("Label 'level=NA' looks like a missing value" in warning for warning in found.warnings)
+    assert any(
+        "Label 'level=NA' looks like a missing value" in warning for warning in found.warnings
+    )
 
 
 def test_tags_of_several_heads_are_audited_together(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text('{"tokens": ["a", "b"], "pos": ["N", "V"], "ner": ["O", "B-X"]}\n', encoding="utf-8")
+    path.write_text(
+        '{"tokens": ["a", "b"], "pos": ["N", "V"], "ner": ["O", "B-X"]}\n', encoding="utf-8"
+    )
     for heads in ({"pos": {}, "ner": {}}, {"ner": {}, "pos": {}}):
-        assert [label.name for label in audit(read_data(path, heads=heads)).labels] == ["ner=B-X", "pos=N", "pos=V"]
+        assert [label.name for label in audit(read_data(path, heads=heads)).labels] == [
+            "ner=B-X",
+            "pos=N",
+            "pos=V",
+        ]

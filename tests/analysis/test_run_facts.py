@@ -21,7 +21,12 @@ def made():
 
 
 def truth_of(prepared):
-    return prepared.space.encode(prepared.tables["dev"]["labels"]).matrix(len(prepared.space)).toarray() > 0
+    return (
+        prepared.space.encode(prepared.tables["dev"]["labels"])
+        .matrix(len(prepared.space))
+        .toarray()
+        > 0
+    )
 
 
 def test_scores_of_labels_are_those_of_the_choices_on_dev(made):

@@ -62,7 +62,9 @@ def test_spans_of_train_are_those_that_begin(made, facts):
 
 
 def test_single_tokens_are_spans_too():
-    assert span_counts(scheme_of(["O", "B-X", "I-X", "E-X", "S-X", "S-Y"]), [9, 3, 5, 3, 4, 2]).tolist() == [7, 2]
+    assert span_counts(
+        scheme_of(["O", "B-X", "I-X", "E-X", "S-X", "S-Y"]), [9, 3, 5, 3, 4, 2]
+    ).tolist() == [7, 2]
 
 
 def test_scores_are_the_amounts_that_were_measured(made, facts):
@@ -90,7 +92,9 @@ def test_a_confused_token_stands_in_its_text_with_its_true_tag(made, facts):
     words = [token for row in prepared.tables["dev"]["tokens"].to_pylist() for token in row]
     assert facts.confused
     for pair in facts.confused:
-        right = [names[t] == pair["true"] and names[f] == pair["chosen"] for t, f in zip(true, found)]
+        right = [
+            names[t] == pair["true"] and names[f] == pair["chosen"] for t, f in zip(true, found)
+        ]
         assert sum(right) == pair["count"]
         expected = [word for word, hit in zip(words, right) if hit][:3]
         assert [text for example in pair["examples"] for text, _, _ in marked(example)] == expected
@@ -101,8 +105,12 @@ def test_the_first_and_the_last_token_of_a_text_are_found_in_it():
     truth = truth_of_tags(chosen_of(SPACE, ["O", "B-X", "B-Y", "O"]), len(SPACE))
     chosen = truth_of_tags(np.zeros(4, np.int64), len(SPACE))
     options = {"offsets": np.array([0, 2, 4]), "tags": SPACE.names, "rows": np.arange(4)}
-    found = confused_tokens(measure_tokens(chosen.astype(float), truth, chosen, **options), SPACE.names, table)
-    assert {pair["true"]: "|".join(piece.text for piece in pair["examples"][0]) for pair in found} == {
+    found = confused_tokens(
+        measure_tokens(chosen.astype(float), truth, chosen, **options), SPACE.names, table
+    )
+    assert {
+        pair["true"]: "|".join(piece.text for piece in pair["examples"][0]) for pair in found
+    } == {
         "B-X": "a |b|",
         "B-Y": "|c| d",
     }
@@ -120,7 +128,11 @@ def test_tokens_are_numbered_over_all_chunks(token_trained, tmp_path, tokens_of,
 def test_right_missed_and_wrong_spans_are_told_apart():
     table = table_of([[("a", "B-X"), ("b", "I-X"), ("c", "O"), ("d", "B-Y"), ("e", "B-X")]])
     (example,) = examples(table, SPACE, chosen_of(SPACE, ["B-X", "O", "B-Y", "B-Y", "B-X"]))
-    assert marked(example.true) == [("a b", "X", "missed"), ("d", "Y", "right"), ("e", "X", "right")]
+    assert marked(example.true) == [
+        ("a b", "X", "missed"),
+        ("d", "Y", "right"),
+        ("e", "X", "right"),
+    ]
     assert marked(example.found) == [
         ("a", "X", "wrong"),
         ("c", "Y", "wrong"),
@@ -180,7 +192,11 @@ def test_facts_of_a_scored_set_are_those_of_its_rows(token_trained, tmp_path, to
     scored = score(model, data)
     found = score_facts(model, scored, labelled_rows(data, None, "tags")[1], "more")
     assert found.tags.tokens == {"all": sum(map(len, rows(30, seed=7)))}
-    assert found.tags.per_type["support"].sum() == sum(tag[0] == "B" for row in rows(30, seed=7) for _, tag in row)
+    assert found.tags.per_type["support"].sum() == sum(
+        tag[0] == "B" for row in rows(30, seed=7) for _, tag in row
+    )
     assert found.examples
     tokens = {token for row in rows(30, seed=7) for token, _ in row}
-    assert {text for pair in found.confused for one in pair["examples"] for text, _, _ in marked(one)} <= tokens
+    assert {
+        text for pair in found.confused for one in pair["examples"] for text, _, _ in marked(one)
+    } <= tokens

@@ -46,7 +46,10 @@ def test_length_of_a_batch_says_nothing_about_the_next() -> None:
 
 def test_texts_of_one_length_meet_in_other_batches_each_epoch() -> None:
     lengths = np.full(200, 5)
-    first, second = ({frozenset(part.tolist()) for part in plan(lengths, batch=8, seed=0, epoch=e)} for e in (0, 1))
+    first, second = (
+        {frozenset(part.tolist()) for part in plan(lengths, batch=8, seed=0, epoch=e)}
+        for e in (0, 1)
+    )
     assert not first & second
 
 

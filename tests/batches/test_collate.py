@@ -35,4 +35,7 @@ def test_empty_texts_keep_one_padding_token() -> None:
 
 def test_channels_stay_together() -> None:
     rows = [[[1, 2], [3, 4]], [[5, 6]]]
-    assert collate(tokens_of(rows, (2,)), np.array([1, 0])).ids.tolist() == [[[5, 6], [0, 0]], [[1, 2], [3, 4]]]
+    assert collate(tokens_of(rows, (2,)), np.array([1, 0])).ids.tolist() == [
+        [[5, 6], [0, 0]],
+        [[1, 2], [3, 4]],
+    ]

@@ -22,14 +22,21 @@ def rows_of(tokens):
 
 
 def every_gap(rows):
-    found = [(i, a, b, 0) for i, row in enumerate(rows) for a in range(len(row)) for b in range(a, len(row) + 1)]
+    found = [
+        (i, a, b, 0)
+        for i, row in enumerate(rows)
+        for a in range(len(row))
+        for b in range(a, len(row) + 1)
+    ]
     return Gaps(*np.array(found).T)
 
 
 @pytest.mark.parametrize("ends", [None, (3, 0), (1, 2), (0, 1), (100, 1)])
 def test_copies_are_the_texts_without_their_gaps_cut_to_their_ends(ends):
     gaps = every_gap(LISTS)
-    for row, owner, start, stop in zip(rows_of(copies(tokens_of(LISTS), gaps, ends)), *gaps[:3], strict=True):
+    for row, owner, start, stop in zip(
+        rows_of(copies(tokens_of(LISTS), gaps, ends)), *gaps[:3], strict=True
+    ):
         left = LISTS[owner][:start] + LISTS[owner][stop:]
         if ends is not None and len(left) > sum(ends):
             left = left[: ends[0]] + left[len(left) - ends[1] :]
@@ -60,7 +67,8 @@ def test_first_alike_is_exact_even_where_digests_are_the_same(digest, monkeypatc
         monkeypatch.setattr(module, "_digests", digest)
     rows = [[1, 2], [1, 2], [2, 1], [1], [], [1, 2, 0], [], [1, 2]]
     found = first_alike(tokens_of(rows)).tolist()
-    # of rows with one digest only the first is compared with: what is not found is computed twice, never wrongly once
+    # of rows with one digest only the first is compared with: what is not found is computed twice,
+    # never wrongly once
     expected = [0, 0, 2, 3, 4, 5, 4, 0] if digest is None else [0, 0, 2, 3, 4, 5, 6, 0]
     assert found == expected
 

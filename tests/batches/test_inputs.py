@@ -49,7 +49,9 @@ def test_joined_tokens_are_the_rows_of_both():
 
 def test_a_batch_of_features_is_those_rows_of_the_matrix():
     index = np.array([3, 2, 0])
-    np.testing.assert_array_equal(dense_of(FeatureInputs(MATRIX).batch(index), 3), MATRIX.toarray()[index])
+    np.testing.assert_array_equal(
+        dense_of(FeatureInputs(MATRIX).batch(index), 3), MATRIX.toarray()[index]
+    )
 
 
 def test_a_feature_row_costs_its_features():

@@ -1,4 +1,6 @@
-"""Windows of positions: every token is spoken for once, at its first piece, with context on both sides."""
+"""Windows of positions: every token is spoken for once, at its first piece, with context on both
+sides.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +21,9 @@ def pieces_of(sizes):
 def random_texts(seed, *, texts=12, most=40, pieces=3):
     random = np.random.default_rng(seed)
     lengths = random.integers(0, most, texts)
-    return pieces_of(random.integers(1, pieces + 1, lengths.sum())), np.concatenate([[0], np.cumsum(lengths)])
+    return pieces_of(random.integers(1, pieces + 1, lengths.sum())), np.concatenate(
+        [[0], np.cumsum(lengths)]
+    )
 
 
 @pytest.mark.parametrize("around", [((), ()), AROUND])
@@ -40,7 +44,9 @@ def test_windows_are_runs_of_their_text_with_special_ids_around(around):
     made = placed(pieces, offsets, limit=9, overlap=3, around=around)
     before, behind = (list(one) for one in around)
     for window, text in enumerate(made.text.tolist()):
-        ids = made.tokens.ids[made.tokens.offsets[window] : made.tokens.offsets[window + 1]].tolist()
+        ids = made.tokens.ids[
+            made.tokens.offsets[window] : made.tokens.offsets[window + 1]
+        ].tolist()
         inner = ids[len(before) : len(ids) - len(behind)]
         assert ids == before + inner + behind
         own = pieces.ids[pieces.offsets[offsets[text]] : pieces.offsets[offsets[text + 1]]].tolist()
@@ -81,7 +87,9 @@ def test_memory_grows_with_the_text_and_no_faster():
 
 def test_features_of_several_channels_stay_together():
     ids = np.arange(24, dtype=np.int32).reshape(12, 2)
-    made = placed(Tokens(ids, np.arange(13)), np.array([0, 12]), limit=7, overlap=2, around=((1,), ()))
+    made = placed(
+        Tokens(ids, np.arange(13)), np.array([0, 12]), limit=7, overlap=2, around=((1,), ())
+    )
     assert made.tokens.ids.shape[1] == 2
     inside = made.owner >= 0
     assert (made.tokens.ids[inside] == ids[made.owner[inside]]).all()

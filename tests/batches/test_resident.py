@@ -24,7 +24,9 @@ def tokens(features=None):
 
 def of_main(inputs, target, *, weight=None, **head):
     """Rows with one head."""
-    return Rows(inputs=inputs, heads={"main": HeadRows(target=csr_array(target), **head)}, weight=weight)
+    return Rows(
+        inputs=inputs, heads={"main": HeadRows(target=csr_array(target), **head)}, weight=weight
+    )
 
 
 def rows(inputs=None, soft=False, **given):
@@ -87,7 +89,13 @@ def test_cut_pieces_are_those_of_the_encoder():
 
 def test_shapes_are_few():
     resident = Resident(rows(TokenInputs(tokens(), 700)), torch.device("cpu"))
-    assert [resident.width_of(np.array(index)) for index in ([1], [0, 4], [2], [5, 0], [3])] == [8, 8, 16, 16, 24]
+    assert [resident.width_of(np.array(index)) for index in ([1], [0, 4], [2], [5, 0], [3])] == [
+        8,
+        8,
+        16,
+        16,
+        24,
+    ]
     resident.row_lengths, resident.limit = np.array([513, 700]), 700
     assert [resident.width_of(np.array([place])) for place in (0, 1)] == [640, 700]
 
@@ -116,12 +124,17 @@ def test_size_counts_ids_and_targets():
     assert resident_bytes(rows(soft=True)) == 4 * resident.ids.numel() + 4 * cells
     excused = csr_array((6, LABELS), dtype=bool)
     assert resident_bytes(rows(excused=excused)) == resident_bytes(given) + 6 * LABELS
-    assert Resident(rows(excused=excused), torch.device("cpu")).heads["main"].excused.element_size() == 1
+    assert (
+        Resident(rows(excused=excused), torch.device("cpu")).heads["main"].excused.element_size()
+        == 1
+    )
 
 
 def test_windows_and_features_are_not_one_row_a_text():
     assert one_row_a_text(rows())
-    assert not one_row_a_text(rows(PieceInputs(tokens=tokens(), specials=(0, 0), limit=6, long="windows", overlap=1)))
+    assert not one_row_a_text(
+        rows(PieceInputs(tokens=tokens(), specials=(0, 0), limit=6, long="windows", overlap=1))
+    )
     assert not one_row_a_text(rows(FeatureInputs(csr_array(np.eye(6)))))
 
 
@@ -148,7 +161,8 @@ def test_a_mean_divides_by_the_tags_of_its_real_rows():
     resident = Resident(given, torch.device("cpu"))
     batch, real = torch.tensor([2, 5, 0, 0]), torch.tensor([1.0, 1.0, 0.0, 0.0])
     assert resident.size_of(batch, real) == given.sizes[[2, 5]].sum()
-    assert resident.size_of(batch, torch.zeros(4)) == 1  # nothing is divided by, but never by nothing
+    # nothing is divided by, but never by nothing
+    assert resident.size_of(batch, torch.zeros(4)) == 1
     assert Resident(rows(), torch.device("cpu")).size_of(batch, real) == 2
 
 
@@ -177,7 +191,8 @@ def several():
         "mood": HeadRows(target=csr_array(soft.round()), soft=soft, labelled=labelled),
         "tags": tagged.heads["main"],
         "more": HeadRows(
-            target=csr_array((count, 0), dtype=np.float32), tags=np.arange(len(tagged.heads["main"].tags))
+            target=csr_array((count, 0), dtype=np.float32),
+            tags=np.arange(len(tagged.heads["main"].tags)),
         ),
     }
     return Rows(inputs=tagged.inputs, heads=heads, weight=random.random(count).astype(np.float32))
@@ -204,14 +219,22 @@ def test_every_head_of_a_batch_is_that_of_the_rows(index):
         assert (own.tags[:count, whole.shape[1] :] == -1).all()
     weight = [0.0 if row % 3 == 1 else float(given.weight[row]) for row in index]
     assert mood.weight[:count].tolist() == pytest.approx(weight)
-    assert topic.weight[:count].tolist() == pytest.approx([float(given.weight[row]) for row in index])
+    assert topic.weight[:count].tolist() == pytest.approx(
+        [float(given.weight[row]) for row in index]
+    )
 
 
 def test_the_size_of_several_heads_is_what_lies_on_the_device():
     given = several()
     resident = Resident(given, torch.device("cpu"))
-    held = [tensor for head in resident.heads.values() for tensor in (head.target, head.known, head.soft, head.tags)]
-    assert resident_bytes(given) == sum(t.numel() * t.element_size() for t in [resident.ids, *held] if t is not None)
+    held = [
+        tensor
+        for head in resident.heads.values()
+        for tensor in (head.target, head.known, head.soft, head.tags)
+    ]
+    assert resident_bytes(given) == sum(
+        t.numel() * t.element_size() for t in [resident.ids, *held] if t is not None
+    )
 
 
 def test_a_mean_over_labels_and_tags_divides_by_rows():

@@ -19,7 +19,9 @@ INDEX = np.array([2, 0])
 
 def rows(*, weight=None, **head):
     inputs = FeatureInputs(csr_array(np.eye(3, dtype=np.float32)))
-    return Rows(inputs=inputs, heads={"main": HeadRows(target=csr_array(TARGET), **head)}, weight=weight)
+    return Rows(
+        inputs=inputs, heads={"main": HeadRows(target=csr_array(TARGET), **head)}, weight=weight
+    )
 
 
 def batch_of(made, index=INDEX):
@@ -77,12 +79,17 @@ def test_sparse_rows_name_their_cells():
     assert batch_of(rows(sparse=True)).known is None
     both = rows(sparse=True) + rows(sparse=True)
     assert both.sparse
-    assert torch.equal(batch_of(both, np.array([3, 1])).target.dense(3), torch.from_numpy(TARGET[[0, 1]]))
+    assert torch.equal(
+        batch_of(both, np.array([3, 1])).target.dense(3), torch.from_numpy(TARGET[[0, 1]])
+    )
 
 
 def tag_rows(limit=4, overlap=2):
     """Windows of texts with 6, 0 and 3 tokens of one piece; the tag of token t is t % 5."""
-    pieces, offsets = Tokens(np.arange(1, 10, dtype=np.int32), np.arange(10)), np.array([0, 6, 6, 9])
+    pieces, offsets = (
+        Tokens(np.arange(1, 10, dtype=np.int32), np.arange(10)),
+        np.array([0, 6, 6, 9]),
+    )
     inputs = TagInputs(placed(pieces, offsets, limit=limit, overlap=overlap), limit)
     owner = inputs.places.owner
     tags = np.where(owner < 0, -1, owner % 5)
@@ -138,7 +145,9 @@ def two_heads(labelled=LABELLED, *, weight=None, **other):
 def test_rows_without_an_answer_for_a_head_weigh_nothing_there_alone(sparse):
     index = np.array([1, 2, 0])
     plain = two_heads(sparse=sparse).batch(index, "cpu")
-    weighed = two_heads(weight=np.array([2.0, 3.0, 4.0], np.float32), sparse=sparse).batch(index, "cpu")
+    weighed = two_heads(weight=np.array([2.0, 3.0, 4.0], np.float32), sparse=sparse).batch(
+        index, "cpu"
+    )
     assert plain.weight is None
     assert plain.heads["main"].weight is None
     assert plain.heads["other"].weight.tolist() == [0, 1, 1]
@@ -168,7 +177,9 @@ def test_added_rows_have_an_answer_where_each_had_one():
         assert batch.heads["main"].weight is None
         assert torch.equal(batch.heads["other"].target, torch.from_numpy(OTHER[index % 3]))
     assert (two_heads(None) + two_heads(None)).batch(index, "cpu").heads["other"].weight is None
-    assert (two_heads() + two_heads()).batch(index, "cpu").heads["main"].known.tolist() == (UNKNOWN == 0).tolist() * 2
+    assert (two_heads() + two_heads()).batch(index, "cpu").heads["main"].known.tolist() == (
+        UNKNOWN == 0
+    ).tolist() * 2
 
 
 def test_rows_with_tags_and_labels_count_one_each():
@@ -177,16 +188,22 @@ def test_rows_with_tags_and_labels_count_one_each():
     both = Rows(inputs=made.inputs, heads={**made.heads, "topic": labels})
     assert both.sizes is None
     batch = both.batch(np.array([0, 1]), "cpu")
-    assert torch.equal(batch.heads["main"].tags, made.batch(np.array([0, 1]), "cpu").heads["main"].tags)
+    assert torch.equal(
+        batch.heads["main"].tags, made.batch(np.array([0, 1]), "cpu").heads["main"].tags
+    )
     assert batch.heads["topic"].tags is None
     assert batch.heads["topic"].target.tolist() == [[1, 1], [1, 1]]
 
 
 def test_windows_count_the_tokens_that_any_head_has_a_tag_for():
-    """A step divides by what its rows count: one that counts nothing would make the other head's loss a mere sum."""
+    """A step divides by what its rows count: one that counts nothing would make the other head's
+    loss a mere sum.
+    """
     made = tag_rows()
     whole, places = made.heads["main"], np.arange(len(made.heads["main"].tags))
-    none, some, others = (replace(whole, tags=np.where(places % 3 < k, whole.tags, -1)) for k in (0, 1, 2))
+    none, some, others = (
+        replace(whole, tags=np.where(places % 3 < k, whole.tags, -1)) for k in (0, 1, 2)
+    )
     for first, second, fuller in ((whole, none, whole), (some, others, others), (some, some, some)):
         expected = replace(made, heads={"a": fuller}).sizes.tolist()
         assert sum(expected) == (fuller.tags >= 0).sum() > 0

@@ -20,7 +20,8 @@ def inputs_of(*, specials=(1, 1), **options):
 def windows(inputs, index):
     ids, lengths, *counts = inputs.batch(np.array(index))
     rows = [row[:length] for row, length in zip(ids.tolist(), lengths.tolist())]
-    assert all(not any(row[length:]) for row, length in zip(ids.tolist(), lengths.tolist()))  # padded with 0
+    # padded with 0
+    assert all(not any(row[length:]) for row, length in zip(ids.tolist(), lengths.tolist()))
     return rows, [count.tolist() for count in counts]
 
 
@@ -86,11 +87,17 @@ def test_joined_rows_follow():
 
 def test_what_is_left_out_is_said():
     assert (
-        inputs_of(long="head").said().startswith("57 % of texts are longer than 8 word pieces; their end is left out")
+        inputs_of(long="head")
+        .said()
+        .startswith("57 % of texts are longer than 8 word pieces; their end is left out")
     )
     assert "beginning" in inputs_of(long="tail").said()
     assert "middle" in inputs_of(long="both").said()
-    assert inputs_of(long="windows").said().endswith("read in windows, up to 12 a text, whose scores are pooled")
+    assert (
+        inputs_of(long="windows")
+        .said()
+        .endswith("read in windows, up to 12 a text, whose scores are pooled")
+    )
     assert "of 1 the end is left out (encoder.windows)" in inputs_of(long="windows", most=5).said()
     assert inputs_of(limit=60).said() is None
 
@@ -115,7 +122,10 @@ def test_windows_that_cannot_move_on_are_refused(options, match):
 def test_ends_of_a_text_are_all_that_is_read_of_it(long, limit, monkeypatch):
     whole = inputs_of(long=long, limit=limit, most=3)
     first, last = whole.ends
-    cut = [text if len(text) <= first + last else text[:first] + text[len(text) - last :] for text in TEXTS]
+    cut = [
+        text if len(text) <= first + last else text[:first] + text[len(text) - last :]
+        for text in TEXTS
+    ]
     assert len(cut[-1]) < len(TEXTS[-1])
     before = windows(whole, range(7))
     monkeypatch.setitem(globals(), "TEXTS", cut)

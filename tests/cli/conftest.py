@@ -9,7 +9,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-KINDS = {"city": ["paris", "rome", "oslo"], "fruit": ["apple", "pear", "plum"], "tool": ["hammer", "saw", "drill"]}
+KINDS = {
+    "city": ["paris", "rome", "oslo"],
+    "fruit": ["apple", "pear", "plum"],
+    "tool": ["hammer", "saw", "drill"],
+}
 
 
 class Called(NamedTuple):
@@ -21,7 +25,9 @@ class Called(NamedTuple):
 
     @property
     def json(self) -> Any:
-        """The one object on stdout; anything else there, or a number that is no JSON, fails the test."""
+        """The one object on stdout; anything else there, or a number that is no JSON, fails the
+        test.
+        """
         return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
@@ -76,7 +82,16 @@ def texts(tmp_path_factory):
 @pytest.fixture(scope="session")
 def quick():
     """Options for a run that takes less than a second."""
-    return ["--epochs", 2, "--set", "encoder.width=8", "--set", "encoder.filters=4", "--set", "fit.learning_rate=0.03"]
+    return [
+        "--epochs",
+        2,
+        "--set",
+        "encoder.width=8",
+        "--set",
+        "encoder.filters=4",
+        "--set",
+        "fit.learning_rate=0.03",
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +101,9 @@ def model(texts, tmp_path_factory):
 
     out = tmp_path_factory.mktemp("cli-model") / "model"
     encoder = {"name": "cnn", "width": 8, "filters": 4}
-    fit_folder(str(texts), {"encoder": encoder, "fit": {"epochs": 6, "learning_rate": 0.03}}, out=out)
+    fit_folder(
+        str(texts), {"encoder": encoder, "fit": {"epochs": 6, "learning_rate": 0.03}}, out=out
+    )
     return out
 
 
@@ -109,5 +126,7 @@ def token_model(tokens, tmp_path_factory):
 
     out = tmp_path_factory.mktemp("cli-model") / "tokens"
     encoder = {"name": "bat", "width": 8, "hidden": 8, "layers": 1, "heads": 1, "feed": 8}
-    fit_folder(str(tokens), {"encoder": encoder, "fit": {"epochs": 2, "learning_rate": 0.03}}, out=out)
+    fit_folder(
+        str(tokens), {"encoder": encoder, "fit": {"epochs": 2, "learning_rate": 0.03}}, out=out
+    )
     return out

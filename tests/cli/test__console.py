@@ -99,7 +99,9 @@ def test_json_is_exact_and_obeyed_by_no_terminal(capsys, text, seen):
     assert out.replace("\n", "").isprintable()
 
 
-@pytest.mark.parametrize("text", ["tab\tand\nline", "Zürich 手机", "عربي עברית", "👩‍💻", "a\u200bb", r"a\x1b"])
+@pytest.mark.parametrize(
+    "text", ["tab\tand\nline", "Zürich 手机", "عربي עברית", "👩‍💻", "a\u200bb", r"a\x1b"]
+)
 def test_other_text_is_not_touched(capsys, text):
     _show.emit({"text": text})
     assert json.dumps(text, ensure_ascii=False) in capsys.readouterr().out
@@ -185,7 +187,9 @@ SHOWS = {
 
 
 @pytest.mark.parametrize("name", SHOWS)
-def test_results_that_nobody_reads_end_a_command_without_a_word(call, monkeypatch, unread, name, texts, model):
+def test_results_that_nobody_reads_end_a_command_without_a_word(
+    call, monkeypatch, unread, name, texts, model
+):
     monkeypatch.setattr(sys, "stdout", unread)
     done = call(*(word.format(texts=texts, model=model) for word in SHOWS[name]))
     assert done.code == NOBODY_READS
@@ -193,14 +197,18 @@ def test_results_that_nobody_reads_end_a_command_without_a_word(call, monkeypatc
     assert "error" not in done.err
 
 
-def test_tagged_rows_are_whole_though_nobody_reads_their_count(call, monkeypatch, unread, texts, model, tmp_path):
+def test_tagged_rows_are_whole_though_nobody_reads_their_count(
+    call, monkeypatch, unread, texts, model, tmp_path
+):
     monkeypatch.setattr(sys, "stdout", unread)
     assert call("tag", model, texts, "--out", tmp_path / "o.csv", "--json").code == NOBODY_READS
     assert len((tmp_path / "o.csv").read_text().splitlines()) == 91
     assert [path.name for path in tmp_path.iterdir()] == ["o.csv"]
 
 
-def test_messages_that_nobody_reads_do_not_end_the_work(call, monkeypatch, unread, texts, quick, tmp_path):
+def test_messages_that_nobody_reads_do_not_end_the_work(
+    call, monkeypatch, unread, texts, quick, tmp_path
+):
     monkeypatch.setattr(sys, "stderr", unread)
     done = call("fit", texts, "--out", tmp_path / "m", "--encoder", "cnn", *quick)
     assert done.code == 0
@@ -237,7 +245,12 @@ def hostile_texts(tmp_path_factory):
         rows.writerow(["[/text]\x1b[2J", "labels\u202e"])
         for number in range(60):
             names = [NAMES[number % 6], NAMES[number // 6 % 6]]
-            rows.writerow([" ".join(f"{name} w{ord(name[1])} n{number}" for name in names), "|".join(set(names))])
+            rows.writerow(
+                [
+                    " ".join(f"{name} w{ord(name[1])} n{number}" for name in names),
+                    "|".join(set(names)),
+                ]
+            )
     return path
 
 
@@ -245,7 +258,9 @@ def hostile_texts(tmp_path_factory):
 def hostile_pages(tmp_path_factory):
     """A CoNLL file of 60 texts whose spans are of hostile types."""
     path = tmp_path_factory.mktemp("pages") / "pages.conll"
-    path.write_text("\n".join(f"w{number % 6} B-{NAMES[number % 6]}\nx{number} O\n" for number in range(60)))
+    path.write_text(
+        "\n".join(f"w{number % 6} B-{NAMES[number % 6]}\nx{number} O\n" for number in range(60))
+    )
     return path
 
 
@@ -258,7 +273,9 @@ READS = {
 
 def obeyed(done):
     """What of the output a terminal would obey."""
-    return [letter for letter in done.out + done.err if not (letter.isprintable() or letter == "\n")]
+    return [
+        letter for letter in done.out + done.err if not (letter.isprintable() or letter == "\n")
+    ]
 
 
 @pytest.mark.parametrize("name", READS)

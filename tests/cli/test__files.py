@@ -51,7 +51,9 @@ def test_writing_is_told(name, tmp_path):
 
 def test_both_files_of_a_renaming_are_named(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
-    assert said(lambda: one.rename(two)) == f"cannot write {one} as {two}: No such file or directory"
+    assert (
+        said(lambda: one.rename(two)) == f"cannot write {one} as {two}: No such file or directory"
+    )
 
 
 def test_where_nobody_knows_no_claim_is_made(file):
@@ -69,6 +71,9 @@ def test_a_function_that_writes_may_read_first(file):
 
 
 def test_without_room_it_was_writing_and_a_connection_is_no_file():
-    assert told(OSError(errno.ENOSPC, "No space left on device")) == "cannot write a file: No space left on device"
+    assert (
+        told(OSError(errno.ENOSPC, "No space left on device"))
+        == "cannot write a file: No space left on device"
+    )
     assert told(ConnectionError("no route to the hub")) == "no route to the hub"
     assert told(OSError()) == "OSError"

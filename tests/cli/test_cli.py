@@ -1,4 +1,6 @@
-"""What every command has in common: help with an example, exit codes, one line for a mistake, JSON alone on stdout."""
+"""What every command has in common: help with an example, exit codes, one line for a mistake, JSON
+alone on stdout.
+"""
 
 import os
 import subprocess
@@ -35,7 +37,12 @@ def test_without_a_command_there_is_help(call):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["fitt"], ["fit"], ["fit", "x.csv", "--nonsense"], ["fit", "x.csv", "--out", "m", "--epochs", "three"]],
+    [
+        ["fitt"],
+        ["fit"],
+        ["fit", "x.csv", "--nonsense"],
+        ["fit", "x.csv", "--out", "m", "--epochs", "three"],
+    ],
 )
 def test_a_wrong_call_exits_with_2_and_prints_nothing(call, arguments):
     done = call(*arguments)
@@ -75,7 +82,9 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(call, name, tmp_path, texts, model):
     """The paths of a test are long, so a line that wraps shows."""
-    folder = tmp_path / "a-folder-with-a-rather-long-name-so-that-the-message-is-longer-than-a-terminal"
+    folder = (
+        tmp_path / "a-folder-with-a-rather-long-name-so-that-the-message-is-longer-than-a-terminal"
+    )
     folder.mkdir()
     names = {"missing": folder / "nowhere.csv", "tmp": folder, "texts": texts, "model": model}
     done = call(*(argument.format(**names) for argument in MISTAKES[name]))
@@ -92,7 +101,16 @@ WRITES = {
     "tag": ["tag", "{model}", "{texts}", "--out", "{file}/o.csv"],
     "report": ["report", "{model}", "{texts}", "--out", "{file}/r.html"],
     "check": ["check", "{texts}", "--report", "{file}/r.html"],
-    "groups": ["groups", "{texts}", "--by", "cooccurrence", "--share", 0.01, "--out", "{file}/g.toml"],
+    "groups": [
+        "groups",
+        "{texts}",
+        "--by",
+        "cooccurrence",
+        "--share",
+        0.01,
+        "--out",
+        "{file}/g.toml",
+    ],
 }
 
 
@@ -100,7 +118,9 @@ WRITES = {
 def test_what_cannot_be_written_is_one_line_and_exit_code_2(call, name, tmp_path, texts, model):
     file = tmp_path / "file"
     file.touch()
-    done = call(*(str(argument).format(file=file, texts=texts, model=model) for argument in WRITES[name]))
+    done = call(
+        *(str(argument).format(file=file, texts=texts, model=model) for argument in WRITES[name])
+    )
     assert done.code == 2
     assert "Traceback" not in done.err
     assert f"error: cannot write {file}" in done.err
@@ -111,9 +131,13 @@ def test_what_cannot_be_read_is_not_said_to_be_unwritable(call, tmp_path, texts,
     """A ledger or a manifest that cannot be read was "cannot write"."""
     for folder, name in (("comparison", "runs.jsonl"), ("model", "manifest.json")):
         (tmp_path / folder / name).mkdir(parents=True)
-    ledger = call("compare", texts, "--objectives", "bce,zlpr", "--out", tmp_path / "comparison", "--resume")
+    ledger = call(
+        "compare", texts, "--objectives", "bce,zlpr", "--out", tmp_path / "comparison", "--resume"
+    )
     assert ledger.code == 2
-    assert f"error: cannot read {tmp_path / 'comparison' / 'runs.jsonl'}: Is a directory" in ledger.err
+    assert (
+        f"error: cannot read {tmp_path / 'comparison' / 'runs.jsonl'}: Is a directory" in ledger.err
+    )
     manifest = call("tag", tmp_path / "model", texts, "--out", tmp_path / "tags.csv")
     assert manifest.code == 2
     assert f"error: {tmp_path / 'model' / 'manifest.json'} is not a regular file" in manifest.err
@@ -123,10 +147,16 @@ def test_lines_on_a_terminal_break_between_words(monkeypatch, capsys):
     from tagwright.cli import _show
     from tagwright.cli._console import PlainConsole
 
-    monkeypatch.setattr(_show, "console", PlainConsole(stderr=True, force_terminal=True, width=20, no_color=True))
+    monkeypatch.setattr(
+        _show, "console", PlainConsole(stderr=True, force_terminal=True, width=20, no_color=True)
+    )
     _show.say("several words that are longer than a line")
     lines = capsys.readouterr().err.split("\n")
-    assert [line.rstrip() for line in lines if line] == ["several words that", "are longer than a", "line"]
+    assert [line.rstrip() for line in lines if line] == [
+        "several words that",
+        "are longer than a",
+        "line",
+    ]
 
 
 @pytest.mark.parametrize("name", ["fit", "compare"])
@@ -138,7 +168,16 @@ def test_help_says_that_token_tags_are_trained(call, name):
 
 def test_all_faults_of_the_settings_are_listed(call, texts, tmp_path):
     done = call(
-        "fit", texts, "--out", tmp_path / "m", "--encoder", "cnnn", "--set", "fit.epoch=1", "--set", "decide.name=x"
+        "fit",
+        texts,
+        "--out",
+        tmp_path / "m",
+        "--encoder",
+        "cnnn",
+        "--set",
+        "fit.epoch=1",
+        "--set",
+        "decide.name=x",
     )
     assert done.code == 2
     for word in ("cnnn", "epoch", "unknown decide"):

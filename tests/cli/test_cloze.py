@@ -9,7 +9,16 @@ from ..cloze_cases import folder_of
 
 
 def options(*more):
-    run = ["--epochs", 2, "--set", "fit.limit=16", "--set", "fit.learning_rate=0.01", "--set", "fit.device=cpu"]
+    run = [
+        "--epochs",
+        2,
+        "--set",
+        "fit.limit=16",
+        "--set",
+        "fit.learning_rate=0.01",
+        "--set",
+        "fit.device=cpu",
+    ]
     return ["--encoder", "pretrained", "--set", f"encoder.path={folder_of('roberta')}", *run, *more]
 
 
@@ -21,7 +30,12 @@ def cloze(texts, tmp_path_factory):
     out = tmp_path_factory.mktemp("cloze") / "model"
     run = {"epochs": 2, "learning_rate": 0.01, "limit": 16, "device": "cpu"}
     encoder = {"name": "pretrained", "path": str(folder_of("roberta"))}
-    given = {"objective": "cloze", "head": {"masking": "part", "rounds": 2}, "encoder": encoder, "fit": run}
+    given = {
+        "objective": "cloze",
+        "head": {"masking": "part", "rounds": 2},
+        "encoder": encoder,
+        "fit": run,
+    }
     return out, fit_folder(str(texts), given, out=out)
 
 
@@ -31,14 +45,27 @@ def test_the_head_and_its_settings_are_given_by_options(call, texts, cloze, tmp_
     assert done.code == 0, done.err
     out, outcome = cloze
     assert done.json["metrics"]["lrap"] == pytest.approx(outcome.metrics["lrap"])
-    assert (tmp_path / "m" / "model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
+    assert (tmp_path / "m" / "model.safetensors").read_bytes() == (
+        out / "model.safetensors"
+    ).read_bytes()
     made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
     assert made["head"]["name"] == "cloze"
-    assert (made["head"]["masking"], made["head"]["rounds"], made["loss"]["labels"]) == ("part", 2, "mean")
+    assert (made["head"]["masking"], made["head"]["rounds"], made["loss"]["labels"]) == (
+        "part",
+        2,
+        "mean",
+    )
 
 
 def test_head_cloze_goes_with_another_loss(call, texts, tmp_path):
-    done = call("fit", texts, "--out", tmp_path / "m", *options("--objective", "zlpr", "--head", "cloze"), "--json")
+    done = call(
+        "fit",
+        texts,
+        "--out",
+        tmp_path / "m",
+        *options("--objective", "zlpr", "--head", "cloze"),
+        "--json",
+    )
     assert done.code == 0, done.err
     assert tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())["loss"]["name"] == "zlpr"
 
@@ -57,7 +84,10 @@ def test_score_and_tag_take_the_folder(call, cloze, texts, tmp_path):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--set", "fit.limit=39"], "3 labels take 9 positions before a text, and this encoder has 1 left"),
+        (
+            ["--set", "fit.limit=39"],
+            "3 labels take 9 positions before a text, and this encoder has 1 left",
+        ),
         (["--set", "head.chunks=0"], "head.chunks must be at least 1"),
         (["--set", "head.tamplate=short"], "did you mean 'template'"),
         (["--set", "head.template=shorter"], "did you mean 'short'"),

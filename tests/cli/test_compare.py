@@ -2,7 +2,18 @@
 
 
 def test_json_is_one_object_with_verdict_and_differences(call, texts, quick, tmp_path):
-    done = call("compare", texts, "--objectives", "bce, zlpr", "--seeds", 2, "--out", tmp_path / "c", *quick, "--json")
+    done = call(
+        "compare",
+        texts,
+        "--objectives",
+        "bce, zlpr",
+        "--seeds",
+        2,
+        "--out",
+        tmp_path / "c",
+        *quick,
+        "--json",
+    )
     assert done.code == 0, done.err
     assert done.json["baseline"] == "bce"
     assert {d["objective"] for d in done.json["differences"]} == {"zlpr"}
@@ -10,24 +21,50 @@ def test_json_is_one_object_with_verdict_and_differences(call, texts, quick, tmp
 
 
 def test_one_seed_is_plain_json_too(call, texts, quick, tmp_path):
-    done = call("compare", texts, "--objectives", "bce,zlpr", "--seeds", 1, "--out", tmp_path / "c", *quick, "--json")
+    done = call(
+        "compare",
+        texts,
+        "--objectives",
+        "bce,zlpr",
+        "--seeds",
+        1,
+        "--out",
+        tmp_path / "c",
+        *quick,
+        "--json",
+    )
     assert done.code == 0, done.err
     assert "seed" in done.json["verdict"]
     shown = call(
-        "compare", texts, "--objectives", "bce,zlpr", "--seeds", 1, "--out", tmp_path / "c", *quick, "--resume"
+        "compare",
+        texts,
+        "--objectives",
+        "bce,zlpr",
+        "--seeds",
+        1,
+        "--out",
+        tmp_path / "c",
+        *quick,
+        "--resume",
     )
     assert "one seed: no interval" in shown.out
     assert "inf" not in shown.out
     assert "± 0.0000" not in shown.out
-    again = call("compare", texts, "--objectives", "bce,zlpr", "--seeds", 1, "--out", tmp_path / "c", *quick)
+    again = call(
+        "compare", texts, "--objectives", "bce,zlpr", "--seeds", 1, "--out", tmp_path / "c", *quick
+    )
     assert again.code == 2
     assert "--resume" in again.err
 
 
-def test_names_of_objectives_are_whole_in_a_narrow_terminal(call, texts, quick, tmp_path, monkeypatch):
+def test_names_of_objectives_are_whole_in_a_narrow_terminal(
+    call, texts, quick, tmp_path, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", "80")
     names = "distribution_balanced,adaptive_threshold"
-    done = call("compare", texts, "--objectives", names, "--seeds", 2, "--out", tmp_path / "c", *quick)
+    done = call(
+        "compare", texts, "--objectives", names, "--seeds", 2, "--out", tmp_path / "c", *quick
+    )
     assert done.code == 0, done.err
     assert all(name in done.out for name in names.split(","))
     assert "…" not in done.out
@@ -47,7 +84,10 @@ def test_ctrl_c_says_how_to_go_on(call, texts, quick, tmp_path, monkeypatch):
 
 def test_settings_that_depend_on_the_objective_are_said(call, tmp_path):
     path = tmp_path / "one.csv"
-    path.write_text("text,label\n" + "".join(f"{'paris' if n % 2 else 'apple'} x{n},{n % 2}a\n" for n in range(60)))
+    path.write_text(
+        "text,label\n"
+        + "".join(f"{'paris' if n % 2 else 'apple'} x{n},{n % 2}a\n" for n in range(60))
+    )
     options = ["--encoder", "bow", "--epochs", 1, "--seeds", 1, "--out", tmp_path / "c"]
     done = call("compare", path, "--objectives", "cross_entropy,squared_hinge", *options)
     assert done.code == 0, done.err
@@ -61,21 +101,41 @@ def test_a_failed_run_is_told_and_the_exit_code_is_one(call, texts, quick, tmp_p
         raise RuntimeError("no room left")
 
     monkeypatch.setattr(module, "fit", failing)
-    done = call("compare", texts, "--objectives", "bce,zlpr", "--seeds", 1, "--out", tmp_path / "c", *quick)
+    done = call(
+        "compare", texts, "--objectives", "bce,zlpr", "--seeds", 1, "--out", tmp_path / "c", *quick
+    )
     assert done.code == 1
     assert "no room left" in done.err
     assert "2 runs failed; the same command with --resume makes them again" in done.err
 
 
 def test_one_encoder_or_several_but_not_both(call, texts, tmp_path):
-    options = ["--objectives", "bce,zlpr", "--encoder", "bow", "--encoders", "bow,cnn", "--out", tmp_path / "c"]
+    options = [
+        "--objectives",
+        "bce,zlpr",
+        "--encoder",
+        "bow",
+        "--encoders",
+        "bow,cnn",
+        "--out",
+        tmp_path / "c",
+    ]
     done = call("compare", texts, *options)
     assert done.code == 2
     assert "--encoder or --encoders" in done.err
 
 
 def test_an_encoder_that_nobody_knows_is_told_once(call, texts, tmp_path):
-    done = call("compare", texts, "--objectives", "bce,zlpr", "--encoders", "bow,cmm", "--out", tmp_path / "c")
+    done = call(
+        "compare",
+        texts,
+        "--objectives",
+        "bce,zlpr",
+        "--encoders",
+        "bow,cmm",
+        "--out",
+        tmp_path / "c",
+    )
     assert done.code == 2
     assert done.err.count("unknown encoder 'cmm'") == 1
     assert "SettingsError" not in done.err
@@ -83,7 +143,16 @@ def test_an_encoder_that_nobody_knows_is_told_once(call, texts, tmp_path):
 
 
 def test_several_encoders_and_a_sweep_are_shown(call, texts, tmp_path):
-    options = ["--objectives", "bce,focal", "--encoders", "bow,cnn", "--sweep", "focal:loss.gamma=1,2", "--seeds", 2]
+    options = [
+        "--objectives",
+        "bce,focal",
+        "--encoders",
+        "bow,cnn",
+        "--sweep",
+        "focal:loss.gamma=1,2",
+        "--seeds",
+        2,
+    ]
     done = call("compare", texts, *options, "--epochs", 1, "--out", tmp_path / "c")
     assert done.code == 0, done.err
     lines = [line for line in done.out.splitlines() if "focal gamma 2" in line and "│" in line]
@@ -91,7 +160,16 @@ def test_several_encoders_and_a_sweep_are_shown(call, texts, tmp_path):
 
 
 def test_keep_cuts_a_label_for_all_and_says_so(call, texts, quick, tmp_path):
-    options = ["--objectives", "bce,zlpr", "--seeds", 1, "--out", tmp_path / "c", "--keep", "city=5"]
+    options = [
+        "--objectives",
+        "bce,zlpr",
+        "--seeds",
+        1,
+        "--out",
+        tmp_path / "c",
+        "--keep",
+        "city=5",
+    ]
     done = call("compare", texts, *options, *quick)
     assert done.code == 0, done.err
     assert done.err.count("keep: 5 of ") == 1
@@ -106,7 +184,9 @@ def test_taggers_are_shown_by_spans_and_by_tags(call, tmp_path, monkeypatch):
     sizes = {"width": 8, "hidden": 8, "layers": 1, "heads": 2, "feed": 8}
     options = [part for name, size in sizes.items() for part in ("--set", f"encoder.{name}={size}")]
     options += ["--encoder", "bat", "--epochs", 1, "--seeds", 2, "--out", tmp_path / "c"]
-    done = call("compare", tmp_path / "places.conll", "--objectives", "cross_entropy,cecl-array", *options)
+    done = call(
+        "compare", tmp_path / "places.conll", "--objectives", "cross_entropy,cecl-array", *options
+    )
     assert done.code == 0, done.err
     assert "entity_f1" in done.out
     assert "macro_f1" in done.out
@@ -115,7 +195,17 @@ def test_taggers_are_shown_by_spans_and_by_tags(call, tmp_path, monkeypatch):
 
 def test_solved_baselines_stand_beside_what_is_trained(call, texts, tmp_path):
     names = ["bce", "binary-relevance", "classifier-chain"]
-    options = ["--objectives", ",".join(names), "--encoder", "bow", "--seeds", 2, "--out", tmp_path / "c", "--json"]
+    options = [
+        "--objectives",
+        ",".join(names),
+        "--encoder",
+        "bow",
+        "--seeds",
+        2,
+        "--out",
+        tmp_path / "c",
+        "--json",
+    ]
     done = call("compare", texts, *options)
     assert done.code == 0, done.err
     assert [row["objective"] for row in done.json["summary"]] == names

@@ -33,7 +33,10 @@ def test_thresholds_without_data_are_a_mistake(call, copy):
 
 def test_a_one_label_model_stays_with_the_highest_score(call, tmp_path, quick):
     path = tmp_path / "one.csv"
-    path.write_text("text,label\n" + "".join(f"{'paris' if n % 2 else 'apple'} x{n},{n % 2}a\n" for n in range(60)))
+    path.write_text(
+        "text,label\n"
+        + "".join(f"{'paris' if n % 2 else 'apple'} x{n},{n % 2}a\n" for n in range(60))
+    )
     assert call("fit", path, "--out", tmp_path / "m", *quick).code == 0
     assert call("decide", tmp_path / "m", path, "--json").json["rule"] == "argmax"
     done = call("decide", tmp_path / "m", "--rule", "zero")

@@ -7,8 +7,18 @@ import pytest
 def test_the_demo_walks_the_whole_road(call, tmp_path):
     done = call("demo", "--out", tmp_path / "demo")
     assert done.code == 0, done.err
-    made = {p.relative_to(tmp_path / "demo").as_posix() for p in (tmp_path / "demo").rglob("*") if p.is_file()}
-    expected = {"check.html", "comparison/report.html", "model/manifest.json", "model.run/report.html", "tagged.csv"}
+    made = {
+        p.relative_to(tmp_path / "demo").as_posix()
+        for p in (tmp_path / "demo").rglob("*")
+        if p.is_file()
+    }
+    expected = {
+        "check.html",
+        "comparison/report.html",
+        "model/manifest.json",
+        "model.run/report.html",
+        "tagged.csv",
+    }
     assert expected <= made
 
 

@@ -34,7 +34,17 @@ def test_layers_and_pairs_are_shown_and_the_page_is_written(call, cloze, texts, 
 
 def test_json_is_alone_on_stdout(call, cloze, texts):
     done = call(
-        "explain", cloze, texts, "--attention", "--layers", "last", "--texts", 5, "--label", "city,tool", "--json"
+        "explain",
+        cloze,
+        texts,
+        "--attention",
+        "--layers",
+        "last",
+        "--texts",
+        5,
+        "--label",
+        "city,tool",
+        "--json",
     )
     assert done.code == 0, done.err
     assert done.json["texts"] == 5
@@ -57,7 +67,10 @@ def test_data_without_labels_say_so(call, cloze, tmp_path):
     ("more", "message"),
     [
         ([], "--attention"),
-        (["--attention", "--layers", "9"], "unknown layer '9'; choices: low, middle, last or numbers from 1 to 2"),
+        (
+            ["--attention", "--layers", "9"],
+            "unknown layer '9'; choices: low, middle, last or numbers from 1 to 2",
+        ),
         (["--attention", "--label", "citty"], "did you mean 'city'"),
         (["--attention", "--split", "dev"], "no split 'dev'"),
         (["--attention", "--texts", "0"], "--texts must be at least 1"),

@@ -20,7 +20,18 @@ def test_options_file_and_set_come_one_over_the_other(call, texts, tmp_path):
     sections = "[fit]\nepochs = 9.0\nbatch = 7\nseed = 3\n[encoder]\nwidth = 8\nfilters = 4\n"
     given.write_text(f'objective = "zlpr"\n{sections}')
     done = call(
-        "fit", texts, "--out", tmp_path / "m", "--settings", given, "--epochs", 1, "--seed", 5, "--set", "fit.seed=6"
+        "fit",
+        texts,
+        "--out",
+        tmp_path / "m",
+        "--settings",
+        given,
+        "--epochs",
+        1,
+        "--seed",
+        5,
+        "--set",
+        "fit.seed=6",
     )
     assert done.code == 0, done.err
     made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
@@ -32,7 +43,9 @@ def test_options_file_and_set_come_one_over_the_other(call, texts, tmp_path):
 def test_written_settings_are_a_settings_file(call, texts, model, tmp_path):
     done = call("fit", texts, "--out", tmp_path / "m", "--settings", model / "settings.toml")
     assert done.code == 0, done.err
-    assert (tmp_path / "m" / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
+    assert (tmp_path / "m" / "model.safetensors").read_bytes() == (
+        model / "model.safetensors"
+    ).read_bytes()
 
 
 def test_part_options_reach_the_settings(call, texts, quick, tmp_path):
@@ -50,7 +63,11 @@ def test_part_options_reach_the_settings(call, texts, quick, tmp_path):
     ]
     assert call("fit", texts, "--out", tmp_path / "m", *quick, *more).code == 0
     made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
-    assert (made["loss"]["name"], made["weights"]["name"], made["decide"]["name"]) == ("zlpr", "inverse", "zero")
+    assert (made["loss"]["name"], made["weights"]["name"], made["decide"]["name"]) == (
+        "zlpr",
+        "inverse",
+        "zero",
+    )
     assert (made["fit"]["metric"], made["split"]["seed"]) == ("macro_f1", 2)
 
 
@@ -73,8 +90,9 @@ def test_an_existing_model_exits_with_2_and_stays(call, texts, quick, model):
 
 def test_a_refit_is_said(call, texts, quick, tmp_path):
     done = call("fit", texts, "--out", tmp_path / "m", *quick, "--refit")
-    assert "trained again on train and dev (90 texts); the figures are of the model before" in " ".join(
-        done.err.split()
+    assert (
+        "trained again on train and dev (90 texts); the figures are of the model before"
+        in " ".join(done.err.split())
     )
     assert "trained again" not in call("fit", texts, "--out", tmp_path / "n", *quick).err
 
@@ -83,7 +101,10 @@ def test_a_decision_by_threshold_of_single_labels_is_a_mistake(call, tmp_path, q
     path = tmp_path / "one.csv"
     path.write_text(
         "text,label\n"
-        + "".join(f"{'paris' if n % 2 else 'apple'} x{n},{'city' if n % 2 else 'fruit'}\n" for n in range(60))
+        + "".join(
+            f"{'paris' if n % 2 else 'apple'} x{n},{'city' if n % 2 else 'fruit'}\n"
+            for n in range(60)
+        )
     )
     done = call("fit", path, "--out", tmp_path / "m", *quick, "--decide", "threshold")
     assert done.code == 2
@@ -104,7 +125,9 @@ def test_an_interrupted_run_says_so_once(call, texts, quick, tmp_path, monkeypat
     monkeypatch.setattr(_show, "training_bar", stopping)
     done = call("fit", texts, "--out", tmp_path / "m", *quick)
     assert done.code == 130
-    assert done.err.splitlines()[-1] == "stopped after step 2; the state is saved, go on with --resume"
+    assert (
+        done.err.splitlines()[-1] == "stopped after step 2; the state is saved, go on with --resume"
+    )
 
 
 def test_the_embedded_set_names_nothing_that_is_not_trained(call, tmp_path):
@@ -114,7 +137,17 @@ def test_the_embedded_set_names_nothing_that_is_not_trained(call, tmp_path):
 
 
 def test_labels_in_chunks(call, texts, quick, tmp_path):
-    done = call("fit", texts, "--out", tmp_path / "m", *quick, "--head-chunk", 2, "--set", "head.dtype=bfloat16")
+    done = call(
+        "fit",
+        texts,
+        "--out",
+        tmp_path / "m",
+        *quick,
+        "--head-chunk",
+        2,
+        "--set",
+        "head.dtype=bfloat16",
+    )
     assert done.code == 0, done.err
     made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
     assert (made["head"]["chunk"], made["head"]["dtype"]) == (2, "bfloat16")
@@ -124,7 +157,9 @@ def test_labels_in_chunks(call, texts, quick, tmp_path):
 
 
 def test_keep_cuts_a_label_and_says_so(call, texts, quick, tmp_path):
-    done = call("fit", texts, "--out", tmp_path / "m", "--keep", "city=5", "--keep", "tool=7", *quick)
+    done = call(
+        "fit", texts, "--out", tmp_path / "m", "--keep", "city=5", "--keep", "tool=7", *quick
+    )
     assert done.code == 0, done.err
     assert "keep: 7 of " in done.err
     assert "[split.keep]\ncity = 5\ntool = 7\n" in (tmp_path / "m" / "settings.toml").read_text()
@@ -140,7 +175,13 @@ def test_a_wrong_keep_is_one_line_and_writes_nothing(call, texts, quick, tmp_pat
 
 def test_tokens_are_named_and_whole_spans_come_first(call, tokens, tmp_path):
     sizes = ["width=8", "hidden=8", "layers=1", "heads=1", "feed=8"]
-    options = ["--encoder", "bat", "--epochs", 1, *(word for size in sizes for word in ("--set", f"encoder.{size}"))]
+    options = [
+        "--encoder",
+        "bat",
+        "--epochs",
+        1,
+        *(word for size in sizes for word in ("--set", f"encoder.{size}")),
+    ]
     done = call("fit", tokens, "--out", tmp_path / "m", *options)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
@@ -154,17 +195,39 @@ def test_tokens_are_named_and_whole_spans_come_first(call, tokens, tmp_path):
 
 def test_masked_language_modelling_is_a_word_of_the_command(call, texts, tmp_path):
     encoder = write_encoder(tmp_path / "tiny", "bert", masked=True)
-    given = ["--encoder", "pretrained", "--set", f"encoder.path={encoder}", "--epochs", 1, "--set", "fit.limit=24"]
+    given = [
+        "--encoder",
+        "pretrained",
+        "--set",
+        f"encoder.path={encoder}",
+        "--epochs",
+        1,
+        "--set",
+        "fit.limit=24",
+    ]
     done = call(
-        "fit", texts, "--out", tmp_path / "m", *given, "--regularise", "mlm", "--set", "mlm.weight=0.2", "--json"
+        "fit",
+        texts,
+        "--out",
+        tmp_path / "m",
+        *given,
+        "--regularise",
+        "mlm",
+        "--set",
+        "mlm.weight=0.2",
+        "--json",
     )
     assert done.code == 0, done.err
     made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
     assert made["mlm"] == {"weight": 0.2, "share": 0.15}
     assert call("score", tmp_path / "m", texts, "--json").code == 0
-    again = call("fit", texts, "--out", tmp_path / "n", "--settings", tmp_path / "m" / "settings.toml")
+    again = call(
+        "fit", texts, "--out", tmp_path / "n", "--settings", tmp_path / "m" / "settings.toml"
+    )
     assert again.code == 0, again.err
-    assert (tmp_path / "n" / "model.safetensors").read_bytes() == (tmp_path / "m" / "model.safetensors").read_bytes()
+    assert (tmp_path / "n" / "model.safetensors").read_bytes() == (
+        tmp_path / "m" / "model.safetensors"
+    ).read_bytes()
 
 
 def test_masked_language_modelling_wants_a_pretrained_encoder(call, texts, tmp_path):
@@ -174,7 +237,14 @@ def test_masked_language_modelling_wants_a_pretrained_encoder(call, texts, tmp_p
 
 
 def test_a_chain_is_solved_label_by_label_then_scores_and_tags(call, texts, tmp_path):
-    options = ["--objective", "classifier-chain", "--encoder", "bow", "--set", 'head.order=["tool","city","fruit"]']
+    options = [
+        "--objective",
+        "classifier-chain",
+        "--encoder",
+        "bow",
+        "--set",
+        'head.order=["tool","city","fruit"]',
+    ]
     done = call("fit", texts, "--out", tmp_path / "m", *options)
     assert done.code == 0, done.err
     assert [line for line in done.err.splitlines() if "label" in line and "fit:" in line] == [
@@ -182,7 +252,10 @@ def test_a_chain_is_solved_label_by_label_then_scores_and_tags(call, texts, tmp_
     ]
     assert "score:" not in done.err
     made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
-    assert (made["fit"]["optimiser"], made["head"]) == ("exact", {"name": "chain", "order": ["tool", "city", "fruit"]})
+    assert (made["fit"]["optimiser"], made["head"]) == (
+        "exact",
+        {"name": "chain", "order": ["tool", "city", "fruit"]},
+    )
     scored = call("score", tmp_path / "m", texts, "--json")
     assert scored.code == 0, scored.err
     assert scored.json["metrics"]["micro_f1"] > 0.9

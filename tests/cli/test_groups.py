@@ -8,7 +8,10 @@ import pytest
 @pytest.fixture
 def prefixed(tmp_path):
     path = tmp_path / "prefixed.csv"
-    rows = [f"text {n},{group}/{leaf}" for n, (group, leaf) in enumerate((g, x) for g in "ab" for x in "xyz" * 3)]
+    rows = [
+        f"text {n},{group}/{leaf}"
+        for n, (group, leaf) in enumerate((g, x) for g in "ab" for x in "xyz" * 3)
+    ]
     path.write_text("text,label\n" + "\n".join(rows) + "\n")
     return path
 
@@ -66,7 +69,18 @@ def test_suggested_groups_show_the_pair_most_alike(call, texts):
 
 def test_elements_are_shown_and_written(call, model, texts, tmp_path):
     out = tmp_path / "e.csv"
-    options = ["--by", "elements", "--model", model, "--threshold", 0.05, "--select", "all", "--split", "all"]
+    options = [
+        "--by",
+        "elements",
+        "--model",
+        model,
+        "--threshold",
+        0.05,
+        "--select",
+        "all",
+        "--split",
+        "all",
+    ]
     done = call("groups", texts, *options, "--device", "cpu", "--out", out)
     assert done.code == 0, done.err
     assert out.read_text().startswith("word,label,texts,drop\n")
@@ -79,7 +93,18 @@ def test_elements_are_shown_and_written(call, model, texts, tmp_path):
 
 
 def test_elements_as_json_are_one_object(call, model, texts):
-    options = ["--by", "elements", "--model", model, "--threshold", 0.05, "--select", "all", "--split", "all"]
+    options = [
+        "--by",
+        "elements",
+        "--model",
+        model,
+        "--threshold",
+        0.05,
+        "--select",
+        "all",
+        "--split",
+        "all",
+    ]
     done = call("groups", texts, *options, "--json")
     assert done.code == 0, done.err
     assert set(done.json["elements"][0]) == {"word", "label", "texts", "drop"}

@@ -13,7 +13,15 @@ from tagwright.experiments.recipe import Cut
 
 
 def planned(variant, seed, encoder="cnn"):
-    return Planned(data="shop", encoder=encoder, cut=Cut(), part="", variant=variant, seed=seed, key=f"{variant}{seed}")
+    return Planned(
+        data="shop",
+        encoder=encoder,
+        cut=Cut(),
+        part="",
+        variant=variant,
+        seed=seed,
+        key=f"{variant}{seed}",
+    )
 
 
 def row(value):
@@ -36,7 +44,10 @@ def terminal(monkeypatch):
 @pytest.fixture
 def live(terminal):
     table = LiveTable("macro_f1")
-    table.begin([planned("bce", 0), planned("zlpr", 0), planned("bce", 1), planned("zlpr", 1)], [row(0.5), *[None] * 3])
+    table.begin(
+        [planned("bce", 0), planned("zlpr", 0), planned("bce", 1), planned("zlpr", 1)],
+        [row(0.5), *[None] * 3],
+    )
     yield table
     table.stop()
 

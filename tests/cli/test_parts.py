@@ -14,8 +14,12 @@ def test_json_is_one_object_with_every_part(call):
 def test_a_broken_part_of_another_package_is_listed_as_such(call, tmp_path, monkeypatch):
     about = tmp_path / "tape-1.0.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tape\nVersion: 1.0\n", encoding="utf-8")
-    (about / "entry_points.txt").write_text("[tagwright.losses]\nodd = no_such_module:Odd\n", encoding="utf-8")
+    (about / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: tape\nVersion: 1.0\n", encoding="utf-8"
+    )
+    (about / "entry_points.txt").write_text(
+        "[tagwright.losses]\nodd = no_such_module:Odd\n", encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     refresh()
     try:

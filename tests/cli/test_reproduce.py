@@ -50,7 +50,9 @@ def test_the_list_says_what_every_recipe_needs(call):
         "180 runs with 5 seeds each, about 10 minutes",
     ):
         assert words in done.out
-    found = {entry["name"]: entry for entry in call("reproduce", "--list", "--json").json["recipes"]}
+    found = {
+        entry["name"]: entry for entry in call("reproduce", "--list", "--json").json["recipes"]
+    }
     assert found["kwls"]["data"] == ["ag_news_part", "imdb_part", "yelp5_part", "dbpedia_part"]
 
 

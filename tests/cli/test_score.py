@@ -23,7 +23,9 @@ def test_json_is_one_object_with_metrics_split_and_convention(call, model, texts
 
 
 def test_the_convention_is_said(call, model, texts):
-    assert call("score", model, texts, "--convention", "paper", "--json").json["convention"] == "paper"
+    assert (
+        call("score", model, texts, "--convention", "paper", "--json").json["convention"] == "paper"
+    )
 
 
 def test_the_result_goes_to_stdout_with_the_counts_of_each_band(call, model, texts):
@@ -65,7 +67,9 @@ def test_what_is_left_out_is_said_with_counts(call, model, tmp_path):
     assert "left out: 1 text without labels" in said
 
 
-def test_tokens_are_scored_as_tokens_whole_spans_first_and_fit_80_columns(call, token_model, tokens):
+def test_tokens_are_scored_as_tokens_whole_spans_first_and_fit_80_columns(
+    call, token_model, tokens
+):
     done = call("score", token_model, tokens)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
@@ -79,7 +83,10 @@ def test_tokens_are_scored_as_tokens_whole_spans_first_and_fit_80_columns(call, 
 
 
 def test_every_type_has_its_spans_counted(call, token_model, tokens):
-    rows = [line.replace("│", " ").split() for line in call("score", token_model, tokens).out.splitlines()]
+    rows = [
+        line.replace("│", " ").split()
+        for line in call("score", token_model, tokens).out.splitlines()
+    ]
     true = {row[0]: row[5] for row in rows if row[:1] in (["CITY"], ["FRUIT"])}
     assert true == {"CITY": "60", "FRUIT": "60"}
 
@@ -89,7 +96,9 @@ def test_json_of_tokens_has_texts_and_tokens(call, token_model, tokens):
     assert (found["rows"], found["tokens"]) == (60, 180)
 
 
-def test_tags_the_model_does_not_know_are_said_with_what_becomes_of_them(call, token_model, tmp_path):
+def test_tags_the_model_does_not_know_are_said_with_what_becomes_of_them(
+    call, token_model, tmp_path
+):
     (tmp_path / "new.conll").write_text("paris B-CITY\nmars B-PLANET\n")
     assert "tags the model does not know, counted as O: B-PLANET (1)" in call(
         "score", token_model, tmp_path / "new.conll"

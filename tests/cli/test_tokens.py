@@ -8,7 +8,13 @@ from ..tagged_pages import tagged_rows, write_conll
 
 TINY = [
     word
-    for one in ("encoder.hidden=16", "encoder.layers=1", "encoder.heads=2", "encoder.width=8", "fit.learning_rate=0.02")
+    for one in (
+        "encoder.hidden=16",
+        "encoder.layers=1",
+        "encoder.heads=2",
+        "encoder.width=8",
+        "fit.learning_rate=0.02",
+    )
     for word in ("--set", one)
 ]
 
@@ -44,9 +50,16 @@ def test_fit_score_and_tag_of_tokens(call, pages, tmp_path):
     assert done.code == 0, done.err
     assert "score: entity_f1 on dev" in done.err
     scored = call("score", out, pages, "--json")
-    assert scored.json["metrics"]["entity_f1"] == pytest.approx(done.json["metrics"]["entity_f1"], abs=1e-6)
+    assert scored.json["metrics"]["entity_f1"] == pytest.approx(
+        done.json["metrics"]["entity_f1"], abs=1e-6
+    )
     (tmp_path / "in.csv").write_text("text\nthe apple of paris\n")
-    assert call("tag", out, tmp_path / "in.csv", "--out", tmp_path / "out.jsonl", "--column", "found").code == 0
+    assert (
+        call(
+            "tag", out, tmp_path / "in.csv", "--out", tmp_path / "out.jsonl", "--column", "found"
+        ).code
+        == 0
+    )
     assert set(json.loads((tmp_path / "out.jsonl").read_text())) == {"text", "found"}
 
 
@@ -65,7 +78,10 @@ def test_check_counts_what_it_mended_and_goes_on(call, broken):
 
 def test_scores_of_broken_tags_are_those_of_sound_ones(call, broken, tagger, tmp_path):
     sound = write_conll(tmp_path / "sound.conll", tagged_rows(30))
-    found = [call("score", tagger, path, "--json").json["metrics"]["entity_f1"] for path in (broken, sound)]
+    found = [
+        call("score", tagger, path, "--json").json["metrics"]["entity_f1"]
+        for path in (broken, sound)
+    ]
     assert found[0] == found[1]
 
 
@@ -75,8 +91,12 @@ def test_a_decision_of_a_tagger_is_spans_with_or_without_rules(call, pages, tagg
     model = tmp_path / "model"
     shutil.copytree(tagger, model)
     assert call("decide", model, pages, "--json").json["rule"] == "spans"
-    loose = call("decide", model, pages, "--rule", "spans", "--set", "legal=false", "--json").json["metrics"]
-    assert call("score", model, pages, "--json").json["metrics"]["entity_f1"] == pytest.approx(loose["entity_f1"])
+    loose = call("decide", model, pages, "--rule", "spans", "--set", "legal=false", "--json").json[
+        "metrics"
+    ]
+    assert call("score", model, pages, "--json").json["metrics"]["entity_f1"] == pytest.approx(
+        loose["entity_f1"]
+    )
     assert call("decide", model).code == 0
     assert call("score", model, pages).code == 0
     for rule in ("argmax", "threshold", "topk"):
@@ -95,7 +115,10 @@ def test_a_decision_of_a_tagger_is_spans_with_or_without_rules(call, pages, tagg
         (["score", "MODEL", "TEXTS"], "no columns of tokens and tags"),
         (["fit", "PAGES", "--out", "never", "--encoder", "bow"], "to tag tokens take bat"),
         (["fit", "PAGES", "--out", "never", "--objective", "zlpr"], "losses that do: asymmetric"),
-        (["fit", "PAGES", "--out", "never", "--decide", "threshold"], "spans is the decision about tokens"),
+        (
+            ["fit", "PAGES", "--out", "never", "--decide", "threshold"],
+            "spans is the decision about tokens",
+        ),
         (
             ["fit", "PAGES", "--out", "never", "--targets", "kwls"],
             "soft labels and masks are for labels of whole texts",

@@ -27,24 +27,38 @@ class Loss:
 
     def function(self, logits: Tensor, target: Tensor | SparseTarget, **extras: Any) -> Tensor:
         """The loss's function, with the facts of the data that it asks for."""
-        return self.plain(logits, target, **self.facts(logits.shape[-1] - self.module.extra_logits), **extras)
+        return self.plain(
+            logits, target, **self.facts(logits.shape[-1] - self.module.extra_logits), **extras
+        )
 
     def made(self, labels: int = LABELS, **settings: Any) -> nn.Module:
         """The loss's module."""
         wanted = inspect.signature(self.module).parameters
         facts = {"label_counts": np.arange(1, labels + 1), "row_count": 2 * labels}
-        return self.module(**{k: v for k, v in facts.items() if k in wanted}, **settings).to(self.device)
+        return self.module(**{k: v for k, v in facts.items() if k in wanted}, **settings).to(
+            self.device
+        )
 
     def facts(self, labels: int) -> dict[str, Any]:
         counts = torch.arange(1, labels + 1, device=self.device)
-        facts = {"label_counts": counts, "row_count": 2 * labels, "prior": counts.float() / counts.sum()}
+        facts = {
+            "label_counts": counts,
+            "row_count": 2 * labels,
+            "prior": counts.float() / counts.sum(),
+        }
         wanted = inspect.signature(self.plain).parameters
-        return {k: v for k, v in facts.items() if k in wanted and wanted[k].default is inspect.Parameter.empty}
+        return {
+            k: v
+            for k, v in facts.items()
+            if k in wanted and wanted[k].default is inspect.Parameter.empty
+        }
 
     def logits(self, rows: int = ROWS, labels: int = LABELS, *, seed: int = 0) -> Tensor:
         generator = torch.Generator().manual_seed(seed)
         width = labels + self.module.extra_logits
-        return 2 * torch.randn(rows, width, generator=generator, dtype=torch.float64).to(self.device)
+        return 2 * torch.randn(rows, width, generator=generator, dtype=torch.float64).to(
+            self.device
+        )
 
     def target(self, rows: int = ROWS, labels: int = LABELS, *, seed: int = 1) -> Tensor:
         """One-hot rows, or label sets of which the first is empty and the second full."""
@@ -60,7 +74,9 @@ class Loss:
         """A mask that keeps the gold label of exclusive labels, and weights."""
         generator = torch.Generator().manual_seed(2)
         mask = (torch.rand(target.shape, generator=generator) < 0.7).to(self.device)
-        positive, negative = (torch.rand(2, target.shape[1], generator=generator, dtype=dtype) + 0.5).to(self.device)
+        positive, negative = (
+            torch.rand(2, target.shape[1], generator=generator, dtype=dtype) + 0.5
+        ).to(self.device)
         mask |= self.exclusive & (target > 0)
         return {"mask": mask, "positive_weight": positive, "negative_weight": negative}
 

@@ -1,4 +1,6 @@
-"""Every family of encoder that reads slots keeps their promises: order, chunks, groups and padding change no score."""
+"""Every family of encoder that reads slots keeps their promises: order, chunks, groups and padding
+change no score.
+"""
 
 from itertools import product
 
@@ -21,13 +23,18 @@ def logits_of(network, inputs, shown=None):
 @pytest.mark.parametrize("score", ["shared", "own"])
 @pytest.mark.parametrize("template", ["diff", "short"])
 @pytest.mark.parametrize("family", BY_POSITION)
-def test_labels_in_another_order_have_the_same_scores_where_they_share_positions(family, template, score):
+def test_labels_in_another_order_have_the_same_scores_where_they_share_positions(
+    family, template, score
+):
     options = {"template": template, "score": score, "slot_positions": "shared"}
     network, shown = network_of(family, LABELS, **options), shown_of(LABELS)
     turned, inputs = taken(network, ORDER, **options), batch_of(network, family)
     for one, other in ((None, None), (shown, shown[:, ORDER])):
         torch.testing.assert_close(
-            logits_of(turned, inputs, other), logits_of(network, inputs, one)[:, ORDER], rtol=1e-5, atol=1e-5
+            logits_of(turned, inputs, other),
+            logits_of(network, inputs, one)[:, ORDER],
+            rtol=1e-5,
+            atol=1e-5,
         )
 
 
@@ -46,7 +53,9 @@ def test_passes_are_models_of_a_slice_of_the_labels_each(family, chunks):
     for seen in (None, shown):
         found, met = logits_of(network, inputs, seen), []
         for chunk in head.order.tolist():
-            alone = logits_of(taken(network, chunk, **options), inputs, None if seen is None else seen[:, chunk])
+            alone = logits_of(
+                taken(network, chunk, **options), inputs, None if seen is None else seen[:, chunk]
+            )
             for place, label in enumerate(chunk):
                 if label not in met:
                     torch.testing.assert_close(found[:, label], alone[:, place], **EXACT)
@@ -70,7 +79,8 @@ def test_groups_of_one_pass_are_passes_of_one_group(family, template, chunks):
 
 
 @pytest.mark.parametrize(
-    ("family", "options"), [*product(FAMILIES, [{}, {"chunks": 2}]), *product(BY_POSITION, [ONE_WAY])]
+    ("family", "options"),
+    [*product(FAMILIES, [{}, {"chunks": 2}]), *product(BY_POSITION, [ONE_WAY])],
 )
 def test_padding_and_batch_mates_change_no_score(family, options):
     network, shown = network_of(family, LABELS, **options), shown_of(LABELS)

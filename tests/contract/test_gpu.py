@@ -1,4 +1,6 @@
-"""What holds on a CPU holds on a GPU: every loss and encoder, and a run that was stopped and resumed."""
+"""What holds on a CPU holds on a GPU: every loss and encoder, and a run that was stopped and
+resumed.
+"""
 
 import hashlib
 from dataclasses import replace
@@ -39,7 +41,9 @@ ENCODERS = [name for name in registry.names("encoders") if name not in NAMED]
 
 def encoder(name: str, folder: Path, **more: float) -> dict[str, str]:
     """The choice of an encoder; a tiny one where it wants weights, with `more` in its config."""
-    return {"name": name} | ({"path": str(write_encoder(folder, **more))} if name == "pretrained" else {})
+    return {"name": name} | (
+        {"path": str(write_encoder(folder, **more))} if name == "pretrained" else {}
+    )
 
 
 def heads_of(prepared):
@@ -64,7 +68,9 @@ def test_loss_and_gradient_agree_with_the_cpu(name):
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_network_agrees_with_the_cpu(name, tmp_path: Path):
-    settings = resolve({"encoder": encoder(name, tmp_path), "fit": {"limit": 40, "precision": "float32"}})
+    settings = resolve(
+        {"encoder": encoder(name, tmp_path), "fit": {"limit": 40, "precision": "float32"}}
+    )
     prepared = prepare(shop(pages=200), settings)
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned}
     network = build_network(settings, heads_of(prepared), **facts)
@@ -81,8 +87,17 @@ def digest(tensors: dict[str, torch.Tensor]) -> str:
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_stopped_and_resumed_equals_never_stopped(name, tmp_path: Path):
-    fixed = {"epochs": 2, "deterministic": True, "device": "cuda", "save_seconds": 0.0, "limit": 40, "evaluations": 3}
-    settings = resolve({"objective": "zlpr", "encoder": encoder(name, tmp_path / "source"), "fit": fixed})
+    fixed = {
+        "epochs": 2,
+        "deterministic": True,
+        "device": "cuda",
+        "save_seconds": 0.0,
+        "limit": 40,
+        "evaluations": 3,
+    }
+    settings = resolve(
+        {"objective": "zlpr", "encoder": encoder(name, tmp_path / "source"), "fit": fixed}
+    )
     prepared = prepare(shop(pages=400), settings)
     whole = fit(prepared, settings)
     asked = iter([False, False, True])
@@ -97,24 +112,46 @@ def test_stopped_and_resumed_equals_never_stopped(name, tmp_path: Path):
     [
         ("cnn", {"mask": {"name": "groups"}}, 2e-3),
         ("pretrained", {"weights": "inverse"}, 2e-3),
-        ("pretrained", {"fit": {"accumulate": 2}}, 5e-3),  # cut elsewhere, and Adam makes a step of a rounding
+        # cut elsewhere, and Adam makes a step of a rounding
+        (
+            "pretrained",
+            {"fit": {"accumulate": 2}},
+            5e-3,
+        ),
         ("pretrained", {"fit": {"layer_decay": 0.9}}, 2e-3),
-        ("pretrained", {"head": {"name": "cloze", "slot_positions": "shared"}, "fit": {"limit": 24}}, 2e-3),
-        ("pretrained", {"head": {"name": "cloze", "text_sees_slots": False, "chunks": 9}, "fit": {"limit": 8}}, 2e-3),
+        (
+            "pretrained",
+            {"head": {"name": "cloze", "slot_positions": "shared"}, "fit": {"limit": 24}},
+            2e-3,
+        ),
+        (
+            "pretrained",
+            {"head": {"name": "cloze", "text_sees_slots": False, "chunks": 9}, "fit": {"limit": 8}},
+            2e-3,
+        ),
     ],
 )
 def test_captured_steps_are_those_of_the_plain_loop(name, more, tolerance, tmp_path: Path):
     """Without draws, for a batch's shape decides what is drawn."""
     chosen = encoder(name, tmp_path, hidden_dropout_prob=0.0) | {"dropout": 0.0}
     chosen |= {"attention_dropout": 0.0} if name == "pretrained" else {}
-    common = {"epochs": 1.5, "device": "cuda", "limit": 40, "precision": "float32", **more.get("fit", {})}
+    common = {
+        "epochs": 1.5,
+        "device": "cuda",
+        "limit": 40,
+        "precision": "float32",
+        **more.get("fit", {}),
+    }
     given = {"objective": "zlpr", "encoder": chosen, **more}
     losses, said = {}, []
     for capture in (True, False):
         settings = resolve({**given, "fit": {**common, "capture": capture}})
         prepared = prepare(shop(pages=420), settings)
         seen = []
-        watching = Run(progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream), say=said.append)
+        watching = Run(
+            progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream),
+            say=said.append,
+        )
         fit(prepared, settings, watching)
         losses[capture] = [step.loss for step in seen if step.loss]
         assert {step.settled for step in seen} == ({True, False} if capture else {True})
@@ -125,15 +162,24 @@ def test_captured_steps_are_those_of_the_plain_loop(name, more, tolerance, tmp_p
 @pytest.mark.parametrize(("regularise", "tolerance"), [({"rdrop": {}}, 2e-3), ({"vat": {}}, 5e-2)])
 @pytest.mark.parametrize("name", ["cnn", "bat", "pretrained"])
 def test_steps_with_regularisers_are_captured(name, regularise, tolerance, tmp_path: Path):
-    """What VAT draws goes by the shape of a batch, which a captured step fills up: its term is only about the same."""
-    common, losses, said = {"epochs": 1.5, "device": "cuda", "limit": 40, "precision": "float32"}, {}, []
+    """What VAT draws goes by the shape of a batch, which a captured step fills up: its term is only
+    about the same.
+    """
+    common, losses, said = (
+        {"epochs": 1.5, "device": "cuda", "limit": 40, "precision": "float32"},
+        {},
+        [],
+    )
     calm = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     source = {"path": str(write_encoder(tmp_path, **calm))} if name == "pretrained" else {}
     given = {"objective": "zlpr", "encoder": {"name": name, "dropout": 0.0, **source}, **regularise}
     for capture in (True, False):
         settings = resolve({**given, "fit": {**common, "capture": capture}})
         seen = []
-        watching = Run(progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream), say=said.append)
+        watching = Run(
+            progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream),
+            say=said.append,
+        )
         fit(prepare(shop(pages=420), settings), settings, watching)
         losses[capture] = [step.loss for step in seen]
         assert {step.settled for step in seen} == ({True, False} if capture else {True})
@@ -143,13 +189,17 @@ def test_steps_with_regularisers_are_captured(name, regularise, tolerance, tmp_p
 
 def test_a_recurrent_network_gives_virtual_adversarial_training_its_gradients():
     """cuDNN makes none of a network that does not train."""
-    settings = resolve({"objective": "zlpr", "encoder": "lstm", "vat": {}, "fit": {"epochs": 1, "device": "cuda"}})
+    settings = resolve(
+        {"objective": "zlpr", "encoder": "lstm", "vat": {}, "fit": {"epochs": 1, "device": "cuda"}}
+    )
     fitted = fit(prepare(shop(pages=200), settings), settings)
     assert all(np.isfinite(row["loss"]) for row in fitted.history)
 
 
 def test_captured_steps_excuse_what_words_excuse(tmp_path: Path):
-    """One frequent word speaks for all labels; a draw for every step, from the run's generator on the device."""
+    """One frequent word speaks for all labels; a draw for every step, from the run's generator on
+    the device.
+    """
     given = {"objective": "zlpr", "encoder": {"name": "cnn", "dropout": 0.0}}
     prepared = prepare(shop(pages=420), resolve(given))
     path = tmp_path / "words.csv"
@@ -157,9 +207,15 @@ def test_captured_steps_excuse_what_words_excuse(tmp_path: Path):
     losses = {}
     for capture in (True, False):
         choice = {"epochs": 1.5, "device": "cuda", "limit": 40, "capture": capture}
-        settings = resolve({**given, "mask": {"name": "elements", "words": str(path)}, "fit": choice})
+        settings = resolve(
+            {**given, "mask": {"name": "elements", "words": str(path)}, "fit": choice}
+        )
         seen = []
-        fit(prepared, settings, Run(progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream)))
+        fit(
+            prepared,
+            settings,
+            Run(progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream)),
+        )
         losses[capture] = [step.loss for step in seen]
         assert {step.settled for step in seen} == ({True, False} if capture else {True})
     assert losses[True] == pytest.approx(losses[False], rel=2e-3)
@@ -169,13 +225,17 @@ def test_an_encoder_that_waits_for_the_host_is_trained_step_by_step():
     settings = resolve({"encoder": {"name": "lstm"}, "fit": {"epochs": 1, "device": "cuda"}})
     said = []
     fit(prepare(shop(pages=200), settings), settings, Run(say=said.append))
-    assert [text.partition(":")[0] for text in said] == ["steps run one by one, not as captured graphs"]
+    assert [text.partition(":")[0] for text in said] == [
+        "steps run one by one, not as captured graphs"
+    ]
 
 
 def test_memory_that_runs_out_cuts_batches_in_parts(tmp_path: Path):
     path = str(write_encoder(tmp_path, hidden_size=128, intermediate_size=512))
     chosen = {"name": "pretrained", "path": path}
-    settings = resolve({"encoder": chosen, "fit": {"epochs": 1, "device": "cuda", "batch": 256, "limit": 40}})
+    settings = resolve(
+        {"encoder": chosen, "fit": {"epochs": 1, "device": "cuda", "batch": 256, "limit": 40}}
+    )
     prepared, said = prepare(shop(pages=600), settings), []
     whole = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.empty_cache()
@@ -199,10 +259,22 @@ def test_every_family_is_captured_or_says_why_not(family, tmp_path: Path):
 
 @pytest.mark.parametrize("cells", [mlm.CELLS, 1], ids=["whole", "in parts"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_masked_language_modelling_is_captured_and_goes_on_to_the_same_bits(family, cells, tmp_path: Path, monkeypatch):
+def test_masked_language_modelling_is_captured_and_goes_on_to_the_same_bits(
+    family, cells, tmp_path: Path, monkeypatch
+):
     monkeypatch.setattr(mlm, "CELLS", cells)
-    chosen = {"name": "pretrained", "path": str(write_encoder(tmp_path / "source", family, masked=True))}
-    fixed = {"epochs": 2, "device": "cuda", "limit": 40, "deterministic": True, "save_seconds": 0.0, "evaluations": 3}
+    chosen = {
+        "name": "pretrained",
+        "path": str(write_encoder(tmp_path / "source", family, masked=True)),
+    }
+    fixed = {
+        "epochs": 2,
+        "device": "cuda",
+        "limit": 40,
+        "deterministic": True,
+        "save_seconds": 0.0,
+        "evaluations": 3,
+    }
     settings = resolve({"encoder": chosen, "mlm": {}, "fit": fixed})
     prepared, said = prepare(shop(pages=200), settings), []
     whole = fit(prepared, settings, Run(say=said.append))
@@ -227,7 +299,10 @@ def test_taggers_are_captured_and_learn_what_the_plain_loop_does(name, task):
         choice = {"epochs": 1.5, "device": "cuda", "limit": 40, "capture": capture, "batch": 16}
         settings = resolve({"encoder": {"name": name, "dropout": 0.0}, "fit": choice}, task)
         seen = []
-        watching = Run(progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream), say=said.append)
+        watching = Run(
+            progress=lambda stream, *_, seen=seen: (seen.append(s) or s for s in stream),
+            say=said.append,
+        )
         fit(prepare(data, settings), settings, watching)
         losses[capture] = [step.loss for step in seen if step.loss]
         assert {step.settled for step in seen} == ({True, False} if capture else {True})
@@ -237,9 +312,18 @@ def test_taggers_are_captured_and_learn_what_the_plain_loop_does(name, task):
 
 @pytest.mark.parametrize("family", sorted(_unpadded.FAMILIES & set(FAMILIES)))
 def test_attention_without_padding_says_what_a_mask_says(family, tmp_path: Path, monkeypatch):
-    """The kernel wants heads of 8 numbers at least, and half precision; both ways round alike then."""
-    path = str(write_encoder(tmp_path, family, hidden_size=32, num_attention_heads=2, intermediate_size=64))
-    settings = resolve({"encoder": {"name": "pretrained", "path": path}, "fit": {"limit": 40, "precision": "bfloat16"}})
+    """The kernel wants heads of 8 numbers at least, and half precision; both ways round alike
+    then.
+    """
+    path = str(
+        write_encoder(tmp_path, family, hidden_size=32, num_attention_heads=2, intermediate_size=64)
+    )
+    settings = resolve(
+        {
+            "encoder": {"name": "pretrained", "path": path},
+            "fit": {"limit": 40, "precision": "bfloat16"},
+        }
+    )
     prepared = prepare(shop(pages=200), settings)
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
     network = build_network(settings, heads_of(prepared), **facts).cuda().eval()

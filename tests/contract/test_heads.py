@@ -43,7 +43,10 @@ def made(name: str) -> tuple[Head, Hidden]:
         matrix = csr_array(torch.rand(ROWS, WIDTH, generator=random).numpy())
         head = registry.build("heads", name, {}, sparse=True, **FACTS)
         return head, Hidden(None, SparseRows.of(matrix, np.arange(ROWS)))
-    states, pooled = torch.randn(ROWS, PLACES, WIDTH, generator=random), torch.randn(ROWS, WIDTH, generator=random)
+    states, pooled = (
+        torch.randn(ROWS, PLACES, WIDTH, generator=random),
+        torch.randn(ROWS, WIDTH, generator=random),
+    )
     slots = torch.randn(ROWS, LABELS * 3, WIDTH, generator=random) if head.has_slots else None
     return head, Hidden(states, pooled, slots=slots)
 

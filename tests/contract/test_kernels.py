@@ -1,4 +1,6 @@
-"""Every kernel gives what its loss's plain form gives: without a GPU by Triton's interpreter, with one on it."""
+"""Every kernel gives what its loss's plain form gives: without a GPU by Triton's interpreter, with
+one on it.
+"""
 
 import math
 
@@ -11,7 +13,8 @@ from tagwright.losses import SparseMask, SparseTarget
 
 pytestmark = [
     pytest.mark.skipif(not kernels.TRITON, reason="kernels want Triton"),
-    pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # the interpreter's own: overflows that are wanted
+    # the interpreter's own: overflows that are wanted
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 NAMES = sorted(kernels.NAMES)
@@ -36,7 +39,9 @@ def to_device(value):
 
 
 def case(name: str, labels: int, kind: str, mask: str, weighted: bool):
-    """Logits, target and keyword arguments: rows without gold labels, with one, and with logits beyond all bounds."""
+    """Logits, target and keyword arguments: rows without gold labels, with one, and with logits
+    beyond all bounds.
+    """
     torch.manual_seed(labels)
     factory = registry.find("losses", name).factory
     truth = (torch.rand(ROWS, labels) < min(0.15, 6 / labels)).float()
@@ -60,7 +65,10 @@ def case(name: str, labels: int, kind: str, mask: str, weighted: bool):
         if mask == "sparse":
             given["mask"] = SparseMask(*sparse((~shown).float(), 0.0, soft=False)[:2])
     if weighted:
-        given["positive_weight"], given["negative_weight"] = torch.rand(labels) + 0.5, torch.rand(ROWS, labels) + 0.5
+        given["positive_weight"], given["negative_weight"] = (
+            torch.rand(labels) + 0.5,
+            torch.rand(ROWS, labels) + 0.5,
+        )
         given["negative_weight"][:, 0] = 0
     logits = torch.randn(ROWS, labels) * 3
     logits[3] *= 40
@@ -68,14 +76,18 @@ def case(name: str, labels: int, kind: str, mask: str, weighted: bool):
 
 
 def outcome(name: str, reduction: str, logits, target, given, *, fused: bool, **options):
-    """Value and gradient; the gradient flows from different factors of the rows, or from 2 times a scalar."""
+    """Value and gradient; the gradient flows from different factors of the rows, or from 2 times a
+    scalar.
+    """
     loss = registry.find("losses", name).factory(reduction=reduction, **options)
     leaf = logits.clone().to(DEVICE).requires_grad_()
     if fused:
         with kernels.everywhere():
             value = loss(leaf, to_device(target), **{k: to_device(v) for k, v in given.items()})
             assert "Fused" not in str(value.grad_fn)
-            value.backward(torch.arange(1.0, 1 + value.numel(), device=DEVICE).view(value.shape) * 2)
+            value.backward(
+                torch.arange(1.0, 1 + value.numel(), device=DEVICE).view(value.shape) * 2
+            )
     else:
         leaf = logits.double().clone().requires_grad_()
         target = target if isinstance(target, SparseTarget) else target.double()
@@ -99,7 +111,9 @@ CASES = [
 
 @pytest.mark.parametrize(("labels", "kind", "mask", "weighted", "reduction"), CASES)
 @pytest.mark.parametrize("name", NAMES)
-def test_value_and_gradient_are_those_of_the_plain_form(name, labels, kind, mask, weighted, reduction):
+def test_value_and_gradient_are_those_of_the_plain_form(
+    name, labels, kind, mask, weighted, reduction
+):
     if not registry.find("losses", name).factory.soft:
         kind = {"soft": "hard", "sparse soft": "sparse", "background": "sparse"}.get(kind, kind)
     logits, target, given = case(name, labels, kind, mask, weighted)
@@ -168,7 +182,8 @@ def test_as_many_ids_as_rows_need_not_be_one_a_row(name):
 @pytest.mark.parametrize("gamma", [0.0, 2.0])
 @pytest.mark.parametrize("name", ["cecl", "pbp"])
 def test_equal_highest_logits_and_one_far_above_the_others(name, gamma):
-    logits, target, _ = case(name, 401, "sparse", "none", False)  # so many that every row has a program of its own
+    # so many that every row has a program of its own
+    logits, target, _ = case(name, 401, "sparse", "none", False)
     logits = logits.clamp(-5, 9)
     logits[0, [400, 7, 300]], logits[1], logits[2, 9] = 10.0, 0.5, 1e4
     expected = outcome(name, "none", logits, target, {}, fused=False, gamma=gamma)
@@ -178,7 +193,9 @@ def test_equal_highest_logits_and_one_far_above_the_others(name, gamma):
 
 def test_zlpr_of_a_million_zero_logits_is_the_log_of_a_million_and_one():
     rows = 1 if DEVICE == "cpu" else 8
-    target = SparseTarget(torch.empty(0, dtype=torch.int64), torch.zeros(rows + 1, dtype=torch.int64))
+    target = SparseTarget(
+        torch.empty(0, dtype=torch.int64), torch.zeros(rows + 1, dtype=torch.int64)
+    )
     value, gradient = outcome("zlpr", "mean", torch.zeros(rows, 1_000_000), target, {}, fused=True)
     assert value.item() == pytest.approx(math.log(1_000_001), rel=1e-6)
     assert gradient.sum().item() == pytest.approx(2 * 1_000_000 / 1_000_001, rel=1e-4)
@@ -197,7 +214,9 @@ def test_rows_that_are_no_neighbours_in_memory(name):
             torch.testing.assert_close(leaf.grad.double().cpu(), expected, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize(("name", "reduction"), [("cecl", "none"), ("zlpr", "none"), *((n, "mean") for n in NAMES)])
+@pytest.mark.parametrize(
+    ("name", "reduction"), [("cecl", "none"), ("zlpr", "none"), *((n, "mean") for n in NAMES)]
+)
 def test_a_compiled_graph_holds_the_kernel_whole(name, reduction):
     torch._dynamo.reset()
     logits, target, given = case(name, 41, "sparse", "none", True)
@@ -253,10 +272,14 @@ def test_second_derivatives_are_those_of_the_plain_form(name, reduction):
 def test_a_compiled_kernel_is_not_differentiated_twice_in_silence(reduction):
     torch._dynamo.reset()
     logits, target, _ = case("zlpr", 41, "hard", "none", False)
-    compiled = torch.compile(registry.find("losses", "zlpr").factory(reduction=reduction), backend="eager")
+    compiled = torch.compile(
+        registry.find("losses", "zlpr").factory(reduction=reduction), backend="eager"
+    )
     leaf = logits.to(DEVICE).requires_grad_()
     with kernels.everywhere():
-        (slope,) = torch.autograd.grad(compiled(leaf, target.to(DEVICE)).sum(), leaf, create_graph=True)
+        (slope,) = torch.autograd.grad(
+            compiled(leaf, target.to(DEVICE)).sum(), leaf, create_graph=True
+        )
     with pytest.raises(RuntimeError, match="no autograd formula"):
         slope.square().sum().backward()
 
@@ -264,7 +287,10 @@ def test_a_compiled_kernel_is_not_differentiated_twice_in_silence(reduction):
 def test_a_soft_target_gets_its_gradient():
     logits, target, _ = case("zlpr", 41, "soft", "none", False)
     loss = registry.find("losses", "zlpr").factory()
-    found, expected = (target.detach().to(DEVICE, dtype).requires_grad_() for dtype in (torch.float32, torch.float64))
+    found, expected = (
+        target.detach().to(DEVICE, dtype).requires_grad_()
+        for dtype in (torch.float32, torch.float64)
+    )
     with kernels.everywhere():
         loss(logits.to(DEVICE), found).backward()
     loss(logits.to(DEVICE).double(), expected).backward()
@@ -273,7 +299,13 @@ def test_a_soft_target_gets_its_gradient():
 
 @pytest.mark.parametrize(
     ("kind", "mask"),
-    [("hard", "none"), ("soft", "dense"), ("sparse", "none"), ("sparse soft", "sparse"), ("background", "dense")],
+    [
+        ("hard", "none"),
+        ("soft", "dense"),
+        ("sparse", "none"),
+        ("sparse soft", "sparse"),
+        ("background", "dense"),
+    ],
 )
 @pytest.mark.parametrize("name", NAMES)
 def test_infinite_logit_makes_the_value_of_its_row_nan(name, kind, mask):
@@ -282,13 +314,25 @@ def test_infinite_logit_makes_the_value_of_its_row_nan(name, kind, mask):
     logits, target, _ = case(name, 41, kind, "none", False)
     truth = target if isinstance(target, torch.Tensor) else target.dense(41)
     shown = torch.rand(ROWS, 41) < (0.7 if mask != "none" else 1.1)
-    for row, (infinite, gold) in enumerate([(math.inf, 1), (-math.inf, 1), (math.inf, 0), (-math.inf, 0)], 1):
+    for row, (infinite, gold) in enumerate(
+        [(math.inf, 1), (-math.inf, 1), (math.inf, 0), (-math.inf, 0)], 1
+    ):
         label = int((truth[row] - gold).abs().argmin())
         logits[row, label], shown[row, label] = infinite, True
     logits[~shown] = math.inf  # what takes no part has no say
-    given = {"none": None, "dense": shown, "sparse": SparseMask(*sparse((~shown).float(), 0.0, soft=False)[:2])}[mask]
+    given = {
+        "none": None,
+        "dense": shown,
+        "sparse": SparseMask(*sparse((~shown).float(), 0.0, soft=False)[:2]),
+    }[mask]
     weights = {"positive_weight": None, "negative_weight": None}
-    options = {"gamma": 2.0, "gamma_positive": 1.0, "gamma_negative": 4.0, "clip": 0.05, "smooth": 1.0}
+    options = {
+        "gamma": 2.0,
+        "gamma_positive": 1.0,
+        "gamma_negative": 4.0,
+        "clip": 0.05,
+        "smooth": 1.0,
+    }
     options |= {"threshold": 0.0, "positive_scale": 1.0}
     values = kernels.values(abs, name, *map(to_device, (logits, target, given)), weights, options)
     assert values.isnan().tolist() == [False, True, True, True, True]

@@ -1,4 +1,6 @@
-"""Every loss can be differentiated twice, and by whatever else wants a gradient, however its gradient is made."""
+"""Every loss can be differentiated twice, and by whatever else wants a gradient, however its
+gradient is made.
+"""
 
 from importlib import import_module
 from typing import Any
@@ -16,7 +18,9 @@ SOFT = [name for name in NAMES if Loss(name).module.soft]
 
 
 def hard_target(loss: Loss) -> Tensor:
-    """Of label sets one is empty, one full, and one has gold labels and others: pairs, where a loss needs them."""
+    """Of label sets one is empty, one full, and one has gold labels and others: pairs, where a loss
+    needs them.
+    """
     target = loss.target(ROWS, LABELS)
     if not loss.exclusive:
         target[2] = torch.tensor([1.0, 0.0, 0.0, 1.0])
@@ -34,7 +38,9 @@ def sparse_of(target: Tensor, extras: dict[str, Tensor]) -> tuple[SparseTarget, 
 
 def differentiates_twice(loss: Loss, target: Tensor | SparseTarget, extras: dict[str, Any]) -> None:
     logits = loss.logits(ROWS, LABELS).requires_grad_()
-    assert torch.autograd.gradgradcheck(lambda scores: loss.function(scores, target, **extras), logits)
+    assert torch.autograd.gradgradcheck(
+        lambda scores: loss.function(scores, target, **extras), logits
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "mask and weights"])
@@ -70,10 +76,14 @@ def test_second_derivative_of_a_large_bce(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_gradient_penalty_is_learnt_from():
-    """One label, one weight w: the loss is log(1 + e^-w), its slope -σ(-w), and the penalty σ(-w)² falls with w."""
+    """One label, one weight w: the loss is log(1 + e^-w), its slope -σ(-w), and the penalty σ(-w)²
+    falls with w.
+    """
     weight = torch.tensor([[0.3]], dtype=torch.float64, requires_grad=True)
     loss = Loss("zlpr")
-    (slope,) = torch.autograd.grad(loss.function(weight, torch.ones_like(weight)).sum(), weight, create_graph=True)
+    (slope,) = torch.autograd.grad(
+        loss.function(weight, torch.ones_like(weight)).sum(), weight, create_graph=True
+    )
     slope.square().sum().backward()
     chance = torch.sigmoid(-weight.detach())
     same(weight.grad, -2 * chance**2 * (1 - chance))
@@ -84,7 +94,9 @@ def test_gradient_is_the_same_with_and_without_a_graph(name: str):
     loss = Loss(name)
     logits, target = loss.logits().requires_grad_(), loss.target()
     value = loss.made()(logits, target)
-    with_graph, without = (torch.autograd.grad(value, logits, create_graph=graph)[0] for graph in (True, False))
+    with_graph, without = (
+        torch.autograd.grad(value, logits, create_graph=graph)[0] for graph in (True, False)
+    )
     same(with_graph, without)
 
 
@@ -95,13 +107,17 @@ def reaches(loss: Loss, target: Tensor, learnt: list[Tensor], *, sparse: bool) -
 
     def value(positive: Tensor, negative: Tensor, truth: Tensor = target) -> Tensor:
         given, extras = sparse_of(truth, mask) if sparse else (truth, mask)
-        return loss.function(logits, given, positive_weight=positive, negative_weight=negative, **extras)
+        return loss.function(
+            logits, given, positive_weight=positive, negative_weight=negative, **extras
+        )
 
     assert torch.autograd.gradcheck(value, learnt)
 
 
 def label_weights() -> list[Tensor]:
-    return [torch.linspace(0.5, 1.5, LABELS, dtype=torch.float64).requires_grad_() for _ in range(2)]
+    return [
+        torch.linspace(0.5, 1.5, LABELS, dtype=torch.float64).requires_grad_() for _ in range(2)
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,6 @@
-"""What every loss module keeps, whichever package it came from; `test_losses.py` asks more of Tagwright's own."""
+"""What every loss module keeps, whichever package it came from; `test_losses.py` asks more of
+Tagwright's own.
+"""
 
 import pytest
 import torch
@@ -13,7 +15,9 @@ pytestmark = pytest.mark.parametrize("name", registry.names("losses"))
 
 
 def made(name: str, reduction: str = "mean") -> LossModule:
-    return registry.build("losses", name, {}, reduction=reduction, label_counts=[3, 1, 4, 1, 5], row_count=9)
+    return registry.build(
+        "losses", name, {}, reduction=reduction, label_counts=[3, 1, 4, 1, 5], row_count=9
+    )
 
 
 def batch(loss: LossModule, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -21,7 +25,9 @@ def batch(loss: LossModule, seed: int = 0) -> tuple[Tensor, Tensor]:
     logits = torch.randn(ROWS, LABELS + loss.extra_logits, dtype=torch.float64, generator=random)
     if "many" in loss.tasks:
         return logits, (torch.rand(ROWS, LABELS, generator=random) < 0.4).double()
-    return logits, torch.eye(LABELS, dtype=torch.float64)[torch.randint(0, LABELS, (ROWS,), generator=random)]
+    return logits, torch.eye(LABELS, dtype=torch.float64)[
+        torch.randint(0, LABELS, (ROWS,), generator=random)
+    ]
 
 
 def test_it_declares_what_it_is(name: str):
@@ -41,7 +47,9 @@ def test_reductions_are_of_the_same_values(name: str):
     if not each.batchwise:
         assert values.shape == (ROWS,)
         weight = torch.arange(ROWS, dtype=torch.float64)
-        torch.testing.assert_close(total(*batch(each), example_weight=weight), (values * weight).sum())
+        torch.testing.assert_close(
+            total(*batch(each), example_weight=weight), (values * weight).sum()
+        )
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e4])

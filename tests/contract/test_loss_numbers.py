@@ -1,4 +1,6 @@
-"""What is no number is never taken for one: infinite logits, no labels, no weight, more target than there is."""
+"""What is no number is never taken for one: infinite logits, no labels, no weight, more target than
+there is.
+"""
 
 from importlib import import_module
 
@@ -29,7 +31,9 @@ def spoilt(loss: Loss, infinite: float, gold: bool) -> tuple[Tensor, Tensor, int
 @INFINITE
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", NAMES)
-def test_infinite_logit_is_refused_on_a_cpu(name: str, dtype: torch.dtype, infinite: float, gold: bool):
+def test_infinite_logit_is_refused_on_a_cpu(
+    name: str, dtype: torch.dtype, infinite: float, gold: bool
+):
     loss = Loss(name)
     logits, target, _ = spoilt(loss, infinite, gold)
     for scores in (logits.to(dtype), logits.to(dtype).requires_grad_()):
@@ -40,7 +44,9 @@ def test_infinite_logit_is_refused_on_a_cpu(name: str, dtype: torch.dtype, infin
 
 @GOLD
 @INFINITE
-def test_infinite_logit_is_refused_by_a_large_bce(infinite: float, gold: bool, monkeypatch: pytest.MonkeyPatch):
+def test_infinite_logit_is_refused_by_a_large_bce(
+    infinite: float, gold: bool, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(import_module("tagwright.losses.bce"), "CELLS", 1)
     logits, target, _ = spoilt(Loss("bce"), infinite, gold)
     with pytest.raises(ShapeError, match="logits hold NaN or infinity"):
@@ -50,7 +56,9 @@ def test_infinite_logit_is_refused_by_a_large_bce(infinite: float, gold: bool, m
 @GOLD
 @INFINITE
 @pytest.mark.parametrize("name", NAMES)
-def test_infinite_logit_makes_the_value_of_its_row_nan_where_nobody_looks(name: str, infinite: float, gold: bool):
+def test_infinite_logit_makes_the_value_of_its_row_nan_where_nobody_looks(
+    name: str, infinite: float, gold: bool
+):
     loss = Loss(name)
     logits, target, label = spoilt(loss, infinite, gold)
     values = torch.func.vmap(loss.function)(logits[None], target[None])[0]
@@ -90,7 +98,10 @@ def test_mean_over_no_weight_has_no_gradient_however_much_flows_in(name: str):
 def test_mask_raises_no_target_above_one(name: str):
     """Of two gold labels one is masked: the other counts as gold, not twice."""
     loss = Loss(name)
-    logits, target = loss.logits(2, 4), torch.tensor([[1.0, 1.0, 0.0, 0.0], [0.9, 0.9, 0.9, 0.9]]).double()
+    logits, target = (
+        loss.logits(2, 4),
+        torch.tensor([[1.0, 1.0, 0.0, 0.0], [0.9, 0.9, 0.9, 0.9]]).double(),
+    )
     mask = torch.tensor([[False, True, True, True], [True, False, True, False]])
     held = torch.tensor([[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0]]).double()
     weights = {"negative_weight": torch.full((4,), 3.0, dtype=torch.float64)}
@@ -105,7 +116,9 @@ def test_row_whose_many_gold_labels_are_all_masked_is_finite(name: str):
     logits = loss.logits(1, LABELS).float().requires_grad_()
     target = torch.ones(1, LABELS)
     target[0, 0] = 0
-    value = loss.function(logits, target, mask=target == 0, negative_weight=torch.full((LABELS,), 2.0))
+    value = loss.function(
+        logits, target, mask=target == 0, negative_weight=torch.full((LABELS,), 2.0)
+    )
     value.sum().backward()
     assert value.isfinite().all()
     assert logits.grad.isfinite().all()

@@ -37,7 +37,9 @@ def test_package_names_the_function_even_after_the_submodule_is_imported():
     assert {"bce", "cross_entropy", "zlpr"} <= set(NAMES)
     for name in NAMES:
         exec(f"import tagwright.losses.{name}; assert callable(tagwright.losses.{name})", {})
-        assert getattr(tagwright.losses, name) is getattr(import_module(f"tagwright.losses.{name}"), name)
+        assert getattr(tagwright.losses, name) is getattr(
+            import_module(f"tagwright.losses.{name}"), name
+        )
 
 
 def test_importing_the_submodule_first_of_all_leaves_the_name_to_the_function():
@@ -51,7 +53,11 @@ def test_loss_declares_what_it_is(loss: Loss):
     assert getattr(tagwright.losses, module.__name__) is module
     assert module.link in {"sigmoid", "sigmoid2", "softmax", "threshold_class", "none"}
     assert set() < set(module.tasks) <= {"one", "many", "tokens"}
-    assert [type(module.soft), type(module.batchwise), type(module.extra_logits)] == [bool, bool, int]
+    assert [type(module.soft), type(module.batchwise), type(module.extra_logits)] == [
+        bool,
+        bool,
+        int,
+    ]
     assert module.unsure_by in {None, *registry.options(module)}
 
 
@@ -77,13 +83,19 @@ def test_gradient_is_that_of_the_value(loss: Loss):
     extras = loss.extras(target)
     logits = loss.logits().requires_grad_()
     soft = torch.softmax(loss.logits(seed=5)[:, :LABELS], -1)
-    for truth, more in ((target, {}), (target, extras), *([(soft, extras)] if loss.module.soft else [])):
+    for truth, more in (
+        (target, {}),
+        (target, extras),
+        *([(soft, extras)] if loss.module.soft else []),
+    ):
         assert torch.autograd.gradcheck(
             lambda scores, truth=truth, more=more: loss.function(scores, truth, **more), logits
         )
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str
+)
 def test_enormous_logits_keep_value_and_gradient_finite(loss: Loss, dtype: torch.dtype):
     target = loss.target()
     mixed = loss.logits().sign() * 1e4
@@ -105,7 +117,11 @@ def test_float32_agrees_with_float64(loss: Loss, scale: int):
     logits, target = (scale * loss.logits()).float(), loss.target()
     extras = loss.extras(target, torch.float32)
     assert loss.function(logits, target, **extras).dtype == torch.float32
-    same(loss.function(logits, target, **extras), loss.function(logits.double(), target, **extras), 1e-5)
+    same(
+        loss.function(logits, target, **extras),
+        loss.function(logits.double(), target, **extras),
+        1e-5,
+    )
     same(loss.slope(logits, target, **extras), loss.slope(logits.double(), target, **extras), 1e-5)
 
 
@@ -135,7 +151,9 @@ def test_order_of_the_examples_only_orders_the_values(loss: Loss):
     order = torch.randperm(ROWS, generator=torch.Generator().manual_seed(3)).to(loss.device)
     extras = loss.extras(target)
     expected = loss.function(logits, target, **extras)
-    actual = loss.function(logits[order], target[order], **{**extras, "mask": extras["mask"][order]})
+    actual = loss.function(
+        logits[order], target[order], **{**extras, "mask": extras["mask"][order]}
+    )
     same(actual, expected if loss.module.batchwise else expected[order])
 
 
@@ -212,7 +230,9 @@ def test_example_of_a_batchwise_loss_counts_as_often_as_it_weighs(name: str, dev
     loss = Loss(name, device)
     logits, target = loss.logits(), loss.target()
     times = torch.tensor([1, 2, 0, 1, 3, 1, 1], device=device)
-    if name == "two_way":  # its sums of a label have their own power: a weight is no repetition there
+    if (
+        name == "two_way"
+    ):  # its sums of a label have their own power: a weight is no repetition there
         times = times.clamp(max=1)
     repeated = [tensor.repeat_interleave(times, dim=0) for tensor in (logits, target)]
     same(loss.made()(logits, target, example_weight=times.double()), loss.made()(*repeated))
@@ -237,7 +257,10 @@ def test_refuses_weights_that_do_not_fit(loss: Loss):
     with pytest.raises(ShapeError, match=r"example_weight must be|positive_weight must broadcast"):
         loss.made()(logits, target, example_weight=target[0])
     for name in ("positive_weight", "negative_weight"):
-        for weight in (target[0, 1:], target.expand(2, ROWS, LABELS)):  # the second would make the values (2, 7)
+        for weight in (
+            target[0, 1:],
+            target.expand(2, ROWS, LABELS),
+        ):  # the second would make the values (2, 7)
             with pytest.raises(ShapeError, match=name):
                 loss.function(logits, target, **{name: weight})
 
@@ -261,7 +284,9 @@ def test_vmap_and_functional_gradient_agree_with_loops(loss: Loss):
     logits = torch.stack([loss.logits(seed=seed) for seed in range(3)])
     target = torch.stack([loss.target(seed=seed) for seed in range(3)])
     values = torch.func.vmap(loss.function)(logits, target)
-    slopes = torch.func.vmap(torch.func.grad(lambda s, t: loss.function(s, t).sum()))(logits, target)
+    slopes = torch.func.vmap(torch.func.grad(lambda s, t: loss.function(s, t).sum()))(
+        logits, target
+    )
     for row in range(3):
         same(values[row], loss.function(logits[row], target[row]))
         same(slopes[row], loss.slope(logits[row], target[row]))
@@ -271,7 +296,9 @@ def agrees_when_compiled(loss: Loss, backend: str) -> None:
     torch._dynamo.reset()
     leaf, target = loss.logits(3, 5).requires_grad_(), loss.target(3, 5)
     extras = loss.extras(target)
-    value = torch.compile(loss.made(5, reduction="sum"), fullgraph=True, backend=backend)(leaf, target, **extras)
+    value = torch.compile(loss.made(5, reduction="sum"), fullgraph=True, backend=backend)(
+        leaf, target, **extras
+    )
     same(value, loss.function(leaf, target, **extras).sum())
     same(torch.autograd.grad(value, leaf)[0], loss.slope(leaf, target, **extras))
 
@@ -299,7 +326,9 @@ def test_generated_code_for_a_gpu_keeps_value_and_gradient(name: str):
 
 @pytest.mark.parametrize("name", SPARSE)
 @pytest.mark.parametrize("soft", [False, True])
-def test_sparse_target_and_mask_give_value_and_gradient_of_the_dense_ones(name: str, soft: bool, device: str):
+def test_sparse_target_and_mask_give_value_and_gradient_of_the_dense_ones(
+    name: str, soft: bool, device: str
+):
     loss = Loss(name, device)
     if soft and not loss.module.soft:
         return
@@ -308,7 +337,9 @@ def test_sparse_target_and_mask_give_value_and_gradient_of_the_dense_ones(name: 
     background = 0.0
     if soft:
         background = 0.02
-        target = torch.where(target > 0, 0.9 if not loss.exclusive else 1 - 10 * background, background).double()
+        target = torch.where(
+            target > 0, 0.9 if not loss.exclusive else 1 - 10 * background, background
+        ).double()
     sparse = SparseTarget(*cells(torch.where(target == background, 0.0, target)), background)
     excluded = SparseMask(*cells((~extras["mask"]).double())[:2])
     same(sparse.dense(LABELS), target)
@@ -320,14 +351,22 @@ def test_sparse_target_and_mask_give_value_and_gradient_of_the_dense_ones(name: 
 
 
 @pytest.mark.parametrize("name", SPARSE)
-def test_sparse_target_is_cut_in_blocks_that_make_no_difference(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_sparse_target_is_cut_in_blocks_that_make_no_difference(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
     loss = Loss(name)
     logits, target = loss.logits(), loss.target()
     weights = {k: v.expand(ROWS, LABELS) for k, v in loss.extras(target).items()}
     for size in (1, 3 * LABELS + 1):
         monkeypatch.setattr("tagwright.loss_math.blocks.CELLS", {"cpu": size})
-        same(loss.function(logits, SparseTarget(*cells(target)), **weights), loss.function(logits, target, **weights))
-        same(loss.slope(logits, SparseTarget(*cells(target)), **weights), loss.slope(logits, target, **weights))
+        same(
+            loss.function(logits, SparseTarget(*cells(target)), **weights),
+            loss.function(logits, target, **weights),
+        )
+        same(
+            loss.slope(logits, SparseTarget(*cells(target)), **weights),
+            loss.slope(logits, target, **weights),
+        )
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - set(SPARSE)))

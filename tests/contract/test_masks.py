@@ -44,5 +44,7 @@ def test_the_steps_own_draw_takes_the_place_of_another(name: str):
         for value in (0.0, 0.999):
             one, other = (drawn(name, seed=seed, of_step=torch.tensor(value)) for seed in (2, 3))
             assert torch.equal(one, other)
-            parted = [drawn(name, rows=slice(k, k + 3), of_step=torch.tensor(value)) for k in (0, 3, 6)]
+            parted = [
+                drawn(name, rows=slice(k, k + 3), of_step=torch.tensor(value)) for k in (0, 3, 6)
+            ]
             assert torch.equal(torch.cat(parted), one)

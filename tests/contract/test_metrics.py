@@ -38,7 +38,11 @@ def test_every_result_is_a_described_number(family: type[Family]):
     assert found
     assert found.keys() <= family.METRICS.keys() | family.FACTS.keys()
     assert {type(value) for name, value in found.items() if name in family.METRICS} <= {float}
-    assert {type(value) for name, value in found.items() if name in family.FACTS} <= {float, int}  # an int is a count
+    # an int is a count
+    assert {type(value) for name, value in found.items() if name in family.FACTS} <= {
+        float,
+        int,
+    }
 
 
 def test_names_are_given_once_and_described():
@@ -52,12 +56,16 @@ def test_names_are_given_once_and_described():
 @every_family
 @pytest.mark.parametrize("convention", ["sklearn", "paper"])
 @pytest.mark.parametrize(("rows", "labels"), [(1, 1), (1, 2), (41, 7), (401, 37)])
-def test_sums_of_chunks_equal_the_whole(family: type[Family], convention: str, rows: int, labels: int):
+def test_sums_of_chunks_equal_the_whole(
+    family: type[Family], convention: str, rows: int, labels: int
+):
     parts = chunk(rows, labels)
     cuts = [0, 0, rows // 3, rows // 3 + 1, rows]  # an empty chunk, a chunk of one row
     states = [family.of(*(part[a:b] for part in parts)) for a, b in itertools.pairwise(cuts)]
     joined = results(sum(states[1:], start=states[0]), convention, labels)
-    assert joined == pytest.approx(results(family.of(*parts), convention, labels), rel=1e-12, nan_ok=True)
+    assert joined == pytest.approx(
+        results(family.of(*parts), convention, labels), rel=1e-12, nan_ok=True
+    )
 
 
 @every_family

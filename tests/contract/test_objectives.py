@@ -1,4 +1,6 @@
-"""Every objective that `--objective` takes trains, decides, is saved and is read back, on a task that it fits."""
+"""Every objective that `--objective` takes trains, decides, is saved and is read back, on a task
+that it fits.
+"""
 
 from pathlib import Path
 
@@ -17,7 +19,10 @@ from tagwright.training.train import fit
 from ..tiny_encoders import write_encoder
 
 TEXTS = [
-    f"{colour} {thing} {n}" for n in range(30) for colour in ("red", "blue") for thing in ("tent", "knife", "rope")
+    f"{colour} {thing} {n}"
+    for n in range(30)
+    for colour in ("red", "blue")
+    for thing in ("tent", "knife", "rope")
 ]
 
 
@@ -26,7 +31,9 @@ def data(task: str) -> Data:
     groups = {"tent": "camp:tent", "rope": "camp:rope", "knife": "cook:knife"}
     colours = [[f"colour:{text.split()[0]}"] if task == "many" else [] for text in TEXTS]
     labels = [[groups[text.split()[1]], *colour] for text, colour in zip(TEXTS, colours)]
-    return Data(tables={"all": pa.table({"text": TEXTS, "labels": labels})}, task=task, source="test")
+    return Data(
+        tables={"all": pa.table({"text": TEXTS, "labels": labels})}, task=task, source="test"
+    )
 
 
 def tasks(name: str) -> list[str]:
@@ -42,12 +49,19 @@ CASES = [(name, task) for name in presets.names() for task in tasks(name)]
 
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_objective_trains_and_its_model_is_read_back(name: str, task: str, tmp_path: Path):
-    encoder, choice = {"name": "cnn", "width": 16, "filters": 16}, {"epochs": 12, "learning_rate": 0.01}
+    encoder, choice = (
+        {"name": "cnn", "width": 16, "filters": 16},
+        {"epochs": 12, "learning_rate": 0.01},
+    )
     chosen = resolve({"objective": name})
     if chosen.fit.optimiser == "exact":
         encoder = {"name": "bow"}
     if chosen.head.name == "cloze":
-        encoder = {"name": "pretrained", "path": str(write_encoder(tmp_path / "encoder")), "dropout": 0.0}
+        encoder = {
+            "name": "pretrained",
+            "path": str(write_encoder(tmp_path / "encoder")),
+            "dropout": 0.0,
+        }
         choice = {"epochs": 12, "learning_rate": 0.01, "batch": 8, "limit": 12, "evaluations": 0.2}
     given = {"objective": name, "encoder": encoder, "fit": choice}
     settings = resolve(given, task)
@@ -55,7 +69,9 @@ def test_objective_trains_and_its_model_is_read_back(name: str, task: str, tmp_p
     assert fitted.measures.results(label_counts=None)["lrap"] > 0.8
     model_folder.save(fitted.model, tmp_path / "model", card="")
     again = model_folder.load(tmp_path / "model").scores(TEXTS[:20])
-    np.testing.assert_allclose(again.logits, fitted.model.scores(TEXTS[:20]).logits, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        again.logits, fitted.model.scores(TEXTS[:20]).logits, rtol=1e-5, atol=1e-6
+    )
     assert again.logits.shape[1] == (3 if task == "one" else 5)
     assert ((again.probabilities >= 0) & (again.probabilities <= 1)).all()
     if task == "one":

@@ -13,7 +13,9 @@ RATE = 0.05
 
 
 def dense(**options: object) -> Callable[[nn.Module], Optimiser]:
-    return lambda model: build_optimiser(model, learning_rate=RATE, weight_decay=0.01, batch=4, **options)
+    return lambda model: build_optimiser(
+        model, learning_rate=RATE, weight_decay=0.01, batch=4, **options
+    )
 
 
 OPTIMISERS = {

@@ -18,7 +18,9 @@ SAMPLES = {
     ".csv": "text,labels\n" + "".join(f"{row['text']},{row['labels']}\n" for row in ROWS),
     ".tsv": "text\tlabels\n" + "".join(f"{row['text']}\t{row['labels']}\n" for row in ROWS),
     ".psv": "text|labels\n" + "".join(f"{row['text']}|{row['labels']}\n" for row in ROWS),
-    ".jsonl": "".join(f'{{"text": "{row["text"]}", "labels": "{row["labels"]}"}}\n' for row in ROWS),
+    ".jsonl": "".join(
+        f'{{"text": "{row["text"]}", "labels": "{row["labels"]}"}}\n' for row in ROWS
+    ),
     ".txt": "".join(f"__label__{row['labels']} {row['text']}\n" for row in ROWS),
 }
 

@@ -1,4 +1,6 @@
-"""Every recipe that comes with the package is whole: it parses, its settings resolve, it is as large as it says."""
+"""Every recipe that comes with the package is whole: it parses, its settings resolve, it is as
+large as it says.
+"""
 
 from pathlib import Path
 
@@ -46,7 +48,9 @@ def variants():
         recipe = read_recipe(name)
         for data, encoder in dict.fromkeys((data, encoder) for data, encoder, _ in recipe.cells()):
             for variant in recipe.of(data, encoder):
-                yield pytest.param(recipe, data, encoder, variant, id=f"{name}-{data}-{encoder}-{variant.name}")
+                yield pytest.param(
+                    recipe, data, encoder, variant, id=f"{name}-{data}-{encoder}-{variant.name}"
+                )
 
 
 def test_every_recipe_is_known_here():
@@ -85,7 +89,9 @@ def test_the_labels_of_cuts_and_groups_are_those_of_the_data(name, real_data):
     for variant in recipe.variants:
         groups = str(variant.settings.get("mask", {}).get("groups", ""))
         for data in variant.data if groups else ():
-            listed = {label for labels in read_groups(recipe.folder / groups).values() for label in labels}
+            listed = {
+                label for labels in read_groups(recipe.folder / groups).values() for label in labels
+            }
             assert listed == set(spaces[data].names)
 
 
@@ -104,10 +110,14 @@ BAT = sorted(name for name in RUNS if name.startswith("bat"))
 
 @pytest.mark.parametrize("name", BAT)
 def test_taggers_are_trained_as_the_paper_says(name):
-    """BAT 5.2.2 and 5.2.3: Adam with its own numbers, the rate of eq. 10, batches of 8, no dropout; nothing beside."""
+    """BAT 5.2.2 and 5.2.3: Adam with its own numbers, the rate of eq. 10, batches of 8, no dropout;
+    nothing beside.
+    """
     recipe = read_recipe(name)
     assert len(recipe.variants) == len({(one.name, one.encoders) for one in recipe.variants})
-    for encoder, variant in ((one, variant) for one in recipe.encoders for variant in recipe.of("inspec", one)):
+    for encoder, variant in (
+        (one, variant) for one in recipe.encoders for variant in recipe.of("inspec", one)
+    ):
         settings = resolve(recipe.given("inspec", encoder, variant), "tokens", Size(5000, 3))
         fit, shape = settings.fit, settings.as_dict()["encoder"]
         assert (fit.batch, fit.beta2, fit.epsilon, fit.learning_rate) == (8, 0.98, 1e-9, 1.0)
@@ -122,7 +132,9 @@ def test_taggers_are_trained_as_the_paper_says(name):
 
 
 def test_the_weights_of_bat_have_lambda_on_the_own_tag_alone():
-    """Counts 6, 3, 1 of 10 tokens: CLA 1,20 weighs an own tag 20 N / n, another N / ((C - 1) n); WCE as N / n."""
+    """Counts 6, 3, 1 of 10 tokens: CLA 1,20 weighs an own tag 20 N / n, another N / ((C - 1) n);
+    WCE as N / n.
+    """
     from tagwright import registry
 
     recipe, counts = read_recipe("bat"), np.array([6, 3, 1])
@@ -136,7 +148,9 @@ def test_the_weights_of_bat_have_lambda_on_the_own_tag_alone():
     assert built["cla-1-20"].of_gold == pytest.approx([10 / (2 * n) for n in counts])
     assert built["pbp-0-8"].positive == pytest.approx([8 * 10 / n for n in counts])
     assert built["pbp-0-8"].negative == pytest.approx([10 / (10 - n) for n in counts])
-    assert built["wce"].positive / built["wce"].positive[0] == pytest.approx([6 / n for n in counts])
+    assert built["wce"].positive / built["wce"].positive[0] == pytest.approx(
+        [6 / n for n in counts]
+    )
     assert built["wce"].negative is None
     assert sorted(built) == ["cl-1-20", "cla-1-20", "pbp-0-8", "pbpa-0-8", "wce"]
 
@@ -146,9 +160,14 @@ def test_deep_models_have_the_rates_of_the_appendix():
     found = {}
     for encoder in recipe.encoders:
         for variant in recipe.of("inspec", encoder):
-            settings = resolve(recipe.given("inspec", encoder, variant), "tokens", Size(5000, 3)).as_dict()
+            settings = resolve(
+                recipe.given("inspec", encoder, variant), "tokens", Size(5000, 3)
+            ).as_dict()
             pace = settings["schedule"]
-            found[encoder, settings["encoder"]["layers"]] = (pace["warmup"], round(1 / pace["scale"], 9))
+            found[encoder, settings["encoder"]["layers"]] = (
+                pace["warmup"],
+                round(1 / pace["scale"], 9),
+            )
     assert {found[encoder, depth] for encoder in recipe.encoders for depth in (4, 6)} == {(4000, 1)}
     assert {found[encoder, 12] for encoder in recipe.encoders} == {(8000, 3)}
     deepest = {encoder: found[encoder, 24] for encoder in recipe.encoders}
@@ -161,7 +180,10 @@ def test_deep_models_have_the_rates_of_the_appendix():
 
 def test_the_rates_of_table_1_are_those_of_the_text():
     recipe = read_recipe("bat-rate")
-    found = {one.name: tuple(one.settings["schedule"][key] for key in ("decay", "scale")) for one in recipe.variants}
+    found = {
+        one.name: tuple(one.settings["schedule"][key] for key in ("decay", "scale"))
+        for one in recipe.variants
+    }
     v3, v4 = 6 / 13, 7 / 15
     expected = {"v1": (0.5, 1.0), "v2": (6 / 11, 1.0), "v3": (v3, 1.0), "v3.1": (v3, 0.999)}
     assert found == expected | {"v4.1": (v4, 1.001), "v5": (11 / 20, 1.0)}
@@ -169,7 +191,9 @@ def test_the_rates_of_table_1_are_those_of_the_text():
 
 def test_the_recipe_of_the_docs_is_one(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
-    (tmp_path / "mine.toml").write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(
+        page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8"
+    )
     recipe = read_recipe(str(tmp_path / "mine.toml"))
     for variant in recipe.variants:
         resolve(recipe.given("news", "minilm", variant), "one", Size(5000, 5))

@@ -19,8 +19,12 @@ def test_every_step_has_a_finite_factor(name: str, step_count: int):
 
 
 def test_a_factor_is_a_function_of_its_step(name: str):
-    factor, again = (registry.build("schedules", name, {}, step_count=23, width=8) for _ in range(2))
-    assert [factor(step) for step in reversed(range(23))][::-1] == [again(step) for step in range(23)]
+    factor, again = (
+        registry.build("schedules", name, {}, step_count=23, width=8) for _ in range(2)
+    )
+    assert [factor(step) for step in reversed(range(23))][::-1] == [
+        again(step) for step in range(23)
+    ]
 
 
 def test_what_it_brings_for_other_sections_are_settings(name: str):

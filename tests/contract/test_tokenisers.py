@@ -11,7 +11,11 @@ from tagwright.tokenizers import Tokeniser, _texts, load_tokeniser
 
 TEXTS = ["red apple pie", "red pie, green pie", "", "Zürich 手机 apple", "apple apple red"]
 # one that belongs to a pretrained encoder is tested with that
-NAMES = [part.name for part in registry.usable("tokenizers") if "source" not in registry.asked(part.factory)]
+NAMES = [
+    part.name
+    for part in registry.usable("tokenizers")
+    if "source" not in registry.asked(part.factory)
+]
 
 pytestmark = pytest.mark.parametrize("name", NAMES)
 
@@ -70,7 +74,9 @@ def test_every_token_that_is_cut_already_has_an_id(name: str):
 def test_it_learns_from_tokens_that_are_cut_already(name: str):
     if registry.find("tokenizers", name).factory.whole_texts:
         return
-    made = registry.build("tokenizers", name, {}, source=None).train_tokens(["red", "apple", "red"] * 3, seed=3)
+    made = registry.build("tokenizers", name, {}, source=None).train_tokens(
+        ["red", "apple", "red"] * 3, seed=3
+    )
     assert len(made.encode_tokens(pa.array(["red"])).ids) >= 1
 
 
@@ -79,4 +85,8 @@ def test_it_is_saved_and_loaded(name: str, tmp_path: Path):
     tokeniser.save(tmp_path / "tokenizer")
     again = load_tokeniser(tmp_path / "tokenizer")
     assert (again.encode(TEXTS).ids == tokeniser.encode(TEXTS).ids).all()
-    assert (again.sizes, again.marks, again.around) == (tokeniser.sizes, tokeniser.marks, tokeniser.around)
+    assert (again.sizes, again.marks, again.around) == (
+        tokeniser.sizes,
+        tokeniser.marks,
+        tokeniser.around,
+    )

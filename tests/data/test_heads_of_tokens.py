@@ -13,7 +13,12 @@ from tagwright.errors import DataError
 
 SENTENCES = [
     {"tokens": ["Ann", "left"], "ner": ["I-PER", "O"], "pos": ["N", "V"], "topics": ["people"]},
-    {"tokens": ["Bo", "saw", "Rome"], "ner": ["B-PER", "O", "B-LOC"], "pos": ["N", "V", "N"], "topics": ["travel"]},
+    {
+        "tokens": ["Bo", "saw", "Rome"],
+        "ner": ["B-PER", "O", "B-LOC"],
+        "pos": ["N", "V", "N"],
+        "topics": ["travel"],
+    },
     {"tokens": ["rain"], "ner": None, "pos": ["N"], "topics": ["weather", "travel"]},
 ]
 
@@ -29,7 +34,9 @@ def rows_of(data: Data, column: str) -> list[Any]:
     return rows
 
 
-def test_two_columns_of_tags_and_one_of_labels_are_three_heads_over_one_text(tmp_path: Path) -> None:
+def test_two_columns_of_tags_and_one_of_labels_are_three_heads_over_one_text(
+    tmp_path: Path,
+) -> None:
     heads: dict[str, Any] = {"ner": {}, "topics": {}, "pos": {"task": "tokens"}}
     data = read_data(save(tmp_path / "a.jsonl", SENTENCES), heads=heads)
     assert data.task == "both"
@@ -38,7 +45,11 @@ def test_two_columns_of_tags_and_one_of_labels_are_three_heads_over_one_text(tmp
     assert rows_of(data, "starts") == [[0, 4], [0, 3, 7], [0]]
     assert rows_of(data, "tags/ner") == [["B-PER", "O"], ["B-PER", "O", "B-LOC"], None]
     assert rows_of(data, "tags/pos") == [["N", "V"], ["N", "V", "N"], ["N"]]
-    assert rows_of(data, "labels") == [["topics=people"], ["topics=travel"], ["topics=weather", "topics=travel"]]
+    assert rows_of(data, "labels") == [
+        ["topics=people"],
+        ["topics=travel"],
+        ["topics=weather", "topics=travel"],
+    ]
     assert "ner: tags: column 'ner', 3 tags" in data.found
     assert "ner: mended: 1 tags that cannot stand where they are; --strict names them" in data.found
 
@@ -56,17 +67,30 @@ def test_heads_over_tokens_alone_leave_labels_as_the_token_task_does(tmp_path: P
 
 def test_strict_refuses_tags_that_cannot_stand_and_names_head_row_and_token(tmp_path: Path) -> None:
     path = save(tmp_path / "a.jsonl", SENTENCES)
-    with pytest.raises(DataError, match=r"^head 'ner': tags that cannot stand where they are: a.jsonl, row 1, token 1"):
+    with pytest.raises(
+        DataError,
+        match=r"^head 'ner': tags that cannot stand where they are: a.jsonl, row 1, token 1",
+    ):
         read_data(path, heads={"topics": {}, "ner": {}}, strict=True)
 
 
-def test_a_list_is_tags_only_where_it_has_an_item_for_each_token_of_every_row(tmp_path: Path) -> None:
-    rows = [*SENTENCES, {"tokens": ["so", "it", "is"], "ner": ["O", "O", "O"], "pos": ["A", "B"], "topics": []}]
+def test_a_list_is_tags_only_where_it_has_an_item_for_each_token_of_every_row(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        *SENTENCES,
+        {"tokens": ["so", "it", "is"], "ner": ["O", "O", "O"], "pos": ["A", "B"], "topics": []},
+    ]
     data = read_data(save(tmp_path / "a.jsonl", rows), heads={"ner": {}, "pos": {}})
     assert [head.task for head in data.heads.values()] == ["tokens", "many"]
     with pytest.raises(DataError, match=r"^head 'pos': a.jsonl, row 4: 3 tokens but 2 tags"):
         read_data(tmp_path / "a.jsonl", heads={"pos": {"task": "tokens"}})
-    assert read_data(tmp_path / "a.jsonl", heads={"ner": {"task": "many"}, "topics": {}}, text="tokens").task == "many"
+    assert (
+        read_data(
+            tmp_path / "a.jsonl", heads={"ner": {"task": "many"}, "topics": {}}, text="tokens"
+        ).task
+        == "many"
+    )
 
 
 def test_tokens_and_tags_may_be_strings_where_the_task_says_so(tmp_path: Path) -> None:
@@ -83,20 +107,29 @@ def test_a_column_called_words_is_a_text_where_no_head_tags_tokens(tmp_path: Pat
     assert (rows_of(data, "text"), data.text_columns) == (["some words", "more  words"], ("words",))
 
 
-def test_a_text_named_beside_tokens_is_kept_where_starts_says_where_they_are(tmp_path: Path) -> None:
+def test_a_text_named_beside_tokens_is_kept_where_starts_says_where_they_are(
+    tmp_path: Path,
+) -> None:
     rows = [{**row, "body": " ".join(row["tokens"]).replace(" ", "  ")} for row in SENTENCES]
     path = save(tmp_path / "a.jsonl", rows)
-    with pytest.raises(DataError, match="column 'body' beside the tokens of 'tokens' needs a column 'starts'"):
+    with pytest.raises(
+        DataError, match="column 'body' beside the tokens of 'tokens' needs a column 'starts'"
+    ):
         read_data(path, text="body", heads={"ner": {}})
     starts = [[0, 5], [0, 4, 9], [0]]
-    path = save(tmp_path / "b.jsonl", [{**row, "starts": start} for row, start in zip(rows, starts)])
+    path = save(
+        tmp_path / "b.jsonl", [{**row, "starts": start} for row, start in zip(rows, starts)]
+    )
     data = read_data(path, text="body", heads={"ner": {}})
     assert (rows_of(data, "text")[0], rows_of(data, "starts")) == ("Ann  left", starts)
     assert data.text_columns == ("body",)
 
 
 def test_the_text_is_that_of_the_tokens_even_where_their_tags_are_left_out(tmp_path: Path) -> None:
-    rows = [{"id": str(at), "tokens": row["tokens"], "topics": row["topics"]} for at, row in enumerate(SENTENCES)]
+    rows = [
+        {"id": str(at), "tokens": row["tokens"], "topics": row["topics"]}
+        for at, row in enumerate(SENTENCES)
+    ]
     heads: dict[str, Any] = {"ner": {"task": "tokens"}, "topics": {}}
     data = read_data(save(tmp_path / "a.jsonl", rows), heads=heads, optional=True)
     assert (data.task, rows_of(data, "text")[0]) == ("many", "Ann left")
@@ -104,20 +137,33 @@ def test_the_text_is_that_of_the_tokens_even_where_their_tags_are_left_out(tmp_p
 
 def test_a_column_is_not_tags_for_one_head_and_labels_for_another(tmp_path: Path) -> None:
     path = save(tmp_path / "a.jsonl", SENTENCES)
-    with pytest.raises(DataError, match="column 'pos' cannot hold tags of tokens for head 'a' and labels of texts"):
+    with pytest.raises(
+        DataError, match="column 'pos' cannot hold tags of tokens for head 'a' and labels of texts"
+    ):
         read_data(path, heads={"a": {"labels": "pos"}, "b": {"labels": "pos", "task": "many"}})
 
 
 def test_the_shop_has_labels_and_tags_for_heads() -> None:
-    plain, data = read_data("shop"), read_data("shop", heads={"goods": {"labels": "labels"}, "tags": {}})
+    plain, data = (
+        read_data("shop"),
+        read_data("shop", heads={"goods": {"labels": "labels"}, "tags": {}}),
+    )
     assert data.task == "both"
-    assert {name: head.task for name, head in data.heads.items()} == {"goods": "many", "tags": "tokens"}
+    assert {name: head.task for name, head in data.heads.items()} == {
+        "goods": "many",
+        "tags": "tokens",
+    }
     for name, table in plain.tables.items():
         assert data.tables[name]["labels/goods"].equals(table["labels"])
         assert data.tables[name]["tags/tags"].equals(table["tags"])
-        assert data.tables[name].select(["id", "text", "starts"]).equals(table.select(["id", "text", "starts"]))
+        assert (
+            data.tables[name]
+            .select(["id", "text", "starts"])
+            .equals(table.select(["id", "text", "starts"]))
+        )
     with pytest.raises(
-        MissingColumn, match=r"^head 'label': shop: unknown label column 'label'; did you mean 'labels'"
+        MissingColumn,
+        match=r"^head 'label': shop: unknown label column 'label'; did you mean 'labels'",
     ):
         read_data("shop", heads={"label": {}})
     with pytest.raises(DataError, match="has its own columns; leave text and labels out"):

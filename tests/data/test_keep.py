@@ -8,7 +8,10 @@ from tagwright.errors import DataError
 
 
 def table_of(*labels):
-    columns = {"text": [f"text {n}" for n in range(len(labels))], "labels": pa.array(labels, pa.list_(pa.string()))}
+    columns = {
+        "text": [f"text {n}" for n in range(len(labels))],
+        "labels": pa.array(labels, pa.list_(pa.string())),
+    }
     return pa.table(columns)
 
 
@@ -61,7 +64,9 @@ def test_a_text_goes_when_any_of_its_labels_says_so():
     assert len(with_label(kept, "b")) == 3
     assert len(with_label(kept, "a")) <= 12
     assert with_label(kept, "c")
-    assert said[0].startswith(f"keep: {len(with_label(kept, 'a'))} of 25 train texts with a; 12 were asked for, but")
+    assert said[0].startswith(
+        f"keep: {len(with_label(kept, 'a'))} of 25 train texts with a; 12 were asked for, but"
+    )
     assert said[1] == "keep: 3 of 25 train texts with b"
 
 
@@ -81,14 +86,21 @@ def test_a_label_that_goes_with_another_is_said():
 
 
 def test_an_unknown_label_is_an_error_with_the_nearest():
-    with pytest.raises(DataError, match=r"label 'sport' \(did you mean 'sports'\?\), 'zzz'; train has news, sports"):
+    with pytest.raises(
+        DataError, match=r"label 'sport' \(did you mean 'sports'\?\), 'zzz'; train has news, sports"
+    ):
         keep(table_of(["sports"], ["news"]), {"sport": 1, "zzz": 1})
 
 
 HEADS = pa.table(
     {
         "text": ["a", "b", "c", "d"],
-        "labels": [["topic=x", "level=low"], ["topic=x", "level=high"], ["topic=low"], ["level=low"]],
+        "labels": [
+            ["topic=x", "level=low"],
+            ["topic=x", "level=high"],
+            ["topic=low"],
+            ["level=low"],
+        ],
         "labels/topic": [["x"], ["x"], ["low"], None],
         "labels/level": [["low"], ["high"], None, ["low"]],
     }
@@ -104,7 +116,8 @@ def test_with_several_heads_a_label_is_named_with_its_head_and_the_columns_of_al
 
 def test_a_label_without_its_head_is_an_error_that_names_those_of_all_heads():
     message = (
-        r"the label 'low' \(did you mean 'level=low' or 'topic=low'\?\), 'topic=y' \(did you mean 'topic=x'\?\); "
+        r"the label 'low' \(did you mean 'level=low' or 'topic=low'\?\), 'topic=y' \(did you mean"
+        r" 'topic=x'\?\); "
         r"train has .*; with several heads, a label is named as HEAD=LABEL$"
     )
     with pytest.raises(DataError, match=message):
@@ -117,4 +130,6 @@ def test_a_label_with_an_equals_sign_is_no_head_where_there_are_none():
 
 
 def test_a_label_twice_on_a_text_counts_once():
-    assert keep(table_of(["a", "a"], ["a"], ["b"]), {"a": 2})[1] == ("keep: 2 of 2 train texts with a",)
+    assert keep(table_of(["a", "a"], ["a"], ["b"]), {"a": 2})[1] == (
+        "keep: 2 of 2 train texts with a",
+    )

@@ -1,4 +1,6 @@
-"""The embedded shop: the same pages every time, sound annotations, and a problem that is neither easy nor hopeless."""
+"""The embedded shop: the same pages every time, sound annotations, and a problem that is neither
+easy nor hopeless.
+"""
 
 import re
 from collections import Counter
@@ -28,13 +30,19 @@ def rows_of(data: Data) -> list[dict]:
 def test_same_seed_gives_the_same_pages_and_another_seed_others() -> None:
     first, again, other = shop(pages=200), shop(pages=200), shop(pages=200, seed=8)
     assert rows_of(first) == rows_of(again)
-    assert {row["text"] for row in rows_of(first)}.isdisjoint(row["text"] for row in rows_of(other) if row["labels"])
+    assert {row["text"] for row in rows_of(first)}.isdisjoint(
+        row["text"] for row in rows_of(other) if row["labels"]
+    )
 
 
 def test_parts_are_70_10_and_20_in_a_hundred() -> None:
     data = standard()
     assert data.task == "many"
-    assert {name: table.num_rows for name, table in data.tables.items()} == {"train": 2800, "dev": 400, "test": 800}
+    assert {name: table.num_rows for name, table in data.tables.items()} == {
+        "train": 2800,
+        "dev": 400,
+        "test": 800,
+    }
     assert len({row["id"] for row in rows_of(data)}) == 4000
 
 
@@ -60,12 +68,16 @@ def test_tags_are_sound_iob2_of_three_kinds() -> None:
         for before, tag in zip(["O", *row["tags"]], row["tags"]):
             assert not tag.startswith("I-") or before[2:] == tag[2:]
             kinds[tag] += 1
-    assert set(kinds) == {"O"} | {f"{mark}-{kind}" for mark in "BI" for kind in ("BRAND", "GOODS", "FEATURE")}
+    assert set(kinds) == {"O"} | {
+        f"{mark}-{kind}" for mark in "BI" for kind in ("BRAND", "GOODS", "FEATURE")
+    }
     assert kinds["B-FEATURE"] > kinds["B-GOODS"] > kinds["B-BRAND"] > 4000
 
 
 def test_labels_have_groups_and_a_long_tail() -> None:
-    counts = Counter(label for row in standard().tables["train"]["labels"].to_pylist() for label in row)
+    counts = Counter(
+        label for row in standard().tables["train"]["labels"].to_pylist() for label in row
+    )
     groups = Counter(label.split("/")[0] for label in counts)
     assert 40 <= len(counts) <= 60
     assert min(groups.values()) >= 3
@@ -82,7 +94,10 @@ def test_some_pages_have_no_label_and_some_have_several() -> None:
 
 
 def test_every_label_can_be_learned_and_tested() -> None:
-    found = {name: {x for row in table["labels"].to_pylist() for x in row} for name, table in standard().tables.items()}
+    found = {
+        name: {x for row in table["labels"].to_pylist() for x in row}
+        for name, table in standard().tables.items()
+    }
     assert found["train"] == found["test"] >= found["dev"]
 
 
@@ -94,10 +109,16 @@ def test_too_few_pages_are_an_error() -> None:
 @pytest.mark.slow
 def test_thresholds_gain_five_points_of_macro_f1_and_leave_room_above() -> None:
     data = standard()
-    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(data.tables["train"]["text"].to_pylist())
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(
+        data.tables["train"]["text"].to_pylist()
+    )
     names = MultiLabelBinarizer().fit(data.tables["train"]["labels"].to_pylist())
-    texts = {name: words.transform(table["text"].to_pylist()) for name, table in data.tables.items()}
-    gold = {name: names.transform(table["labels"].to_pylist()) for name, table in data.tables.items()}
+    texts = {
+        name: words.transform(table["text"].to_pylist()) for name, table in data.tables.items()
+    }
+    gold = {
+        name: names.transform(table["labels"].to_pylist()) for name, table in data.tables.items()
+    }
     dev, test = [], []
     for column in gold["train"].T:
         model = LogisticRegression(C=100, solver="liblinear").fit(texts["train"], column)
@@ -105,7 +126,9 @@ def test_thresholds_gain_five_points_of_macro_f1_and_leave_room_above() -> None:
         test.append(model.predict_proba(texts["test"])[:, 1])
 
     def macro(split: str, scores: list, threshold: float) -> float:
-        return f1_score(gold[split], np.stack(scores, axis=1) > threshold, average="macro", zero_division=0)
+        return f1_score(
+            gold[split], np.stack(scores, axis=1) > threshold, average="macro", zero_division=0
+        )
 
     best = max(np.arange(0.04, 0.6, 0.03), key=lambda threshold: macro("dev", dev, threshold))
     assert 0.65 <= macro("test", test, best) <= 0.85

@@ -56,4 +56,10 @@ def test_a_part_of_an_array_counts_by_itself():
 @pytest.mark.parametrize("passed", [0, 1, 2, 3, 4, 9])
 def test_rows_after_the_first_are_those_behind_them(passed):
     batches = [pa.record_batch({"n": rows}) for rows in ([0, 1], [2], [3, 4])]
-    assert [row["n"] for batch in after(batches, passed) for row in batch.to_pylist()] == [0, 1, 2, 3, 4][passed:]
+    assert [row["n"] for batch in after(batches, passed) for row in batch.to_pylist()] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ][passed:]

@@ -14,8 +14,12 @@ from tagwright.data import Data, read_data
 from tagwright.errors import DataError
 
 ROWS = "text,label\na,x\nb,y\nc,x\n"
-SETS = Path(os.environ.get("TAGWRIGHT_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data")
-needs_sets = pytest.mark.skipif(not SETS.is_dir(), reason="no folder of real data sets: set TAGWRIGHT_DATA")
+SETS = Path(
+    os.environ.get("TAGWRIGHT_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data"
+)
+needs_sets = pytest.mark.skipif(
+    not SETS.is_dir(), reason="no folder of real data sets: set TAGWRIGHT_DATA"
+)
 
 
 def save(path: Path, content: str) -> Path:
@@ -41,18 +45,26 @@ def test_every_reader_finds_the_same_labelled_text(tmp_path: Path) -> None:
         "a.csv": ROWS,
         "a.tsv": ROWS.replace(",", "\t"),
         "b.csv": ROWS.replace(",", ";"),
-        "a.jsonl": '{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n{"text": "c", "label": "x"}\n',
+        "a.jsonl": (
+            '{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n{"text": "c", "label":'
+            ' "x"}\n'
+        ),
         "a.txt": "__label__x a\n__label__y b\n__label__x c\n",
     }
     tables = [read_data(save(tmp_path / name, content)).first for name, content in files.items()]
-    pq.write_table(pa.table({"text": ["a", "b", "c"], "label": ["x", "y", "x"]}), tmp_path / "a.parquet")
+    pq.write_table(
+        pa.table({"text": ["a", "b", "c"], "label": ["x", "y", "x"]}), tmp_path / "a.parquet"
+    )
     tables.append(read_data(tmp_path / "a.parquet").first)
     for table in tables:
         assert table.select(["text", "labels"]).to_pylist() == tables[0].to_pylist()
 
 
 def test_a_sniffed_delimiter_is_said(tmp_path: Path) -> None:
-    assert read_data(save(tmp_path / "a.csv", ROWS.replace(",", ";"))).found[0] == "columns: separated by ';'"
+    assert (
+        read_data(save(tmp_path / "a.csv", ROWS.replace(",", ";"))).found[0]
+        == "columns: separated by ';'"
+    )
 
 
 @pytest.mark.parametrize("dev", ["dev", "valid", "validation", "val"])
@@ -73,7 +85,9 @@ def test_every_file_of_a_split_is_read(tmp_path: Path) -> None:
 
 
 def test_a_split_column_gives_the_splits(tmp_path: Path) -> None:
-    data = read_data(save(tmp_path / "a.csv", "text,label,split\na,x,train\nb,y,Valid\nc,x,train\nd,y,test\n"))
+    data = read_data(
+        save(tmp_path / "a.csv", "text,label,split\na,x,train\nb,y,Valid\nc,x,train\nd,y,test\n")
+    )
     assert sizes(data) == {"train": 2, "dev": 1, "test": 1}
     assert data.tables["dev"]["text"].to_pylist() == ["b"]
 
@@ -91,7 +105,9 @@ def test_conll_makes_a_token_task(tmp_path: Path) -> None:
     assert data.first["labels"].null_count == 2
 
 
-def test_a_name_is_looked_up_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_is_looked_up_in_the_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     save(tmp_path / "pages.csv", ROWS)
     save(tmp_path / "news" / "train.csv", ROWS)
     monkeypatch.setenv("TAGWRIGHT_DATA", str(tmp_path))
@@ -109,24 +125,42 @@ def test_options_reach_the_columns(tmp_path: Path) -> None:
     ("files", "source", "message"),
     [
         ({"shop.csv": ROWS}, "shp.csv", r"shp.csv: no such file.*did you mean 'shop.csv'"),
-        ({"a.xlsx": "x"}, "a.xlsx", r"^a.xlsx: unknown suffix '.xlsx'.*\.conll.*\.csv.*\.jsonl.*\.parquet.*\.txt"),
-        ({"a.csv": "text,label\n"}, "a.csv", r"^a.csv, line 1: a header \('text', 'label'\) but no rows"),
+        (
+            {"a.xlsx": "x"},
+            "a.xlsx",
+            r"^a.xlsx: unknown suffix '.xlsx'.*\.conll.*\.csv.*\.jsonl.*\.parquet.*\.txt",
+        ),
+        (
+            {"a.csv": "text,label\n"},
+            "a.csv",
+            r"^a.csv, line 1: a header \('text', 'label'\) but no rows",
+        ),
         ({"dev.csv": ROWS}, ".", r"no train file among 'dev.csv'"),
         (
             {"train.csv": ROWS, "dev.csv": "text,tag\na,b\n"},
             ".",
             r"^dev.csv: columns 'label', 'tag' are in only one of",
         ),
-        ({"train.csv": ROWS, "train.jsonl": "{}"}, ".", r"train comes as .csv and as .jsonl; keep one"),
+        (
+            {"train.csv": ROWS, "train.jsonl": "{}"},
+            ".",
+            r"train comes as .csv and as .jsonl; keep one",
+        ),
         (
             {"train.csv": ROWS, "dev.csv": "text,label\n1\n"},
             ".",
             r"^dev.csv, line 2: 1 column, expected 2 \(text, label\)",
         ),
-        ({"train.jsonl": '{"t": 1}', "dev.jsonl": '{"t": "x"}'}, ".", r"a column has different types in the files"),
+        (
+            {"train.jsonl": '{"t": 1}', "dev.jsonl": '{"t": "x"}'},
+            ".",
+            r"a column has different types in the files",
+        ),
     ],
 )
-def test_a_wrong_source_is_one_clear_error(tmp_path: Path, files: dict[str, str], source: str, message: str) -> None:
+def test_a_wrong_source_is_one_clear_error(
+    tmp_path: Path, files: dict[str, str], source: str, message: str
+) -> None:
     for name, content in files.items():
         save(tmp_path / name, content)
     with pytest.raises(DataError, match=message):
@@ -164,15 +198,22 @@ def test_reading_a_file_loads_neither_torch_nor_scipy(tmp_path: Path) -> None:
         ("ecommerce_zh", "tokens", {"train": 6000, "dev": 495, "test": 426}, 9),
     ],
 )
-def test_real_sets_are_read_as_their_notes_say(name: str, task: str, rows: dict[str, int], labels: int) -> None:
+def test_real_sets_are_read_as_their_notes_say(
+    name: str, task: str, rows: dict[str, int], labels: int
+) -> None:
     data = read_data(SETS / name)
     assert (data.task, sizes(data)) == (task, rows)
-    assert any(sentence.endswith((f" {labels} labels", f" {labels} tags")) for sentence in data.found)
+    assert any(
+        sentence.endswith((f" {labels} labels", f" {labels} tags")) for sentence in data.found
+    )
 
 
 @needs_sets
 @pytest.mark.parametrize("name", ["conll2003", "ecommerce_zh"])
 def test_starts_point_at_the_tokens_of_real_sets(name: str) -> None:
     for row in read_data(SETS / name).tables["test"].to_pylist():
-        found = [row["text"][start : start + len(token)] for token, start in zip(row["tokens"], row["starts"])]
+        found = [
+            row["text"][start : start + len(token)]
+            for token, start in zip(row["tokens"], row["starts"])
+        ]
         assert found == row["tokens"]

@@ -16,7 +16,9 @@ from tagwright.errors import DataError, SettingsError
 
 def data_of(labels: list, *, task: Task = "many", name: str = "all", **columns: list) -> Data:
     columns = {"text": [f"text {row}" for row in range(len(labels))], **columns}
-    table = pa.table({"labels": pa.array(labels, pa.list_(pa.string())), "row": range(len(labels)), **columns})
+    table = pa.table(
+        {"labels": pa.array(labels, pa.list_(pa.string())), "row": range(len(labels)), **columns}
+    )
     return Data(tables={name: table}, task=task, source="test")
 
 
@@ -30,7 +32,9 @@ def parts_of(data: Data, rows: int) -> np.ndarray:
 
 
 def long_tail(rows: int, labels: int, seed: int) -> np.ndarray:
-    """Multi-hot (rows, labels), every label on at least two rows, one that follows another about."""
+    """Multi-hot (rows, labels), every label on at least two rows, one that follows another
+    about.
+    """
     rng = np.random.default_rng(seed)
     marks = rng.random((rows, labels)) < np.minimum(0.6, 0.8 / np.arange(1, labels + 1))
     marks[:, labels // 2] = marks[:, 0] & (rng.random(rows) < 0.2)
@@ -50,7 +54,10 @@ def row_by_row(marks: np.ndarray, shares: list[float], seed: int) -> np.ndarray:
     while (left := marks[parts < 0].sum(axis=0)).any():
         label = min(np.flatnonzero(left), key=lambda one: left[one])
         for row in rng.permutation(np.flatnonzero((parts < 0) & marks[:, label])):
-            parts[row] = max(range(len(shares)), key=lambda part: (desire[part][label], total[part], rng.random()))
+            parts[row] = max(
+                range(len(shares)),
+                key=lambda part: (desire[part][label], total[part], rng.random()),
+            )
             total[parts[row]] -= 1
             for carried in np.flatnonzero(marks[row]):
                 desire[parts[row]][carried] -= 1
@@ -61,9 +68,14 @@ def row_by_row(marks: np.ndarray, shares: list[float], seed: int) -> np.ndarray:
 
 
 def label_error(marks: np.ndarray, parts: np.ndarray) -> float:
-    """Label distribution of the paper: how far the odds of each label in each part are from those of the whole."""
+    """Label distribution of the paper: how far the odds of each label in each part are from those
+    of the whole.
+    """
     whole = marks.sum(axis=0) / (~marks).sum(axis=0)
-    odds = [marks[parts == part].sum(axis=0) / (~marks[parts == part]).sum(axis=0) for part in np.unique(parts)]
+    odds = [
+        marks[parts == part].sum(axis=0) / (~marks[parts == part]).sum(axis=0)
+        for part in np.unique(parts)
+    ]
     return float(np.mean([np.abs(one - whole).mean() for one in odds]))
 
 
@@ -84,7 +96,10 @@ def test_rare_labels_are_spread_far_better_than_by_chance() -> None:
     chance = np.random.default_rng(0).choice(3, size=2000, p=[0.7, 0.1, 0.2])
     made = parts_of(split(data_of(names_of(marks)), dev_share=0.1, test_share=0.2), 2000)
     wanted = np.outer([0.7, 0.1, 0.2], rare.sum(axis=0))
-    off = [np.abs([rare[parts == part].sum(axis=0) for part in range(3)] - wanted).mean() for parts in (made, chance)]
+    off = [
+        np.abs([rare[parts == part].sum(axis=0) for part in range(3)] - wanted).mean()
+        for parts in (made, chance)
+    ]
     assert off[0] < 0.4 * off[1]
 
 
@@ -106,14 +121,20 @@ def test_small_classes_do_not_starve_dev() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    some.lists(some.lists(some.sampled_from("abcdefgh"), max_size=4, unique=True), min_size=12, max_size=40),
+    some.lists(
+        some.lists(some.sampled_from("abcdefgh"), max_size=4, unique=True), min_size=12, max_size=40
+    ),
     some.integers(0, 5),
     some.sampled_from([0.1, 0.3, 0.6]),
 )
-def test_every_row_is_in_one_part_and_every_label_in_train(rows: list[list[str]], seed: int, share: float) -> None:
+def test_every_row_is_in_one_part_and_every_label_in_train(
+    rows: list[list[str]], seed: int, share: float
+) -> None:
     data = data_of(rows, group=[row % 9 for row in range(len(rows))])
     made = split(data, dev_share=share, seed=seed)
-    assert sorted(row for table in made.tables.values() for row in table["row"].to_pylist()) == list(range(len(rows)))
+    assert sorted(
+        row for table in made.tables.values() for row in table["row"].to_pylist()
+    ) == list(range(len(rows)))
     learned = {label for row in made.tables["train"]["labels"].to_pylist() for label in row}
     assert learned == {label for row in rows for label in row}
 
@@ -122,18 +143,26 @@ def test_same_text_or_group_is_never_in_two_parts() -> None:
     rng = np.random.default_rng(1)
     texts = [f"{'Red ' if row % 2 else 'red  '}kite {rng.integers(250)} " for row in range(601)]
     groups = [None if row % 3 else int(rng.integers(150)) for row in range(601)]
-    made = split(data_of(names_of(long_tail(601, 9, 0)), text=texts, group=groups), dev_share=0.2, test_share=0.2)
+    made = split(
+        data_of(names_of(long_tail(601, 9, 0)), text=texts, group=groups),
+        dev_share=0.2,
+        test_share=0.2,
+    )
     where: dict = {}
     for name, table in made.tables.items():
         for row in table["row"].to_pylist():
-            keys = [" ".join(texts[row].lower().split())] + ([groups[row]] if groups[row] is not None else [])
+            keys = [" ".join(texts[row].lower().split())] + (
+                [groups[row]] if groups[row] is not None else []
+            )
             for key in keys:
                 assert where.setdefault(key, name) == name
     assert all(table.num_rows > 60 for table in made.tables.values())
 
 
 def test_rows_are_one_unit_through_a_chain_of_texts_and_groups() -> None:
-    table = pa.table({"text": ["a", "A ", "b", "c", "d", "d"], "group": ["x", "y", "y", None, None, "z"]})
+    table = pa.table(
+        {"text": ["a", "A ", "b", "c", "d", "d"], "group": ["x", "y", "y", None, None, "z"]}
+    )
     units = row_units(table).tolist()
     assert len(set(units[:3])) == 1
     assert len({units[0], units[3], units[4]}) == 3
@@ -142,7 +171,9 @@ def test_rows_are_one_unit_through_a_chain_of_texts_and_groups() -> None:
 
 def test_plain_texts_equal_python_lower_and_split() -> None:
     texts = ["Red\u00a0 Tent\n", "  ÄPFEL\tund\u2003Birnen", "", "x", "a\nb", None]
-    assert plain_texts(pa.array(texts)).to_pylist() == [" ".join((text or "").lower().split()) for text in texts]
+    assert plain_texts(pa.array(texts)).to_pylist() == [
+        " ".join((text or "").lower().split()) for text in texts
+    ]
 
 
 def test_composed_and_decomposed_letters_are_the_same_text() -> None:
@@ -217,7 +248,9 @@ def test_the_wrong_label_column_is_guessed_where_every_label_is_on_one_row(tmp_p
         split(data)
 
 
-def test_very_many_labels_are_split_at_random_with_every_label_in_train(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_labels_are_split_at_random_with_every_label_in_train(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("tagwright.data.split.MANY", 20)
     labels = names_of(long_tail(3000, 60, seed=0))
     labels[7] = None
@@ -227,12 +260,16 @@ def test_very_many_labels_are_split_at_random_with_every_label_in_train(monkeypa
     assert abs(found["test"] - 300) < 10
     seen = {label for row in data.tables["train"]["labels"].to_pylist() if row for label in row}
     assert seen == {label for row in labels if row for label in row}
-    again, other = (split(data_of(labels), dev_share=0.2, seed=seed).tables["dev"]["row"] for seed in (0, 1))
+    again, other = (
+        split(data_of(labels), dev_share=0.2, seed=seed).tables["dev"]["row"] for seed in (0, 1)
+    )
     assert split(data_of(labels), dev_share=0.2).tables["dev"]["row"] == again
     assert again != other
 
 
-def test_a_label_that_comes_once_stays_in_train_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_label_that_comes_once_stays_in_train_however_many_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("tagwright.data.split.MANY", 20)
     labels = [[f"own {row}", "all"] if row < 50 else ["all"] for row in range(200)]
     data = split(data_of(labels), dev_share=0.5)
@@ -261,7 +298,8 @@ def test_labels_of_several_heads_are_spread_together() -> None:
 @pytest.mark.parametrize("order", [("ner", "pos"), ("pos", "ner")])
 def test_where_heads_tag_tokens_alone_the_tags_of_all_are_spread(order: tuple[str, str]) -> None:
     rare = [["X"] if row % 10 == 0 else ["O"] for row in range(100)]
-    other = [["N"] if row % 5 else None for row in range(100)]  # a row without them is held out by its others
+    # a row without them is held out by its others
+    other = [["N"] if row % 5 else None for row in range(100)]
     data = headed("tokens", *order, tags__pos=other, tags__ner=rare, labels=[None] * 100)
     dev = split(data, dev_share=0.2).tables["dev"]
     assert dev.num_rows == 20
@@ -277,5 +315,6 @@ def test_rows_with_tags_of_a_head_alone_can_be_held_out() -> None:
     held = tables["dev"]["tags/ner"].to_pylist()
     assert 5 <= held.count(["O"]) <= 15
     assert len(held) == 20
-    assert set(range(100, 150)) <= set(tables["train"]["row"].to_pylist())  # nothing to score them by
+    # nothing to score them by
+    assert set(range(100, 150)) <= set(tables["train"]["row"].to_pylist())
     assert tables["train"]["labels"].null_count + tables["dev"]["labels"].null_count == 100

@@ -14,7 +14,10 @@ from tagwright.data.readers.by_suffix import read_batches
 from tagwright.data.readers.limits import BATCH_BYTES
 from tagwright.errors import DataError
 
-ROWS = [{"n": str(i), "text": f'say "{i}",\nplease' if i % 7 else "", "extra": "é" * (i % 3)} for i in range(1271)]
+ROWS = [
+    {"n": str(i), "text": f'say "{i}",\nplease' if i % 7 else "", "extra": "é" * (i % 3)}
+    for i in range(1271)
+]
 
 
 def save(path: Path, content: str | bytes) -> Path:
@@ -29,7 +32,9 @@ def save_rows(path: Path) -> Path:
         save(path, "\n".join(json.dumps(row) for row in ROWS))
     else:
         with path.open("w", newline="", encoding="utf-8") as file:
-            writer = plain_csv.DictWriter(file, list(ROWS[0]), delimiter="," if path.suffix == ".csv" else "\t")
+            writer = plain_csv.DictWriter(
+                file, list(ROWS[0]), delimiter="," if path.suffix == ".csv" else "\t"
+            )
             writer.writeheader()
             writer.writerows(ROWS)
     return path
@@ -52,23 +57,32 @@ def test_all_rows_come_in_order_with_all_columns(
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+def test_memory_does_not_grow_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
     small_blocks(monkeypatch, 1 << 16)
     table = pa.table({"text": [f"{i} " + "x" * 500 for i in range(40_000)]})  # 20 MB
     path = tmp_path / f"a{suffix}"
     if suffix == ".parquet":
         pq.write_table(table, path, row_group_size=1000, compression="none", use_dictionary=False)
     else:
-        lines = [f'{{"text": "{cell}"}}' if suffix == ".jsonl" else cell for cell in table["text"].to_pylist()]
+        lines = [
+            f'{{"text": "{cell}"}}' if suffix == ".jsonl" else cell
+            for cell in table["text"].to_pylist()
+        ]
         save(path, "\n".join(["text", *lines] if suffix == ".csv" else lines))
     del table
     before = pa.total_allocated_bytes()
     assert max(pa.total_allocated_bytes() - before for _ in stream(path)) < 10e6
 
 
-def test_a_json_key_or_type_that_comes_late_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_json_key_or_type_that_comes_late_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     small_blocks(monkeypatch, 256)
-    rows = [{"n": 1, "text": None} for _ in range(40)] + [{"n": 0.5, "text": "x", "late": ["2024-01-31"]}]
+    rows = [{"n": 1, "text": None} for _ in range(40)] + [
+        {"n": 0.5, "text": "x", "late": ["2024-01-31"]}
+    ]
     batches = list(stream(save(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))))
     assert len(batches) > 2
     assert len({batch.schema for batch in batches}) == 1
@@ -80,7 +94,9 @@ def test_a_json_column_without_a_value_so_far_takes_any_type(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: object
 ) -> None:
     small_blocks(monkeypatch, 256)
-    rows = [{"text": f"some words {n}", "more": None} for n in range(40)] + [{"text": "x", "more": late}]
+    rows = [{"text": f"some words {n}", "more": None} for n in range(40)] + [
+        {"text": "x", "more": late}
+    ]
     path = save(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))
     assert pa.Table.from_batches(stream(path)).to_pylist() == rows
 
@@ -109,7 +125,9 @@ def test_parquet_pages_are_read_a_few_at_a_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("skip", [0, 1, 7, 30])
 def test_rows_behind_those_passed_are_cut_as_before(tmp_path: Path, skip: int) -> None:
-    path = save(tmp_path / "a.csv", "text\n" + "".join("x" * (n * 7 % 50) + "y\n" for n in range(60)))
+    path = save(
+        tmp_path / "a.csv", "text\n" + "".join("x" * (n * 7 % 50) + "y\n" for n in range(60))
+    )
     whole = list(stream(path, batch_bytes=200))
     starts = [sum(batch.num_rows for batch in whole[:n]) for n in range(len(whole))]
     first = next(n for n, start in enumerate(starts) if start >= skip)
@@ -133,17 +151,31 @@ def test_a_header_without_rows_gives_no_batch(tmp_path: Path) -> None:
         ("a.csv", b"text,n\na,1\nb\n", r"^a.csv, line 3: 1 column, expected 2"),
         ("a.csv", b"text,n\na,1\nb\0,2\n", r"^a.csv, line 3, byte 2: a NUL byte"),
         ("a.csv", b'n,text\n1,a\n2,"b\n3,c\n', r"^a.csv, line 3, column 'text': a quote is opened"),
-        ("a.csv", b'n,text\n1,"b', r"^a.csv, line 2, column 'text': a quote is opened and never closed"),
-        ("a.csv", b'n,text\n1,"a\n2,"b"\n3,c\n', r"^a.csv, line 2, column 'text': text follows a closing quote"),
+        (
+            "a.csv",
+            b'n,text\n1,"b',
+            r"^a.csv, line 2, column 'text': a quote is opened and never closed",
+        ),
+        (
+            "a.csv",
+            b'n,text\n1,"a\n2,"b"\n3,c\n',
+            r"^a.csv, line 2, column 'text': text follows a closing quote",
+        ),
         ("a.csv", b"text\n\xff\n", r"^a.csv, line 2, column 1: byte 0xFF"),
         ("a.csv", b"", r"^a.csv: the file is empty"),
         ("a.jsonl", b'{"a": 1}\n{"a": "\xff"}\n', r"^a.jsonl, line 2, column 8: byte 0xFF"),
-        ("a.jsonl", b'{"a": 1}\n{"a": "x"}\n', r"^a.jsonl, line 2: 'a' is a string, but a number in line 1"),
+        (
+            "a.jsonl",
+            b'{"a": 1}\n{"a": "x"}\n',
+            r"^a.jsonl, line 2: 'a' is a string, but a number in line 1",
+        ),
         ("a.jsonl", b'{"a": "x\0"}\n', r"^a.jsonl, line 1, byte 9: a NUL byte"),
         ("a.parquet", b"nonsense", r"^a.parquet: not a sound Parquet file"),
     ],
 )
-def test_a_fault_is_one_error_with_its_place(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_a_fault_is_one_error_with_its_place(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
     with pytest.raises(DataError, match=message):
         list(stream(save(tmp_path / name, content)))
 

@@ -80,5 +80,7 @@ def test_all_positive_chooses_all():
 def test_order_of_rows_changes_nothing():
     scores, truth = made(ties=True)
     shuffled = np.random.default_rng(1).permutation(len(scores))
-    first, second = (joint_cuts(scores[i], truth[i], weight=2.0) for i in (np.arange(len(scores)), shuffled))
+    first, second = (
+        joint_cuts(scores[i], truth[i], weight=2.0) for i in (np.arange(len(scores)), shuffled)
+    )
     np.testing.assert_array_equal(first, second)

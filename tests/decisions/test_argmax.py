@@ -8,7 +8,10 @@ from tagwright.decisions.argmax import Argmax
 def test_highest_score_is_chosen_alone():
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(41, 7))
-    expected = [[label == max(range(7), key=row.__getitem__) for label in range(7)] for row in logits.tolist()]
+    expected = [
+        [label == max(range(7), key=row.__getitem__) for label in range(7)]
+        for row in logits.tolist()
+    ]
     chosen = Argmax().choose(logits, np.zeros_like(logits))
     assert chosen.dtype == bool
     np.testing.assert_array_equal(chosen, expected)

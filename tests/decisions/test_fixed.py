@@ -16,7 +16,9 @@ def test_labels_above_the_bar_are_chosen(bar: float):
 
 
 def test_bar_is_a_half_and_not_reached_by_a_half():
-    assert Fixed().choose(np.zeros((1, 2)), np.array([[0.5, 0.5000001]])).tolist() == [[False, True]]
+    assert Fixed().choose(np.zeros((1, 2)), np.array([[0.5, 0.5000001]])).tolist() == [
+        [False, True]
+    ]
 
 
 def test_logits_have_no_say():

@@ -45,7 +45,9 @@ def scores(tokens: int, labels: int, *, seed: int = 0) -> tuple[np.ndarray, np.n
 
 @pytest.mark.parametrize("cells", [1, 40, 1 << 22])  # one text at a time, some, all
 @pytest.mark.parametrize("names", [IOB2, IOBES], ids=["iob2", "iobes"])
-def test_tags_are_the_best_of_all_legal_sequences(names: list[str], cells: int, monkeypatch: pytest.MonkeyPatch):
+def test_tags_are_the_best_of_all_legal_sequences(
+    names: list[str], cells: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(spans, "_CELLS", cells)
     lengths = [3, 0, 1, 4, 4, 2, 1, 0, 3, 4, 2, 1, 4]
     offsets = np.cumsum([0, *lengths])
@@ -92,7 +94,11 @@ def test_a_text_without_legal_tags_gets_the_highest_and_the_others_legal_ones():
 def test_probabilities_of_zero_forbid_nothing():
     names = ["O", "B-X", "I-X"]
     probabilities = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    chosen = Spans(names).choose(np.log(probabilities + 1e-30), probabilities, np.array([0, 2])).argmax(axis=1)
+    chosen = (
+        Spans(names)
+        .choose(np.log(probabilities + 1e-30), probabilities, np.array([0, 2]))
+        .argmax(axis=1)
+    )
     assert chosen.tolist() in ([0, 0], [0, 1], [1, 2])
 
 

@@ -20,7 +20,9 @@ from tagwright.errors import ShapeError
 from tagwright.storage.plain import plain
 
 
-def made(rows: int = 41, labels: int = 7, *, seed: int = 0, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def made(
+    rows: int = 41, labels: int = 7, *, seed: int = 0, ties: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     truth = rng.random((rows, labels)) < np.linspace(0.05, 0.5, labels)
     scores = rng.normal(size=(rows, labels)) + truth
@@ -53,10 +55,15 @@ def test_endless_shrinkage_gives_the_best_global_cut() -> None:
 
 def test_shrinkage_weighs_by_positives() -> None:
     scores, truth = made()
-    own, everywhere = fit_thresholds(scores, truth, shrink=0), fit_thresholds(scores, truth, shrink=1e15)
+    own, everywhere = (
+        fit_thresholds(scores, truth, shrink=0),
+        fit_thresholds(scores, truth, shrink=1e15),
+    )
     positives = truth.sum(axis=0)
     share = positives / (positives + 5)
-    np.testing.assert_allclose(fit_thresholds(scores, truth, shrink=5), share * own + (1 - share) * everywhere)
+    np.testing.assert_allclose(
+        fit_thresholds(scores, truth, shrink=5), share * own + (1 - share) * everywhere
+    )
 
 
 def test_a_label_without_positives_gets_the_global_cut_or_its_highest_score() -> None:
@@ -80,7 +87,9 @@ def test_all_positive_chooses_all() -> None:
 def test_order_of_rows_changes_nothing() -> None:
     scores, truth = made(ties=True)
     shuffled = np.random.default_rng(1).permutation(len(scores))
-    np.testing.assert_array_equal(fit_thresholds(scores, truth), fit_thresholds(scores[shuffled], truth[shuffled]))
+    np.testing.assert_array_equal(
+        fit_thresholds(scores, truth), fit_thresholds(scores[shuffled], truth[shuffled])
+    )
 
 
 def test_cross_fitting_decides_a_row_without_its_truth() -> None:
@@ -89,12 +98,17 @@ def test_cross_fitting_decides_a_row_without_its_truth() -> None:
     for row in range(5):
         altered = truth.copy()
         altered[row] = ~altered[row]
-        np.testing.assert_array_equal(cross_fitted(scores, altered, folds=5, seed=3, shrink=2)[0][row], before[row])
+        np.testing.assert_array_equal(
+            cross_fitted(scores, altered, folds=5, seed=3, shrink=2)[0][row], before[row]
+        )
 
 
 def test_cross_fitting_with_a_fold_a_row_equals_leaving_one_out() -> None:
     scores, truth = made(rows=13)
-    expected = [scores[i] > fit_thresholds(np.delete(scores, i, 0), np.delete(truth, i, 0)) for i in range(13)]
+    expected = [
+        scores[i] > fit_thresholds(np.delete(scores, i, 0), np.delete(truth, i, 0))
+        for i in range(13)
+    ]
     np.testing.assert_array_equal(cross_fitted(scores, truth, folds=99, shrink=0)[0], expected)
 
 
@@ -131,7 +145,9 @@ def test_one_threshold_for_shortlists_counts_what_they_leave_out() -> None:
         return 2 * (truth & chosen).sum() / (chosen.sum() + truth.sum() + missed)
 
     found = fit_one_threshold(scores, truth, int(truth.sum()) + missed)
-    assert quality(float(found)) == pytest.approx(max(quality(cut) for cut in [-np.inf, *np.unique(scores)]))
+    assert quality(float(found)) == pytest.approx(
+        max(quality(cut) for cut in [-np.inf, *np.unique(scores)])
+    )
     assert quality(float(everything)) < quality(float(found))
 
 
@@ -165,7 +181,10 @@ def test_a_negative_one_is_the_shrinkage_that_does_best_on_held_out_rows(shift: 
     for pull in PULLS:
         choices, same = cross_fitted(scores, truth, **pull._asdict())
         assert same == pull
-        micro, macro = (f1_score(truth, choices, average=average, zero_division=0) for average in ("micro", "macro"))
+        micro, macro = (
+            f1_score(truth, choices, average=average, zero_division=0)
+            for average in ("micro", "macro")
+        )
         found[pull] = MICRO * micro + macro
     assert found[best] == pytest.approx(max(found.values()))  # none of them is below the plain cut
     np.testing.assert_array_equal(chosen, cross_fitted(scores, truth, **best._asdict())[0])
@@ -180,11 +199,17 @@ def rare(separation: float, share: float) -> tuple[np.ndarray, np.ndarray]:
     """One label that 0 parts well, and forty of few rows whose scores say little."""
     random = np.random.default_rng(0)
     truth = random.random((200, 41)) < [0.5, *[share] * 40]
-    return (truth - 0.5) * [6, *[separation] * 40] + random.normal(size=truth.shape) - [0, *[2.0] * 40], truth
+    return (truth - 0.5) * [6, *[separation] * 40] + random.normal(size=truth.shape) - [
+        0,
+        *[2.0] * 40,
+    ], truth
 
 
 def f1s(chosen: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
-    return tuple(float(f1_score(truth, chosen, average=average, zero_division=0)) for average in ("macro", "micro"))
+    return tuple(
+        float(f1_score(truth, chosen, average=average, zero_division=0))
+        for average in ("macro", "micro")
+    )
 
 
 @pytest.mark.parametrize(("separation", "share", "bought"), [(1.0, 0.03, 0), (0.6, 0.02, 1)])
@@ -213,13 +238,20 @@ def test_cuts_drawn_to_zero_end_there() -> None:
     own, positives = fit_thresholds(scores, truth), truth.sum(axis=0)
     drawn = fit_thresholds(scores, truth, shrink=5, to_zero=True)
     np.testing.assert_allclose(drawn, own * positives / (positives + 5))
-    np.testing.assert_allclose(fit_thresholds(scores, truth, shrink=1e15, to_zero=True), 0, atol=1e-9)
+    np.testing.assert_allclose(
+        fit_thresholds(scores, truth, shrink=1e15, to_zero=True), 0, atol=1e-9
+    )
 
 
-@pytest.mark.parametrize("thresholds", [np.array([0.5, np.inf, 1.0]), np.array(np.inf), np.array(0.5)])
+@pytest.mark.parametrize(
+    "thresholds", [np.array([0.5, np.inf, 1.0]), np.array(np.inf), np.array(0.5)]
+)
 def test_a_threshold_that_no_score_passes_is_saved_and_loaded(thresholds):
     """Where dev has no positives there is none that does, and JSON has no number for it."""
     saved = json.dumps(plain(decisions.as_dict(Threshold(thresholds), "abc")))
-    again, scores = decisions.loaded("threshold", json.loads(saved), "abc"), np.array([[9.0, 9.0, 0.0]])
+    again, scores = (
+        decisions.loaded("threshold", json.loads(saved), "abc"),
+        np.array([[9.0, 9.0, 0.0]]),
+    )
     assert again.thresholds.tolist() == thresholds.tolist()
     assert again.choose(scores, scores).tolist() == (scores > thresholds).tolist()

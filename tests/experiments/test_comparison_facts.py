@@ -16,16 +16,23 @@ from tagwright.pipelines.compare import compare_folder
 def compared(split_source, tiny, tmp_path_factory):
     out = tmp_path_factory.mktemp("told") / "c"
     given = tiny(fit={"epochs": 1}, decide={"name": "zero"})
-    facts = compare_folder(str(split_source), given, objectives=["bce", "focal", "zlpr"], seeds=2, out=out).facts
+    facts = compare_folder(
+        str(split_source), given, objectives=["bce", "focal", "zlpr"], seeds=2, out=out
+    ).facts
     rows = [json.loads(line) for line in (out / "runs.jsonl").read_text().splitlines()]
     return facts, {(row["variant"], row["seed"]): row for row in rows}
 
 
 def test_details_are_about_the_best_that_is_not_the_baseline(compared):
     facts, rows = compared
-    means = {n: np.mean([rows[n, seed]["scored"][facts.metric] for seed in (0, 1)]) for n in ("focal", "zlpr")}
+    means = {
+        n: np.mean([rows[n, seed]["scored"][facts.metric] for seed in (0, 1)])
+        for n in ("focal", "zlpr")
+    }
     assert facts.shown == {"cnn": max(means, key=means.get)}
-    assert {one["objective"] for one in (*facts.exchanges, *facts.flips)} <= set(facts.shown.values())
+    assert {one["objective"] for one in (*facts.exchanges, *facts.flips)} <= set(
+        facts.shown.values()
+    )
 
 
 def test_gains_are_of_all_objectives_and_average_to_macro_f1(compared):
@@ -59,12 +66,16 @@ def test_every_run_has_a_curve_and_every_objective_its_reliability(compared):
 def test_bands_are_those_of_the_metrics(compared):
     facts, rows = compared
     for one in facts.bands:
-        found = [rows[one["objective"], seed]["scored"][f"{one['band']}_macro_f1"] for seed in (0, 1)]
+        found = [
+            rows[one["objective"], seed]["scored"][f"{one['band']}_macro_f1"] for seed in (0, 1)
+        ]
         assert one["macro_f1"] == pytest.approx(np.mean(found))
 
 
 def with_failures(failing, source, tiny, out, monkeypatch, **options):
-    """A comparison in which the runs of some (objective, seed) fail: its facts, and the F1 of labels of every run."""
+    """A comparison in which the runs of some (objective, seed) fail: its facts, and the F1 of
+    labels of every run.
+    """
     real = module.fit
 
     def fit(prepared, settings, run):
@@ -80,7 +91,10 @@ def with_failures(failing, source, tiny, out, monkeypatch, **options):
     rows = [json.loads(line) for line in (out / "runs.jsonl").read_text().splitlines()]
     f1 = {
         (row["variant"], row["seed"]): f1_score(
-            truth, unpacked_bits(row["chosen"], row["texts"], len(names)), average=None, zero_division=0
+            truth,
+            unpacked_bits(row["chosen"], row["texts"], len(names)),
+            average=None,
+            zero_division=0,
         )
         for row in rows
         if "failed" not in row
@@ -88,7 +102,9 @@ def with_failures(failing, source, tiny, out, monkeypatch, **options):
     return done.facts, f1
 
 
-def test_labels_are_compared_over_the_seeds_that_both_have(split_source, tiny, tmp_path, monkeypatch):
+def test_labels_are_compared_over_the_seeds_that_both_have(
+    split_source, tiny, tmp_path, monkeypatch
+):
     """A run that failed shifted the seeds that came after it: seed 1 was compared with seed 0."""
     lost = {("zlpr", 0), ("bce", 3)}
     facts, f1 = with_failures(lost, split_source, tiny, tmp_path / "c", monkeypatch, seeds=4)
@@ -100,7 +116,9 @@ def test_labels_are_compared_over_the_seeds_that_both_have(split_source, tiny, t
     assert {one["seeds"] for one in facts.flips} <= {2}
 
 
-def test_objectives_without_a_common_seed_have_no_details_of_labels(split_source, tiny, tmp_path, monkeypatch):
+def test_objectives_without_a_common_seed_have_no_details_of_labels(
+    split_source, tiny, tmp_path, monkeypatch
+):
     lost = {("zlpr", 0), ("bce", 1)}
     facts, _ = with_failures(lost, split_source, tiny, tmp_path / "c", monkeypatch, seeds=2)
     assert (facts.shown, facts.gains, facts.flips) == ({}, [], [])

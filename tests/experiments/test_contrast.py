@@ -71,14 +71,23 @@ def test_a_text_flips_where_most_seeds_change_their_mind():
     truth = np.eye(4, dtype=bool)
     base = np.stack([truth, truth, truth])
     chosen = base.copy()
-    base[0, 0], base[1, 0] = [0, 1, 0, 0], [0, 1, 0, 0]  # the first text: wrong in two of three before
+    # the first text: wrong in two of three before
+    base[0, 0], base[1, 0] = (
+        [0, 1, 0, 0],
+        [0, 1, 0, 0],
+    )
     chosen[:, 3] = [1, 0, 0, 0]  # the last: wrong in all after
     chosen[0, 1] = [0, 0, 1, 1]  # the second: wrong in one of three, which is no flip
     texts = pa.chunked_array([["t0", "t1"], ["t2", "t3"]])
     right, wrong = contrast.flips(PLACE, truth, chosen, base, NAMES, texts)
     assert (right["text"], right["before"], right["after"], right["seeds"]) == ("t0", 1, 3, 3)
     assert (right["true"], right["labels_before"], right["labels_after"]) == (["a"], ["b"], ["a"])
-    assert (wrong["text"], wrong["before"], wrong["after"], wrong["labels_after"]) == ("t3", 3, 0, ["a"])
+    assert (wrong["text"], wrong["before"], wrong["after"], wrong["labels_after"]) == (
+        "t3",
+        3,
+        0,
+        ["a"],
+    )
 
 
 def test_flips_are_few_and_the_clearest_come_first(monkeypatch):
@@ -86,12 +95,16 @@ def test_flips_are_few_and_the_clearest_come_first(monkeypatch):
     truth = np.ones((40, 1), bool)
     base, chosen = np.zeros((5, 40, 1), bool), np.zeros((5, 40, 1), bool)
     chosen[:3], chosen[:, 30:] = True, True
-    found = contrast.flips(PLACE, truth, chosen, base, NAMES[:1], pa.chunked_array([[f"t{i}" for i in range(40)]]))
+    found = contrast.flips(
+        PLACE, truth, chosen, base, NAMES[:1], pa.chunked_array([[f"t{i}" for i in range(40)]])
+    )
     assert [one["text"] for one in found] == [f"t{i}" for i in range(30, 35)]
 
 
 def test_bands_are_means_over_seeds_of_what_was_measured():
-    rows = [{"scored": {"head_macro_f1": value, "tail_macro_f1": value / 2}} for value in (0.4, 0.6)]
+    rows = [
+        {"scored": {"head_macro_f1": value, "tail_macro_f1": value / 2}} for value in (0.4, 0.6)
+    ]
     found = contrast.band_scores(PLACE, rows, [900, 100, 5, 4])
     assert [(one["band"], one["labels"], one["from_count"], one["to_count"]) for one in found] == [
         ("head", 1, 900, 900),
@@ -103,8 +116,15 @@ def test_bands_are_means_over_seeds_of_what_was_measured():
 
 def test_reliability_is_that_of_all_decisions_together():
     first = {"count": [10, 0, 30], "confidence": [0.1, None, 0.9], "frequency": [0.2, None, 0.8]}
-    second = {"count": [30, 0, 10], "confidence": [0.2, float("nan"), 0.8], "frequency": [0.1, float("nan"), 0.9]}
-    rows = [{"reliability": one, "scored": {"calibration_error": e}} for one, e in ((first, 0.1), (second, 0.3))]
+    second = {
+        "count": [30, 0, 10],
+        "confidence": [0.2, float("nan"), 0.8],
+        "frequency": [0.1, float("nan"), 0.9],
+    }
+    rows = [
+        {"reliability": one, "scored": {"calibration_error": e}}
+        for one, e in ((first, 0.1), (second, 0.3))
+    ]
     (found,) = contrast.reliability(PLACE, rows)
     assert list(found["curve"]["counts"]) == [40, 40]
     assert list(found["curve"]["centres"]) == pytest.approx([(1 + 6) / 40, (27 + 8) / 40])

@@ -49,7 +49,11 @@ def test_answers_come_back_bit_by_bit(count):
 
 def test_rows_of_earlier_versions_are_read(tmp_path):
     """They called the metrics "test", also where dev was scored."""
-    path, dev, test = tmp_path / "r.jsonl", {"lrap": 0.5, "one_error": None}, {"lrap": 0.4, "one_error": 0.1}
+    path, dev, test = (
+        tmp_path / "r.jsonl",
+        {"lrap": 0.5, "one_error": None},
+        {"lrap": 0.4, "one_error": 0.1},
+    )
     rows = [{"key": "a", "dev": dev, "test": test}, {"key": "b", "dev": dev, "test": dev}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = Ledger(path).rows
@@ -57,12 +61,16 @@ def test_rows_of_earlier_versions_are_read(tmp_path):
     assert found["b"] == {"key": "b", "dev": dev, "scored": dev, "on": "dev"}
 
 
-@pytest.mark.parametrize("name", ["objectives", "objectives-one", "combinations", "combinations-one"])
+@pytest.mark.parametrize(
+    "name", ["objectives", "objectives-one", "combinations", "combinations-one"]
+)
 def test_the_runs_behind_the_documentation_are_read(name):
     path = Path(__file__).parents[2] / "docs" / "results" / "runs" / f"{name}.jsonl.gz"
     rows = [current(json.loads(line)) for line in gzip.decompress(path.read_bytes()).splitlines()]
     assert len(rows) > 0
-    assert all(row["on"] == "test" and "macro_f1" in row["scored"] for row in rows if "failed" not in row)
+    assert all(
+        row["on"] == "test" and "macro_f1" in row["scored"] for row in rows if "failed" not in row
+    )
 
 
 def test_a_line_that_is_torn_within_a_letter_spoils_no_other(tmp_path):

@@ -61,7 +61,12 @@ def test_every_run_has_a_key_of_its_own(planned, recipe):
 
 def test_runs_that_share_data_come_together_and_seeds_are_whole_early(planned):
     places = [(run.cut.name, run.part, run.seed, run.variant) for run in planned()]
-    assert [place[2:] for place in places[:4]] == [(0, "plain"), (0, "other"), (1, "plain"), (1, "other")]
+    assert [place[2:] for place in places[:4]] == [
+        (0, "plain"),
+        (0, "other"),
+        (1, "plain"),
+        (1, "other"),
+    ]
     assert [part for _, part, *_ in places] == [""] * 4 + ["city"] * 4 + ["tool"] * 4
 
 
@@ -80,7 +85,9 @@ def test_keys_depend_on_the_texts_of_test(planned, recipe, rows_of, write_csv):
 def test_a_cut_is_in_the_settings_and_counted_in_train_alone(planned, recipe):
     runs = [run for run in planned(seeds=1) if run.part == "city"]
     counts = read_sources(recipe, ["things"], recipe.folder, ())["things"].counts
-    assert [dict(run.settings.split.keep) for run in runs] == [{"city": round(counts["city"] / 10)}] * 2
+    assert [dict(run.settings.split.keep) for run in runs] == [
+        {"city": round(counts["city"] / 10)}
+    ] * 2
     assert sum(counts.values()) < 90
 
 

@@ -13,8 +13,12 @@ def test_a_gpu_is_told_by_its_name(monkeypatch):
 
 
 def test_a_cpu_is_told_with_its_threads():
-    assert f"{torch.get_num_threads()} threads" in prepared_cache.device_name(resolve({"fit": {"device": "cpu"}}))
+    assert f"{torch.get_num_threads()} threads" in prepared_cache.device_name(
+        resolve({"fit": {"device": "cpu"}})
+    )
 
 
 def test_facts_that_are_no_metrics_are_left_out():
-    assert prepared_cache.only_metrics({"accuracy": 0.5, "true_cardinality": 1.0, "nonsense": 2}) == {"accuracy": 0.5}
+    assert prepared_cache.only_metrics(
+        {"accuracy": 0.5, "true_cardinality": 1.0, "nonsense": 2}
+    ) == {"accuracy": 0.5}

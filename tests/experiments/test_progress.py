@@ -35,7 +35,9 @@ def test_scores_of_dev_are_told_as_such_and_once():
 
 
 def test_a_failure_is_told_and_shortened():
-    assert came_to({"failed": "OSError: " + "no room " * 60}, "macro_f1").startswith("failed (OSError: no room")
+    assert came_to({"failed": "OSError: " + "no room " * 60}, "macro_f1").startswith(
+        "failed (OSError: no room"
+    )
     assert len(came_to({"failed": "OSError: " + "no room " * 60}, "macro_f1")) < 220
 
 

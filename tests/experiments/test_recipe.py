@@ -63,7 +63,9 @@ def recipe_of(tmp_path):
 
 def test_metrics_beside_and_amounts_may_be_asked_for(recipe_of):
     assert (recipe_of().also, recipe_of().amounts) == ((), False)
-    asked = recipe_of(TOP.replace("seeds = 2", 'seeds = 2\nalso = ["macro_f2", "lrap"]\namounts = true'))
+    asked = recipe_of(
+        TOP.replace("seeds = 2", 'seeds = 2\nalso = ["macro_f2", "lrap"]\namounts = true')
+    )
     assert (asked.also, asked.amounts) == (("macro_f2", "lrap"), True)
 
 
@@ -97,7 +99,9 @@ def test_runs_are_counted_over_variants_parts_and_seeds(recipe_of):
 
 def test_settings_come_over_each_other(recipe_of):
     recipe = recipe_of()
-    masked = next(variant for variant in recipe.variants if variant.name == "masked plain_share 0.0 batch 32")
+    masked = next(
+        variant for variant in recipe.variants if variant.name == "masked plain_share 0.0 batch 32"
+    )
     plain = recipe.variants[0]
     assert recipe.given("two", "bow", plain) == {
         "encoder": {"name": "bow"},
@@ -124,7 +128,9 @@ def test_a_label_that_the_data_do_not_have_is_an_error():
 def test_only_narrows_each_kind_by_itself_and_keeps_the_baseline(recipe_of):
     recipe = recipe_of()
     found = narrowed(recipe, ["one", "whole", "masked plain_share 0.0 batch 8", "cnn"])
-    assert [(data, encoder, cut.name) for data, encoder, cut, _ in found] == [("one", "cnn", "whole")]
+    assert [(data, encoder, cut.name) for data, encoder, cut, _ in found] == [
+        ("one", "cnn", "whole")
+    ]
     assert [variant.name for variant in found[0][3]] == ["plain", "masked plain_share 0.0 batch 8"]
     assert len(narrowed(recipe, ["masked", "cnn", "one", "rare"])[0][3]) == 7
     assert len(narrowed(recipe, [])) == 6
@@ -136,7 +142,9 @@ def test_an_unknown_only_is_an_error_with_the_nearest(recipe_of):
 
 
 def test_an_unknown_recipe_is_an_error_with_the_nearest():
-    with pytest.raises(SettingsError, match=r"'masklos'; did you mean 'maskloss'\?.*or the path of a .toml file"):
+    with pytest.raises(
+        SettingsError, match=r"'masklos'; did you mean 'maskloss'\?.*or the path of a .toml file"
+    ):
         read_recipe("masklos")
 
 
@@ -147,20 +155,68 @@ def test_a_missing_file_is_an_error(tmp_path):
 
 FAULTS = {
     "no title": ('title = "A table"\n', "", "the recipe has no title"),
-    "a wrong key": ("seeds = 2", "seeds = 2\nsede = 1", "unknown key of the recipe 'sede'; did you mean 'seeds'"),
-    "a wrong type": ("seeds = 2", 'seeds = "2"', "seeds of the recipe must be of type int, got '2'"),
+    "a wrong key": (
+        "seeds = 2",
+        "seeds = 2\nsede = 1",
+        "unknown key of the recipe 'sede'; did you mean 'seeds'",
+    ),
+    "a wrong type": (
+        "seeds = 2",
+        'seeds = "2"',
+        "seeds of the recipe must be of type int, got '2'",
+    ),
     "no seeds": ("seeds = 2", "seeds = 0", "seeds of the recipe must be at least 1, got 0"),
     "a variant without a name": ('name = "plain"\n', "", r"\[\[variants\]\] 1 has no name"),
-    "a cut two ways": ("each = 100", "each = 100\ntogether = 3", r"\[\[cuts\]\] 2 takes keep, or labels with"),
-    "a cut of no labels": ('labels = ["a", "b", "c"]', "", r"\[\[cuts\]\] 2 takes keep, or labels with"),
-    "another data set": ('data = ["one"]\nenc', 'data = ["on"]\nenc', "unknown one of data 'on'; did you mean 'one'"),
-    "settings of nobody": ("settings_of.two", "settings_of.twoo", "settings_of 'twoo'; did you mean 'two'"),
-    "no baseline": ('baseline = "plain"', 'baseline = "p"', "baseline 'p' is no variant on one, cnn; there are plain"),
-    "a metric twice": ("seeds = 2", 'seeds = 2\nalso = ["accuracy"]', "mine: each metric is shown once"),
-    "another metric beside": ("seeds = 2", 'seeds = 2\nalso = ["macro_f3"]', "'macro_f3'; did you mean 'macro_f"),
-    "a number for yes": ("seeds = 2", "seeds = 2\namounts = 1", "amounts of the recipe must be of type bool, got 1"),
-    "yes for a number": ("seeds = 2", "seeds = true", "seeds of the recipe must be of type int, got True"),
-    "another metric": ('metric = "accuracy"', 'metric = "acuracy"', "'acuracy'; did you mean 'accuracy'"),
+    "a cut two ways": (
+        "each = 100",
+        "each = 100\ntogether = 3",
+        r"\[\[cuts\]\] 2 takes keep, or labels with",
+    ),
+    "a cut of no labels": (
+        'labels = ["a", "b", "c"]',
+        "",
+        r"\[\[cuts\]\] 2 takes keep, or labels with",
+    ),
+    "another data set": (
+        'data = ["one"]\nenc',
+        'data = ["on"]\nenc',
+        "unknown one of data 'on'; did you mean 'one'",
+    ),
+    "settings of nobody": (
+        "settings_of.two",
+        "settings_of.twoo",
+        "settings_of 'twoo'; did you mean 'two'",
+    ),
+    "no baseline": (
+        'baseline = "plain"',
+        'baseline = "p"',
+        "baseline 'p' is no variant on one, cnn; there are plain",
+    ),
+    "a metric twice": (
+        "seeds = 2",
+        'seeds = 2\nalso = ["accuracy"]',
+        "mine: each metric is shown once",
+    ),
+    "another metric beside": (
+        "seeds = 2",
+        'seeds = 2\nalso = ["macro_f3"]',
+        "'macro_f3'; did you mean 'macro_f",
+    ),
+    "a number for yes": (
+        "seeds = 2",
+        "seeds = 2\namounts = 1",
+        "amounts of the recipe must be of type bool, got 1",
+    ),
+    "yes for a number": (
+        "seeds = 2",
+        "seeds = true",
+        "seeds of the recipe must be of type int, got True",
+    ),
+    "another metric": (
+        'metric = "accuracy"',
+        'metric = "acuracy"',
+        "'acuracy'; did you mean 'accuracy'",
+    ),
 }
 
 

@@ -53,7 +53,10 @@ def test_every_run_is_in_the_ledger_with_what_it_was_made_with(planned, tmp_path
     assert numbers == [0, 1]
     assert (watch.begun, watch.ended) == ([False, False], [(0, "bce"), (1, "zlpr")])
     again = Ledger(tmp_path / "runs.jsonl").rows
-    assert [(row["variant"], row["by"]) for row in again.values()] == [("bce", "me"), ("zlpr", "me")]
+    assert [(row["variant"], row["by"]) for row in again.values()] == [
+        ("bce", "me"),
+        ("zlpr", "me"),
+    ]
     assert again.keys() == ledger.rows.keys()
     assert all(row["seconds"] > 0 and row["scored"] for row in again.values())
 
@@ -61,7 +64,9 @@ def test_every_run_is_in_the_ledger_with_what_it_was_made_with(planned, tmp_path
 def test_dev_is_there_with_and_without_its_thresholds(planned, tmp_path):
     (run, _), sources = planned
     assert made(planned, tmp_path)[2].rows["bce"]["dev_untuned"] == {}  # nothing was fitted
-    settings = replace(run.settings, decide=Choice(name="threshold", options={"shrink": 0.0, "micro": 0.0}))
+    settings = replace(
+        run.settings, decide=Choice(name="threshold", options={"shrink": 0.0, "micro": 0.0})
+    )
     making = Making(sources=sources, teachers=tmp_path)
     row = row_of(replace(run, settings=settings), Bench(sources, print), making, print)
     assert row["dev_untuned"]["lrap"] == row["dev"]["lrap"]  # logits are the same
@@ -86,7 +91,14 @@ def test_detail_and_pages_are_kept_where_wanted(planned, tmp_path):
 def test_a_fault_of_the_settings_is_the_result_of_its_run(planned, tmp_path):
     sources = planned[1]
     broken = Planned(
-        data="texts", encoder="cnn", cut=Cut(), part="", variant="x", seed=0, key="x", fault="no such loss"
+        data="texts",
+        encoder="cnn",
+        cut=Cut(),
+        part="",
+        variant="x",
+        seed=0,
+        key="x",
+        fault="no such loss",
     )
     making = Making(sources=sources, teachers=tmp_path)
     row = row_of(broken, Bench(sources, print), making, lambda far: None)
@@ -102,7 +114,10 @@ def test_a_full_disk_is_raised_and_no_result_of_the_run(planned, tmp_path, monke
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "mkdir", full)
-    with pytest.raises(WriteError, match=f"cannot write {tmp_path}/runs/.*: no space left on device; free some space"):
+    with pytest.raises(
+        WriteError,
+        match=f"cannot write {tmp_path}/runs/.*: no space left on device; free some space",
+    ):
         row_of(runs[0], Bench(sources, print), making, lambda far: None)
 
 

@@ -5,7 +5,15 @@ import pytest
 from scipy import stats as scipy_stats
 
 from tagwright.experiments.ledger import packed, packed_values
-from tagwright.experiments.summary import best_beside, differences, measured_by_all, summary, sweeps, verdict, wins
+from tagwright.experiments.summary import (
+    best_beside,
+    differences,
+    measured_by_all,
+    summary,
+    sweeps,
+    verdict,
+    wins,
+)
 from tagwright.experiments.sweeps import Swept
 from tagwright.metrics import statistics
 
@@ -52,7 +60,9 @@ def test_where_lower_is_better_a_lower_score_is_called_better():
 
 
 def test_noise_is_called_no_difference():
-    assert told(bce=BASE, zlpr=[0.51, 0.50, 0.52, 0.48, 0.51]).startswith("No difference in macro_f1 from bce")
+    assert told(bce=BASE, zlpr=[0.51, 0.50, 0.52, 0.48, 0.51]).startswith(
+        "No difference in macro_f1 from bce"
+    )
 
 
 def test_the_best_of_several_is_named():
@@ -66,7 +76,10 @@ def test_a_gain_is_named_before_a_larger_loss():
 
 
 def test_of_several_encoders_each_gain_is_named():
-    found = {**found_with(bce=BASE, zlpr=UP), **found_with("lstm", bce=BASE, zlpr=[value + 0.1 for value in UP])}
+    found = {
+        **found_with(bce=BASE, zlpr=UP),
+        **found_with("lstm", bce=BASE, zlpr=[value + 0.1 for value in UP]),
+    }
     apart = differences(found, "bce", ["macro_f1"], "macro_f1")
     sentence = verdict(apart, "bce", "macro_f1", encoders=2)
     assert "zlpr with lstm is better" in sentence
@@ -99,7 +112,10 @@ def test_several_objectives_are_corrected_for_their_number():
 
 def test_only_the_primary_metric_is_corrected():
     found = found_with(bce=BASE, zlpr=UP)
-    by_name = {one["metric"]: one for one in differences(found, "bce", ["macro_f1", "ranking_loss"], "macro_f1")}
+    by_name = {
+        one["metric"]: one
+        for one in differences(found, "bce", ["macro_f1", "ranking_loss"], "macro_f1")
+    }
     assert np.isnan(by_name["ranking_loss"]["adjusted"])
     assert by_name["macro_f1"]["adjusted"] < 0.05
 
@@ -120,7 +136,10 @@ def test_where_texts_are_known_the_interval_speaks_of_them():
     found = {
         (name, "cnn"): {
             seed: {
-                "scored": {"subset_accuracy": float(one.mean()), "micro_f1": float(values[name][seed].mean())},
+                "scored": {
+                    "subset_accuracy": float(one.mean()),
+                    "micro_f1": float(values[name][seed].mean()),
+                },
                 "texts": 200,
                 "right": packed(one),
                 "of_texts": {"micro_f1": packed_values(values[name][seed])},
@@ -131,13 +150,18 @@ def test_where_texts_are_known_the_interval_speaks_of_them():
     }
     whole, micro = differences(found, "bce", ["subset_accuracy", "micro_f1"], "subset_accuracy")
     for one, table in ((whole, right), (micro, values)):
-        expected = statistics.crossed_interval(table["zlpr"].astype(float), table["bce"].astype(float))
+        expected = statistics.crossed_interval(
+            table["zlpr"].astype(float), table["bce"].astype(float)
+        )
         assert (one["low"], one["high"]) == pytest.approx((expected.low, expected.high), abs=1e-6)
         assert one["over_texts"]
 
 
 def test_wins_count_encoders_and_seeds_and_ties_for_each():
-    found = {**found_with(bce=[0.5, 0.6], zlpr=[0.5, 0.7]), **found_with("lstm", bce=[0.9, 0.9], zlpr=[0.8, 0.8])}
+    found = {
+        **found_with(bce=[0.5, 0.6], zlpr=[0.5, 0.7]),
+        **found_with("lstm", bce=[0.9, 0.9], zlpr=[0.8, 0.8]),
+    }
     counted, games = wins(found, ["bce", "zlpr"], ["macro_f1", "ranking_loss"])
     assert games == 4
     assert [one["metrics"] for one in counted] == [
@@ -156,12 +180,22 @@ def test_a_summary_has_means_spreads_and_cost():
     found = summary(("bce", "cnn"), runs, ["macro_f1"], failed=1)
     assert found["metrics"]["macro_f1"] == pytest.approx((0.5, np.std([0.4, 0.6], ddof=1)))
     assert found["untuned"]["macro_f1"] == (pytest.approx(0.3), 0.0)
-    assert (found["seconds"], found["memory"], found["finished"], found["failed"]) == (2.5, 100.0, 2, 1)
+    assert (found["seconds"], found["memory"], found["finished"], found["failed"]) == (
+        2.5,
+        100.0,
+        2,
+        1,
+    )
 
 
 def test_a_summary_of_nothing_has_no_numbers():
     found = summary(("bce", "cnn"), {}, ["macro_f1"], failed=3)
-    assert (found["metrics"], found["untuned"], found["memory"], found["finished"]) == ({}, {}, None, 0)
+    assert (found["metrics"], found["untuned"], found["memory"], found["finished"]) == (
+        {},
+        {},
+        None,
+        0,
+    )
 
 
 def test_metrics_that_some_run_lacks_are_left_out():

@@ -114,7 +114,14 @@ def test_a_process_gets_ready_once():
 
 def test_what_a_task_tells_is_heard_with_its_number():
     heard = []
-    list(shared(["a", "b"], telling, jobs=1, told=lambda number, content: heard.append((number, content))))
+    list(
+        shared(
+            ["a", "b"],
+            telling,
+            jobs=1,
+            told=lambda number, content: heard.append((number, content)),
+        )
+    )
     assert heard == [(0, "a begun"), (1, "b begun")]
 
 
@@ -151,11 +158,17 @@ import {module} as tests
 if __name__ == "__main__":
     list(tests.shared([1, 2], tests.{start.__name__}, jobs=2, told=tests.print_processes))
 """
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     workers = [int(parent.stdout.readline()) for _ in range(2)]
     parent.kill()
     try:
-        assert parent.communicate(timeout=10) == ("", "")  # they have both pipes open until they end
+        # they have both pipes open until they end
+        assert parent.communicate(timeout=10) == (
+            "",
+            "",
+        )
     except subprocess.TimeoutExpired:
         for worker in workers:
             os.kill(worker, signal.SIGKILL)

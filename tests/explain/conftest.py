@@ -1,4 +1,6 @@
-"""Networks with label slots on tiny random encoders, untrained: what attention is does not depend on training."""
+"""Networks with label slots on tiny random encoders, untrained: what attention is does not depend
+on training.
+"""
 
 from typing import Any, NamedTuple
 
@@ -52,7 +54,9 @@ def make(encoder, tmp_path_factory):
         folder = encoder(family)
         own = {"name": "pretrained", "path": str(folder), **(encoder_options or {})}
         head = {"name": "cloze", **options}
-        settings = resolve({"encoder": own, "objective": "cloze", "head": head, "fit": {"limit": limit}})
+        settings = resolve(
+            {"encoder": own, "objective": "cloze", "head": head, "fit": {"limit": limit}}
+        )
         prepared = prepare(read_data(str(source)), settings)
         labels, sizes = {"main": (prepared.space, 0)}, prepared.tokeniser.sizes
         network = build_network(settings, labels, sizes=sizes, learned=prepared.learned, fresh=True)

@@ -1,4 +1,6 @@
-"""Attention between label slots, against transformers' own output, slot by slot and text by text."""
+"""Attention between label slots, against transformers' own output, slot by slot and text by
+text.
+"""
 
 import numpy as np
 import pytest
@@ -22,7 +24,9 @@ def slot_vectors(head, labels):
     for label in labels:
         kind = label if kinds > 1 else 0
         middle = head.middle[kind, MASK]
-        vectors += [middle] if head.edges is None else [head.edges[kind, 0], middle, head.edges[kind, 1]]
+        vectors += (
+            [middle] if head.edges is None else [head.edges[kind, 0], middle, head.edges[kind, 1]]
+        )
     return torch.stack(vectors)
 
 
@@ -48,7 +52,9 @@ def pieces_of(made, text):
 
 
 def by_hand(made, texts, layer, labels):
-    """Mean attention (n, n) between the slots of some labels, in loops over texts, heads, slots and their tokens."""
+    """Mean attention (n, n) between the slots of some labels, in loops over texts, heads, slots and
+    their tokens.
+    """
     size = made.network.heads["main"].size
     result = np.zeros((len(labels), len(labels)))
     for text in texts:
@@ -57,7 +63,9 @@ def by_hand(made, texts, layer, labels):
             for i in range(len(labels)):
                 for j in range(len(labels)):
                     query, keys = 1 + size * i + size // 2, range(1 + size * j, 1 + size * (j + 1))
-                    result[i, j] += sum(float(head[query, key]) for key in keys) / len(found) / len(texts)
+                    result[i, j] += (
+                        sum(float(head[query, key]) for key in keys) / len(found) / len(texts)
+                    )
     return result
 
 
@@ -83,7 +91,9 @@ def test_every_family_gives_its_attention(make, family):
 
 
 def test_a_layer_that_looks_only_near_leaves_cells_empty(make):
-    """ModernBERT's second layer looks 4 tokens each way, and five slots of three tokens are farther apart."""
+    """ModernBERT's second layer looks 4 tokens each way, and five slots of three tokens are farther
+    apart.
+    """
     made = make("modernbert")
     far, near = label_attention(made.network, made.inputs(), (1, 2)).values()
     distance = np.abs(np.arange(5) - np.arange(5)[:, None])
@@ -91,24 +101,32 @@ def test_a_layer_that_looks_only_near_leaves_cells_empty(make):
     assert (np.isnan(near) == (distance > 1)).all()
 
 
-@pytest.mark.parametrize("options", [{}, {"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str
+)
 def test_the_mean_does_not_depend_on_batches(make, monkeypatch, options):
     made = make(**options)
     texts, done = TEXTS * 5, []
     whole = label_attention(made.network, made.inputs(texts), (1, 2))
     monkeypatch.setattr(attention, "CELLS", 1)
-    alone = label_attention(made.network, made.inputs(texts), (1, 2), told=lambda now, total: done.append((now, total)))
+    alone = label_attention(
+        made.network, made.inputs(texts), (1, 2), told=lambda now, total: done.append((now, total))
+    )
     assert done == [(number, 20) for number in range(1, 21)]
     for layer in (1, 2):
         np.testing.assert_allclose(alone[layer], whole[layer], rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("options", [{}, {"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str
+)
 def test_a_batch_holds_no_more_attention_than_allowed(make, monkeypatch, options):
     made, sizes, most = make(**options), [], 16_000
     monkeypatch.setattr(attention, "CELLS", most)
     whole = attention._whole
-    monkeypatch.setattr(attention, "_whole", lambda found, *rest: sizes.append(found) or whole(found, *rest))
+    monkeypatch.setattr(
+        attention, "_whole", lambda found, *rest: sizes.append(found) or whole(found, *rest)
+    )
     label_attention(made.network, made.inputs(TEXTS * 9), (1,))
     held = [sum(layer.numel() for layer in found) for found in sizes]
     assert most / 2 < max(held) <= most
@@ -118,14 +136,17 @@ def test_windows_of_a_text_count_as_one_text(make):
     made = make(encoder_options={"long": "windows", "overlap": 0})
     texts = ["paris rome oslo apple pear plum iron zinc gold chess rugby golf", "golf"]
     found = label_attention(made.network, made.inputs(texts), (1,))[1]
-    parts = [" ".join(texts[0].split()[start : start + 7]) for start in (0, 5)]  # the last one ends where the text does
+    # the last one ends where the text does
+    parts = [" ".join(texts[0].split()[start : start + 7]) for start in (0, 5)]
     windows = [by_hand(made, [part], 1, range(5)) for part in parts]
     expected = (np.mean(windows, axis=0) + by_hand(made, [texts[1]], 1, range(5))) / 2
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
 def test_labels_of_different_passes_never_see_each_other(make):
-    """Five labels in two chunks of three: the third stands in both, answers in the first, and is seen in both."""
+    """Five labels in two chunks of three: the third stands in both, answers in the first, and is
+    seen in both.
+    """
     made = make(chunks=2)
     assert made.network.heads["main"].order.tolist() == [[0, 1, 2], [2, 3, 4]]
     found = label_attention(made.network, made.inputs(), (1,))[1]
@@ -138,8 +159,9 @@ def test_labels_of_different_passes_never_see_each_other(make):
 
 @pytest.mark.parametrize("family", BY_POSITION)
 def test_groups_of_one_way_slots_never_see_each_other(make, family):
-    """In the first layer nothing has passed between slots yet, so a slot looks as it would in a pass of its own, but
-    for the text, which then saw slots: its vectors are those of words in both."""
+    """In the first layer nothing has passed between slots yet, so a slot looks as it would in a
+    pass of its own, but for the text, which then saw slots: its vectors are those of words in both.
+    """
     one, several = make(family, chunks=2, text_sees_slots=False), make(family, chunks=2)
     several.network.load_state_dict(one.network.state_dict())
     found = label_attention(one.network, one.inputs(), (1, 2))
@@ -170,7 +192,9 @@ def test_an_error_inside_leaves_the_model_as_before(make):
 
 
 @pytest.mark.parametrize(
-    "given", [None, (), (torch.zeros(1, 2, 20, 3),) * 2, (None, None)], ids=["none", "few", "odd", "empty"]
+    "given",
+    [None, (), (torch.zeros(1, 2, 20, 3),) * 2, (None, None)],
+    ids=["none", "few", "odd", "empty"],
 )
 def test_an_encoder_that_does_not_give_it_is_named(make, monkeypatch, given):
     made = make()
@@ -204,13 +228,17 @@ def test_a_model_without_slots_is_refused(make):
             ask(network)
 
 
-@pytest.mark.parametrize("options", [{}, {"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str
+)
 def test_a_head_before_the_one_with_slots_changes_nothing(make, options):
     from tagwright.models.heads.document import Document
 
     made = make(**options)
     plain = Document(made.network.encoder.width_out, 2, False, torch.zeros(2), 0, 0.0)
-    several = type(made.network)(made.network.encoder, {"plain": plain, "topic": made.network.heads["main"]})
+    several = type(made.network)(
+        made.network.encoder, {"plain": plain, "topic": made.network.heads["main"]}
+    )
     found = label_attention(several, made.inputs(), (1, 2))
     expected = label_attention(made.network, made.inputs(), (1, 2))
     for layer in (1, 2):
@@ -237,7 +265,9 @@ def test_layers_have_names_and_numbers(words, depth, numbers):
 
 @pytest.mark.parametrize("words", ["0", "7", "lst", "1;2", "-1", "1.0"])
 def test_an_unknown_layer_is_named_with_the_choices(words):
-    with pytest.raises(SettingsError, match=f"unknown layer '{words}'.*low, middle, last or numbers from 1 to 6"):
+    with pytest.raises(
+        SettingsError, match=f"unknown layer '{words}'.*low, middle, last or numbers from 1 to 6"
+    ):
         layers_named(words, 6)
 
 

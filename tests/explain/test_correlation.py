@@ -1,4 +1,6 @@
-"""Correlation of labels, and its likeness to other matrices, against NumPy, SciPy and plain loops."""
+"""Correlation of labels, and its likeness to other matrices, against NumPy, SciPy and plain
+loops.
+"""
 
 from itertools import permutations
 
@@ -53,7 +55,9 @@ def test_labels_are_compared_on_the_texts_that_know_both():
 
 def test_soft_values_count_as_labels():
     truth = drawn(41, 3)
-    np.testing.assert_array_equal(label_correlation(csr_array(truth * 0.7)), label_correlation(csr_array(truth)))
+    np.testing.assert_array_equal(
+        label_correlation(csr_array(truth * 0.7)), label_correlation(csr_array(truth))
+    )
 
 
 def test_likeness_is_scipys_over_cells_off_the_diagonal():
@@ -80,7 +84,9 @@ def test_cells_that_one_of_both_lacks_are_left_out():
     found = likeness(attention, correlation, draws=9)
     both = np.isfinite(attention) & np.isfinite(correlation) & ~np.eye(9, dtype=bool)
     assert found.cells == both.sum() == 56 - 16
-    assert found.spearman == pytest.approx(spearmanr(attention[both], correlation[both]).statistic, abs=1e-12)
+    assert found.spearman == pytest.approx(
+        spearmanr(attention[both], correlation[both]).statistic, abs=1e-12
+    )
     assert 0 < found.p_shuffled <= 1
 
 
@@ -103,7 +109,9 @@ def test_equal_matrices_are_alike_beyond_chance():
 
 
 def test_labels_that_draw_much_attention_do_not_fool_shuffled_labels_as_they_do_scipy():
-    """Matrices that have nothing to do with each other, but whose cells hang together by their labels."""
+    """Matrices that have nothing to do with each other, but whose cells hang together by their
+    labels.
+    """
     effects = np.random.default_rng(0).standard_normal((41, 12))
     made = [effect + effect[:, None] for effect in effects]
     found = [likeness(one, made[0], draws=199) for one in made[1:]]

@@ -1,4 +1,6 @@
-"""Blocks of copies: every one once, of a bounded size; and what is read of them. test_elements.py has the answers."""
+"""Blocks of copies: every one once, of a bounded size; and what is read of them. test_elements.py
+has the answers.
+"""
 
 import numpy as np
 import pytest
@@ -25,7 +27,11 @@ def test_every_copy_is_in_one_block_and_blocks_are_bounded(case, monkeypatch):
     blocks = deletions.blocks(gaps)
     assert len(blocks) >= len(gaps) // 50
     assert max(len(block.gaps) for block in blocks) <= 51
-    found = {pair for block in blocks for pair in zip(block.gaps.owner.tolist(), block.gaps.start.tolist())}
+    found = {
+        pair
+        for block in blocks
+        for pair in zip(block.gaps.owner.tolist(), block.gaps.start.tolist())
+    }
     assert found == set(zip(gaps.owner.tolist(), gaps.start.tolist()))
     assert sum(len(block.gaps) for block in blocks) == len(gaps)
 

@@ -1,4 +1,6 @@
-"""Elements against texts without a word that are scored one by one, by strings; resuming; what is refused."""
+"""Elements against texts without a word that are scored one by one, by strings; resuming; what is
+refused.
+"""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -22,9 +24,13 @@ LONG = ["head", "tail", "both", "windows"]
 
 
 def slow(model, table, *, threshold, select, near=1e-6):
-    """{(word, label): (texts, largest fall)}, and the pairs too near to tell: one copy at a time, by strings."""
+    """{(word, label): (texts, largest fall)}, and the pairs too near to tell: one copy at a time,
+    by strings.
+    """
     names, found, unsure = model.heads["main"].space.names, defaultdict(dict), set()
-    for number, (text, gold) in enumerate(zip(table["text"].to_pylist(), table["labels"].to_pylist())):
+    for number, (text, gold) in enumerate(
+        zip(table["text"].to_pylist(), table["labels"].to_pylist())
+    ):
         scores = model.scores([text])
         right = {names[i] for i in np.flatnonzero(scores.chosen[0])} == set(gold)
         if select != "all" and right != (select == "correct"):
@@ -33,11 +39,15 @@ def slow(model, table, *, threshold, select, near=1e-6):
         for place, word in enumerate(words):
             copy = " ".join(words[:place] + words[place + 1 :])
             without = model.scores([copy]).probabilities[0]
-            for name, before, after in zip(names, scores.probabilities[0].tolist(), without.tolist()):
+            for name, before, after in zip(
+                names, scores.probabilities[0].tolist(), without.tolist()
+            ):
                 if abs(before - after - threshold) < near:
                     unsure.add((word, name))
                 if before > after + threshold:
-                    found[word, name][number] = max(found[word, name].get(number, 0), before - after)
+                    found[word, name][number] = max(
+                        found[word, name].get(number, 0), before - after
+                    )
     return {pair: (len(texts), max(texts.values())) for pair, texts in found.items()}, unsure
 
 
@@ -50,9 +60,14 @@ def compared(found, expected, unsure, atol=1e-5):
 
 
 def table_of(source, rows=40):
-    """Texts of the data, some with a word twice in a row; one is empty, one has a label that no model knows."""
+    """Texts of the data, some with a word twice in a row; one is empty, one has a label that no
+    model knows.
+    """
     table = read_data(source).tables["all"].slice(0, rows)
-    texts = [f"{text.split()[0]} {text}" if i % 3 == 0 else text for i, text in enumerate(table["text"].to_pylist())]
+    texts = [
+        f"{text.split()[0]} {text}" if i % 3 == 0 else text
+        for i, text in enumerate(table["text"].to_pylist())
+    ]
     texts += ["", "rome apple"]
     labels = [*table["labels"].to_pylist(), ["city"], ["nowhere"]]
     return pa.table({"text": texts, "labels": pa.array(labels, pa.list_(pa.string()))})
@@ -140,7 +155,9 @@ def test_both_routes_of_a_cnn_agree(model, source, monkeypatch):
     direct = find_elements(model, table, threshold=0.1)
     without_direct(model, monkeypatch)
     general = find_elements(model, table, threshold=0.1)
-    compared(general, {(row.word, row.label): (row.texts, row.drop) for row in direct.elements}, set())
+    compared(
+        general, {(row.word, row.label): (row.texts, row.drop) for row in direct.elements}, set()
+    )
     assert (direct.copies, direct.below) == (general.copies, general.below)
     assert direct.same == 0
     assert general.same > 10  # a word twice in a row gives one copy, not two
@@ -148,7 +165,9 @@ def test_both_routes_of_a_cnn_agree(model, source, monkeypatch):
 
 @pytest.mark.skipif(not installed, reason="transformers are not here: TAGWRIGHT_ENCODERS")
 @pytest.mark.parametrize("long", LONG)
-def test_word_pieces_and_windows_are_asked_about_as_prediction_reads_them(long, encoder, fitted, source):
+def test_word_pieces_and_windows_are_asked_about_as_prediction_reads_them(
+    long, encoder, fitted, source
+):
     options = {"name": "pretrained", "path": str(encoder), "long": long, "overlap": 2, "windows": 2}
     fit = {"epochs": 6, "batch": 16, "learning_rate": 0.01, "limit": 8, "precision": "float32"}
     model, table = fitted(long, {"encoder": options, "fit": fit}), table_of(source)
@@ -167,7 +186,9 @@ def test_what_bfloat16_leaves_in_doubt_is_decided_in_float32(encoder, fitted, so
         table_of(source),
     )
     model.network.encoder.precision = "float32"
-    falls = sorted(row.drop for row in find_elements(model, table, threshold=0.02, select="all").elements)
+    falls = sorted(
+        row.drop for row in find_elements(model, table, threshold=0.02, select="all").elements
+    )
     monkeypatch.setattr(module, "DOUBT", {"float32": 0.0, "bfloat16": 0.01})
     for fall in falls[:: max(1, len(falls) // 10)]:  # thresholds that rounding would turn
         chosen = {"threshold": fall - 2e-5, "select": "all"}
@@ -176,7 +197,12 @@ def test_what_bfloat16_leaves_in_doubt_is_decided_in_float32(encoder, fitted, so
         model.network.encoder.precision = "bfloat16"
         found = find_elements(model, table, **chosen)
         assert found.precision == "bfloat16"
-        compared(found, {(row.word, row.label): (row.texts, row.drop) for row in expected.elements}, set(), atol=0.02)
+        compared(
+            found,
+            {(row.word, row.label): (row.texts, row.drop) for row in expected.elements},
+            set(),
+            atol=0.02,
+        )
 
 
 def test_small_blocks_change_nothing(model, source, monkeypatch):
@@ -184,7 +210,9 @@ def test_small_blocks_change_nothing(model, source, monkeypatch):
     whole = find_elements(model, table, threshold=0.1)
     monkeypatch.setattr(deletion, "COPIES", 16)
     parts = []
-    found = find_elements(model, table, threshold=0.1, progress=lambda done, total: parts.append((done, total)))
+    found = find_elements(
+        model, table, threshold=0.1, progress=lambda done, total: parts.append((done, total))
+    )
     compared(found, {(row.word, row.label): (row.texts, row.drop) for row in whole.elements}, set())
     assert len(parts) > 10
     assert parts[0] == (0, found.copies - found.below)
@@ -249,14 +277,19 @@ def test_other_weights_start_anew(trained, source, tmp_path):
 def test_cells_that_nobody_judged_make_no_prediction_wrong(model, source):
     table = table_of(source)
     right = find_elements(model, table, threshold=0.1).selected
-    every = pa.array([list(model.heads["main"].space.names)] * table.num_rows, pa.list_(pa.string()))
+    every = pa.array(
+        [list(model.heads["main"].space.names)] * table.num_rows, pa.list_(pa.string())
+    )
     judged = table.append_column("unknown", every)
-    assert right < find_elements(model, judged, threshold=0.1).selected == table.num_rows - 1  # a label it lacks
+    # a label it lacks
+    assert right < find_elements(model, judged, threshold=0.1).selected == table.num_rows - 1
 
 
 def test_texts_without_labels_are_left_out_and_no_text_finds_nothing(model):
     labels = pa.array([None, None], pa.list_(pa.string()))
-    found = find_elements(model, pa.table({"text": ["rome", "oslo"], "labels": labels}), threshold=0.1)
+    found = find_elements(
+        model, pa.table({"text": ["rome", "oslo"], "labels": labels}), threshold=0.1
+    )
     assert (len(found.elements), found.texts, found.copies) == (0, 0, 0)
 
 
@@ -264,7 +297,10 @@ def test_texts_without_labels_are_left_out_and_no_text_finds_nothing(model):
     ("asked", "message"),
     [
         ({"threshold": 1.0}, "at least 0 and below 1, got 1.0"),
-        ({"threshold": 0.5, "select": "right"}, "unknown choice of texts .* Choices: all, correct, incorrect"),
+        (
+            {"threshold": 0.5, "select": "right"},
+            "unknown choice of texts .* Choices: all, correct, incorrect",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_an_error(model, source, asked, message):

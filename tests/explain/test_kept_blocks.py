@@ -1,4 +1,6 @@
-"""Finished blocks in a folder: read back as they were, thrown away with another fingerprint, nothing else touched."""
+"""Finished blocks in a folder: read back as they were, thrown away with another fingerprint,
+nothing else touched.
+"""
 
 import numpy as np
 import pytest
@@ -10,7 +12,15 @@ from tagwright.explain.kept_blocks import KeptBlocks, remove_blocks
 
 from ..full_disk import room
 
-FALLS = Falls(np.array([3, 4]), np.array([0, 1]), np.array([1, 1]), np.array([0.5, 0.75]), near=1, same=2, copies=7)
+FALLS = Falls(
+    np.array([3, 4]),
+    np.array([0, 1]),
+    np.array([1, 1]),
+    np.array([0.5, 0.75]),
+    near=1,
+    same=2,
+    copies=7,
+)
 
 
 def look():

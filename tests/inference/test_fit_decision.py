@@ -34,9 +34,12 @@ def test_other_labels_get_thresholds():
 
 
 def test_a_text_has_no_say_in_its_own_decision():
-    """Turning over one text's truth may move the thresholds of others, never the choice for that text."""
+    """Turning over one text's truth may move the thresholds of others, never the choice for that
+    text.
+    """
     logits, truth = drawn(23)
-    settings = resolve({"decide": {"name": "threshold", "shrink": 2.0}})  # else all texts choose how far it shrinks
+    # else all texts choose how far it shrinks
+    settings = resolve({"decide": {"name": "threshold", "shrink": 2.0}})
     _, before = decide_on(logits, truth, settings, MANY)
     for row in range(0, 23, 5):
         turned = truth.copy()
@@ -48,7 +51,8 @@ def test_a_text_has_no_say_in_its_own_decision():
 def test_options_of_the_rule_are_used():
     logits, truth = drawn()
     strong, weak = (
-        decide_on(logits, truth, resolve({"decide": {"name": "threshold", "shrink": s}}), MANY)[0] for s in (1e9, 0.0)
+        decide_on(logits, truth, resolve({"decide": {"name": "threshold", "shrink": s}}), MANY)[0]
+        for s in (1e9, 0.0)
     )
     assert not np.allclose(strong.decision.thresholds, weak.decision.thresholds)
 
@@ -57,7 +61,10 @@ def test_options_of_the_rule_are_used():
     ("rule", "expected"),
     [
         ({"name": "zero"}, lambda s: s > 0),
-        ({"name": "fixed", "probability": 0.2}, lambda s: 1 / (1 + np.exp(-s.astype(np.float64))) > 0.2),
+        (
+            {"name": "fixed", "probability": 0.2},
+            lambda s: 1 / (1 + np.exp(-s.astype(np.float64))) > 0.2,
+        ),
         ({"name": "topk", "k": 1}, lambda s: s == s.max(1, keepdims=True)),
     ],
 )
@@ -92,11 +99,15 @@ def test_the_one_highest_score_fits_exclusive_labels():
     assert rule_of(choice, exclusive=True) == choice
 
 
-@pytest.mark.parametrize(("loss", "gamma"), [("focal", 2.0), ({"name": "focal", "gamma": 0.5}, 0.5), ("bce", 0.0)])
+@pytest.mark.parametrize(
+    ("loss", "gamma"), [("focal", 2.0), ({"name": "focal", "gamma": 0.5}, 0.5), ("bce", 0.0)]
+)
 @pytest.mark.parametrize("space", [MANY, ONE])
 def test_probabilities_of_focal_loss_are_corrected_by_its_gamma(loss, gamma, space):
     logits, truth = drawn()
     head, _ = decide_on(logits, truth, resolve({"loss": loss}), space)
-    expected = probabilities(logits, "sigmoid", exclusive=space.exclusive, calibration=Calibration(gamma=gamma))
+    expected = probabilities(
+        logits, "sigmoid", exclusive=space.exclusive, calibration=Calibration(gamma=gamma)
+    )
     np.testing.assert_array_equal(head.probabilities(logits), expected)
     assert head.calibration.gamma == gamma

@@ -36,10 +36,22 @@ def test_a_folder_of_format_1_is_written_in_the_new_format(name, tmp_path):
     model = model_folder.load(OLD / name)
     model_folder.save(model, tmp_path / "new", card="")
     again = model_folder.load(tmp_path / "new")
-    assert json.loads((tmp_path / "new" / "manifest.json").read_text())["format"] == model_folder.FORMAT
-    assert (again.inference, again.record, list(again.heads)) == (model.inference, model.record, list(model.heads))
+    assert (
+        json.loads((tmp_path / "new" / "manifest.json").read_text())["format"]
+        == model_folder.FORMAT
+    )
+    assert (again.inference, again.record, list(again.heads)) == (
+        model.inference,
+        model.record,
+        list(model.heads),
+    )
     for old, new in zip(model.heads.values(), again.heads.values()):
-        assert (old.part, old.extra_logits, old.zero, old.rule) == (new.part, new.extra_logits, new.zero, new.rule)
+        assert (old.part, old.extra_logits, old.zero, old.rule) == (
+            new.part,
+            new.extra_logits,
+            new.zero,
+            new.rule,
+        )
 
 
 def test_both_heads_of_format_1_are_there_with_the_labels_of_texts_first():
@@ -51,7 +63,9 @@ def test_both_heads_of_format_1_are_there_with_the_labels_of_texts_first():
 def test_a_settings_file_of_format_1_trains_again(tmp_path):
     tagger = load(shutil.copytree(OLD / "labels", tmp_path / "m"))
     texts = EXPECTED["labels"]["texts"] * 8
-    again = tagger.set_params(objective="focal").fit(texts, [["a"], ["b"], ["a", "b"], [], ["b"]] * 8)
+    again = tagger.set_params(objective="focal").fit(
+        texts, [["a"], ["b"], ["a", "b"], [], ["b"]] * 8
+    )
     assert again.model_.record.resolved["loss"]["name"] == "focal"
 
 
@@ -74,13 +88,17 @@ def test_a_settings_file_of_format_2_says_what_it_said_of_tags():
 
 
 def test_a_section_of_tags_where_none_were_learnt_says_nothing(tmp_path):
-    (tmp_path / "a.toml").write_text('objective = "bce"\n[data]\ntask = "many"\n[tags]\nweight = 1.0\n')
+    (tmp_path / "a.toml").write_text(
+        'objective = "bce"\n[data]\ntask = "many"\n[tags]\nweight = 1.0\n'
+    )
     assert read_settings(tmp_path / "a.toml") == {"objective": "bce", "data": {"task": "many"}}
 
 
 def test_a_section_of_tags_written_by_hand_holds_whatever_names_the_task(tmp_path):
     (tmp_path / "a.toml").write_text('[tags]\nobjective = "cecl"\nweight = 0.3\n')
-    assert read_settings(tmp_path / "a.toml") == {"heads": {"tags": {"objective": "cecl", "weight": 0.3}}}
+    assert read_settings(tmp_path / "a.toml") == {
+        "heads": {"tags": {"objective": "cecl", "weight": 0.3}}
+    }
 
 
 @pytest.mark.parametrize("line", ["data = 3", "heads = 3"])

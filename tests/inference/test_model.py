@@ -17,10 +17,19 @@ def model(request):
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     draw = random.Random(1)
-    texts = [f"{draw.choice(['tent', 'rope', 'knife', 'pan'])} {draw.choice(['red', 'blue'])} x{n}" for n in range(50)]
+    texts = [
+        f"{draw.choice(['tent', 'rope', 'knife', 'pan'])} {draw.choice(['red', 'blue'])} x{n}"
+        for n in range(50)
+    ]
     labels = [["out"] if text[0] in "tr" else ["kitchen", "steel"] for text in texts]
-    settings = {"encoder": {"name": "cnn", "width": 8, "filters": 4}} if request.param == "cnn" else None
-    yield Tagger(encoder=request.param, settings=settings, epochs=2, dev_share=0.2).fit(texts, labels).model_
+    settings = (
+        {"encoder": {"name": "cnn", "width": 8, "filters": 4}} if request.param == "cnn" else None
+    )
+    yield (
+        Tagger(encoder=request.param, settings=settings, epochs=2, dev_share=0.2)
+        .fit(texts, labels)
+        .model_
+    )
     torch.set_num_threads(before)
 
 

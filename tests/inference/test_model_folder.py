@@ -33,7 +33,8 @@ def fitted(settings, **options):
     kinds = {"z-last": ["tent", "rope"], "a-first": ["knife", "pan"], "é": ["red", "blue"]}
     labels = [draw.sample(sorted(kinds), draw.choice([1, 2])) for _ in range(60)]
     texts = [
-        " ".join(draw.choice(kinds[name]) for name in row for _ in range(2)) + f" x{n}" for n, row in enumerate(labels)
+        " ".join(draw.choice(kinds[name]) for name in row for _ in range(2)) + f" x{n}"
+        for n, row in enumerate(labels)
     ]
     return Tagger(settings=settings, epochs=2, dev_share=0.2, **options).fit(texts, labels)
 
@@ -69,13 +70,17 @@ def test_a_loaded_model_gives_the_same_bits(tagger, tmp_path):
 @pytest.mark.parametrize(("objective", "kept"), [("focal", [1.0, 0.0, 2.0]), ("bce", None)])
 def test_what_corrects_probabilities_is_written_where_something_does(objective, kept, tmp_path):
     fitted(ENCODERS["cnn"], objective=objective).save(tmp_path / "m")
-    decision = json.loads((tmp_path / "m" / "heads" / "main" / "decision.json").read_text(encoding="utf-8"))
+    decision = json.loads(
+        (tmp_path / "m" / "heads" / "main" / "decision.json").read_text(encoding="utf-8")
+    )
     assert decision.get("calibration") == kept
 
 
 def test_labels_come_back_in_their_order_with_their_counts(tagger, tmp_path):
     tagger.save(tmp_path / "m")
-    assert model_folder.load(tmp_path / "m").heads["main"].space == tagger.model_.heads["main"].space
+    assert (
+        model_folder.load(tmp_path / "m").heads["main"].space == tagger.model_.heads["main"].space
+    )
 
 
 def test_what_was_given_and_what_it_resolved_to_come_back(tagger, tmp_path):
@@ -87,21 +92,32 @@ def test_what_was_given_and_what_it_resolved_to_come_back(tagger, tmp_path):
 
 
 def test_given_back_the_settings_file_repeats_what_was_given(tmp_path):
-    """The resolved settings hold every default, and would hold them against another encoder as well."""
+    """The resolved settings hold every default, and would hold them against another encoder as
+    well.
+    """
     fitted(ENCODERS["cnn"], objective="zlpr").save(tmp_path / "m")
     given = read_settings(tmp_path / "m" / "settings.toml")
-    assert given == {**ENCODERS["cnn"], "objective": "zlpr", "fit": {"epochs": 2}, "split": {"dev_share": 0.2}}
+    assert given == {
+        **ENCODERS["cnn"],
+        "objective": "zlpr",
+        "fit": {"epochs": 2},
+        "split": {"dev_share": 0.2},
+    }
 
 
 def test_loading_needs_no_setting_of_the_training(folder, tmp_path):
     """What trained a model may be gone from the program, or a newer version may refuse it."""
     copy = shutil.copytree(folder, tmp_path / "m")
-    (copy / "resolved.toml").write_text('objective = "gone"\n\n[fit]\nepochs = "never"\n\n[lost]\nx = 1\n')
+    (copy / "resolved.toml").write_text(
+        'objective = "gone"\n\n[fit]\nepochs = "never"\n\n[lost]\nx = 1\n'
+    )
     (copy / "settings.toml").write_text('objective = "gone"\n')
     manifest = json.loads((copy / "manifest.json").read_text())
     manifest["sha256"] |= {name: sha256(copy / name) for name in ("resolved.toml", "settings.toml")}
     (copy / "manifest.json").write_text(json.dumps(manifest))
-    assert np.array_equal(model_folder.load(copy).scores(TEXTS).logits, model_folder.load(folder).scores(TEXTS).logits)
+    assert np.array_equal(
+        model_folder.load(copy).scores(TEXTS).logits, model_folder.load(folder).scores(TEXTS).logits
+    )
     assert load(copy).predict(["tent"])
 
 
@@ -127,7 +143,9 @@ def test_rewriting_changes_heads_and_card_and_links_the_rest(folder, tmp_path):
 def test_heads_may_have_any_names_and_keep_their_order(folder, tmp_path):
     model = model_folder.load(folder)
     heads = {"topics": model.primary, "audience": model.primary}
-    network = Network(model.network.encoder, {name: deepcopy(model.network.heads["main"]) for name in heads})
+    network = Network(
+        model.network.encoder, {name: deepcopy(model.network.heads["main"]) for name in heads}
+    )
     model_folder.save(replace(model, heads=heads, network=network), tmp_path / "m", card="")
     again = model_folder.load(tmp_path / "m")
     assert (list(again.heads), again.first) == (["topics", "audience"], "topics")
@@ -145,7 +163,10 @@ def test_saving_a_loaded_model_gives_the_same_files(folder, tmp_path):
 
 def test_the_folder_moves_and_is_read_from_anywhere(folder, tmp_path):
     moved = shutil.copytree(folder, tmp_path / "else" / "where")
-    assert np.array_equal(model_folder.load(moved).scores(TEXTS).logits, model_folder.load(folder).scores(TEXTS).logits)
+    assert np.array_equal(
+        model_folder.load(moved).scores(TEXTS).logits,
+        model_folder.load(folder).scores(TEXTS).logits,
+    )
 
 
 def test_every_file_that_loading_reads_is_watched(folder, tmp_path):
@@ -171,13 +192,16 @@ def test_every_file_that_loading_reads_is_missed(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["notes.txt", "heads/.DS_Store", "heads/stray/notes.txt", "tokenizer/x", "learned.safetensors"]
+    "name",
+    ["notes.txt", "heads/.DS_Store", "heads/stray/notes.txt", "tokenizer/x", "learned.safetensors"],
 )
 def test_a_stray_file_is_ignored(folder, tmp_path, name):
     copy = shutil.copytree(folder, tmp_path / "m")
     (copy / name).parent.mkdir(exist_ok=True)
     (copy / name).write_text("stray")
-    assert np.array_equal(model_folder.load(copy).scores(TEXTS).logits, model_folder.load(folder).scores(TEXTS).logits)
+    assert np.array_equal(
+        model_folder.load(copy).scores(TEXTS).logits, model_folder.load(folder).scores(TEXTS).logits
+    )
 
 
 def test_a_stray_head_is_not_loaded(folder, tmp_path):
@@ -215,7 +239,12 @@ def test_a_card_edited_by_hand_does_not_stop_loading(folder, tmp_path):
 
 def test_nothing_is_pickled(folder):
     assert not any(b"\x80\x04\x95" in (folder / name).read_bytes() for name in files_of(folder))
-    assert {name.rpartition(".")[2] for name in files_of(folder)} == {"json", "toml", "safetensors", "md"}
+    assert {name.rpartition(".")[2] for name in files_of(folder)} == {
+        "json",
+        "toml",
+        "safetensors",
+        "md",
+    }
 
 
 def test_labels_are_written_as_they_are_read(folder):

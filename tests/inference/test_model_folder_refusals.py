@@ -1,4 +1,6 @@
-"""Model folders that somebody has made up: what does not fit is one `ModelError`, soon and in little memory."""
+"""Model folders that somebody has made up: what does not fit is one `ModelError`, soon and in
+little memory.
+"""
 
 import json
 import shutil
@@ -118,7 +120,9 @@ def test_a_file_without_sense_is_one_error_that_names_it(copy_of, name, content)
     assert "/m/" in refused(folder, rf"{name.partition('/')[0]}|{name}")
 
 
-@pytest.mark.parametrize("name", ["x.bin", "x.safetensors", "tokenizer/x.safetensors", "heads/main/x.json"])
+@pytest.mark.parametrize(
+    "name", ["x.bin", "x.safetensors", "tokenizer/x.safetensors", "heads/main/x.json"]
+)
 def test_a_listed_file_that_no_model_has_is_refused_unread(copy_of, name):
     folder = copy_of("cnn")
     with (folder / name).open("wb") as file:
@@ -129,7 +133,9 @@ def test_a_listed_file_that_no_model_has_is_refused_unread(copy_of, name):
     refused(folder, "not a file of such a folder")
 
 
-@pytest.mark.parametrize("heads", ["main", [], [1], ["main", "main"], None, ["../heads/main"], ["other"]])
+@pytest.mark.parametrize(
+    "heads", ["main", [], [1], ["main", "main"], None, ["../heads/main"], ["other"]]
+)
 def test_a_manifest_must_name_the_heads_that_are_there(copy_of, heads):
     refused(sealed(copy_of("cnn"), heads=heads), r"heads|does not list")
 
@@ -170,17 +176,34 @@ def test_arrays_that_do_not_belong_together_are_refused(copy_of, name, array):
 
 
 OPTIONS = [
-    *(("lstm", name, value) for name in ("layers", "hidden", "width") for value in (10**6, 10**12, 10**30)),
-    *(("bat", name, value) for name in ("layers", "hidden", "width") for value in (10**6, 10**12, 10**30)),
-    *(("cnn", name, value) for name in ("width", "filters") for value in (10**9, 10**18, -1, "x", 1.5, [1], True)),
+    *(
+        ("lstm", name, value)
+        for name in ("layers", "hidden", "width")
+        for value in (10**6, 10**12, 10**30)
+    ),
+    *(
+        ("bat", name, value)
+        for name in ("layers", "hidden", "width")
+        for value in (10**6, 10**12, 10**30)
+    ),
+    *(
+        ("cnn", name, value)
+        for name in ("width", "filters")
+        for value in (10**9, 10**18, -1, "x", 1.5, [1], True)
+    ),
     *(("cnn", "windows", value) for value in ([10**9], [1] * 10**5, [], ["a"], 3)),
     ("cnn", "unheard", 1),
 ]
 
 
 @pytest.mark.parametrize(("kind", "name", "value"), OPTIONS, ids=lambda value: str(value)[:20])
-def test_settings_that_the_weights_have_no_room_for_are_refused_before_they_are_followed(copy_of, kind, name, value):
-    refused(changed(copy_of(kind), "inference.json", ["encoder", "options", name], value), "from its settings")
+def test_settings_that_the_weights_have_no_room_for_are_refused_before_they_are_followed(
+    copy_of, kind, name, value
+):
+    refused(
+        changed(copy_of(kind), "inference.json", ["encoder", "options", name], value),
+        "from its settings",
+    )
 
 
 @pytest.mark.parametrize(
@@ -241,19 +264,31 @@ def test_settings_of_a_tokeniser_that_make_no_sense_are_refused(copy_of, kind, n
 
 def test_ids_without_vectors_are_refused(copy_of):
     """Their first text would end in an error of torch."""
-    refused(changed(copy_of("cnn"), "tokenizer/tokenizer.json", ["model", "vocab", "tent"], 10**6), "ids of its tokens")
+    refused(
+        changed(copy_of("cnn"), "tokenizer/tokenizer.json", ["model", "vocab", "tent"], 10**6),
+        "ids of its tokens",
+    )
 
 
 def test_a_vocabulary_without_its_unknown_word_is_refused(copy_of):
-    refused(changed(copy_of("cnn"), "tokenizer/tokenizer.json", ["model", "unk_token"], "nothing"), "tokenizer")
+    refused(
+        changed(copy_of("cnn"), "tokenizer/tokenizer.json", ["model", "unk_token"], "nothing"),
+        "tokenizer",
+    )
 
 
 def test_padding_and_truncation_of_a_tokenizer_file_count_for_nothing(copy_of, folder_of):
-    padding = {"strategy": {"Fixed": 10**9}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0}
+    padding = {
+        "strategy": {"Fixed": 10**9},
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": 0,
+    }
     padding |= {"pad_type_id": 0, "pad_token": "[PAD]"}
     folder = changed(copy_of("cnn"), "tokenizer/tokenizer.json", ["padding"], padding)
     assert np.array_equal(
-        model_folder.load(folder).scores(TEXTS).logits, model_folder.load(folder_of("cnn")).scores(TEXTS).logits
+        model_folder.load(folder).scores(TEXTS).logits,
+        model_folder.load(folder_of("cnn")).scores(TEXTS).logits,
     )
 
 
@@ -294,7 +329,9 @@ def test_a_config_of_another_encoder_is_refused(copy_of, key, value):
         ("chunk_size_feed_forward", 7),
     ],
 )
-def test_what_a_config_says_of_other_things_than_its_encoder_counts_for_nothing(copy_of, folder_of, key, value):
+def test_what_a_config_says_of_other_things_than_its_encoder_counts_for_nothing(
+    copy_of, folder_of, key, value
+):
     folder = changed(copy_of("pretrained"), "encoder/config.json", [key], value)
     before = model_folder.load(folder_of("pretrained")).scores(TEXTS).logits
     assert np.array_equal(model_folder.load(folder).scores(TEXTS).logits, before)
@@ -303,8 +340,15 @@ def test_what_a_config_says_of_other_things_than_its_encoder_counts_for_nothing(
 def test_no_hub_is_asked_for_parts_of_an_encoder(copy_of, monkeypatch):
     asked = []
     monkeypatch.setattr(socket.socket, "connect", lambda *arguments: asked.append(arguments))
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: asked.append(arguments) or [])
-    config = {"model_type": "detr", "use_timm_backbone": False, "backbone": "owner/repo", "hidden_size": 16}
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda *arguments, **options: asked.append(arguments) or []
+    )
+    config = {
+        "model_type": "detr",
+        "use_timm_backbone": False,
+        "backbone": "owner/repo",
+        "hidden_size": 16,
+    }
     config |= {"use_pretrained_backbone": True, "backbone_config": None}
     refused(rewritten(copy_of("pretrained"), "encoder/config.json", json.dumps(config)))
     assert asked == []
@@ -323,7 +367,9 @@ def test_the_card_and_the_labels_alone_are_read_as_carefully(copy_of, part):
     (folder / name).unlink()
     (folder / name).symlink_to("/etc/hostname")
     with pytest.raises(ModelError, match="is a link"):
-        model_folder.load_card(folder) if part == "card" else model_folder.load_labels(folder, "main")
+        model_folder.load_card(folder) if part == "card" else model_folder.load_labels(
+            folder, "main"
+        )
 
 
 def test_a_model_is_not_rewritten_over_another_one(copy_of):
@@ -331,11 +377,16 @@ def test_a_model_is_not_rewritten_over_another_one(copy_of):
     folder = copy_of("cnn")
     model, other = model_folder.load(folder), model_folder.load(folder)
     model_folder.rewrite(model, folder, card="the first")
-    model_folder.rewrite(replace(model, heads={"main": replace(model.primary, zero=1.0)}), folder, card="the second")
+    model_folder.rewrite(
+        replace(model, heads={"main": replace(model.primary, zero=1.0)}), folder, card="the second"
+    )
     model_folder.save(other, folder, card="somebody else", overwrite=True)
     with pytest.raises(ModelError, match="another process has replaced"):
         model_folder.rewrite(model, folder, card="too late")
-    assert (model_folder.load_card(folder), model_folder.load(folder).primary.zero) == ("somebody else", 0.0)
+    assert (model_folder.load_card(folder), model_folder.load(folder).primary.zero) == (
+        "somebody else",
+        0.0,
+    )
     model_folder.rewrite(other, folder, card="in time")
 
 
@@ -343,7 +394,9 @@ def test_a_decision_for_a_link_to_a_folder_leaves_the_link(copy_of, tmp_path):
     folder = copy_of("cnn")
     (tmp_path / "latest").symlink_to("m")
     model = model_folder.load(tmp_path / "latest")
-    topk = replace(model.primary, rule="topk", decision=registry.build("decisions", "topk", {"k": 1}))
+    topk = replace(
+        model.primary, rule="topk", decision=registry.build("decisions", "topk", {"k": 1})
+    )
     model_folder.rewrite(replace(model, heads={"main": topk}), tmp_path / "latest", card="")
     assert (tmp_path / "latest").is_symlink()
     assert model_folder.load(folder).primary.rule == "topk"

@@ -53,11 +53,14 @@ def test_the_size_of_the_chunks_changes_nothing(model, held_out, monkeypatch, ch
 def strange_source(tmp_path, write_csv, rows_of):
     rows = rows_of(20, seed=4)
     return write_csv(
-        tmp_path / "s.csv", [(i, t, f"{labels};planet" if int(i) % 4 == 0 else labels) for i, t, labels in rows]
+        tmp_path / "s.csv",
+        [(i, t, f"{labels};planet" if int(i) % 4 == 0 else labels) for i, t, labels in rows],
     )
 
 
-def test_labels_the_model_does_not_know_are_dropped_and_counted(model, tmp_path, write_csv, rows_of):
+def test_labels_the_model_does_not_know_are_dropped_and_counted(
+    model, tmp_path, write_csv, rows_of
+):
     source = strange_source(tmp_path, write_csv, rows_of)
     plain = score(model, read_data(write_csv(tmp_path / "p.csv", rows_of(20, seed=4)))).as_dict()
     found = score(model, read_data(source)).as_dict()
@@ -73,8 +76,12 @@ def test_counted_as_misses_they_lower_recall_and_not_precision(model, tmp_path, 
     truth[::4, -1] = True
     found = score(model, read_data(source), unseen_labels="miss").as_dict()["metrics"]
     assert found["micro_f1"] == pytest.approx(f1_score(truth, chosen, average="micro"))
-    assert found["macro_f1"] == pytest.approx(f1_score(truth, chosen, average="macro", zero_division=0))
-    assert found["micro_precision"] == pytest.approx(precision_score(truth, chosen, average="micro"))
+    assert found["macro_f1"] == pytest.approx(
+        f1_score(truth, chosen, average="macro", zero_division=0)
+    )
+    assert found["micro_precision"] == pytest.approx(
+        precision_score(truth, chosen, average="micro")
+    )
 
 
 def test_test_comes_before_dev_and_a_split_can_be_named(model, split_source, rows_of):
@@ -84,7 +91,9 @@ def test_test_comes_before_dev_and_a_split_can_be_named(model, split_source, row
     assert (dev.split, dev.rows) == ("dev", 40)
     said = model.scores([row[1] for row in rows_of(40, seed=1)]).chosen
     truth = truth_of(model.heads["main"].space.names, rows_of(40, seed=1))
-    assert dev.as_dict()["metrics"]["micro_f1"] == pytest.approx(f1_score(truth, said, average="micro"))
+    assert dev.as_dict()["metrics"]["micro_f1"] == pytest.approx(
+        f1_score(truth, said, average="micro")
+    )
 
 
 def test_a_split_that_is_not_there_is_an_error_that_lists_those_that_are(model, held_out):
@@ -109,17 +118,26 @@ def test_an_unknown_choice_is_refused_before_anything_is_read(tmp_path):
         score_folder(tmp_path, "nowhere.csv", split=None, unseen="drop", convention="sklaern")
 
 
-def test_the_order_of_columns_and_rows_in_the_file_does_not_matter(trained, held_out, tmp_path, write_csv, rows_of):
+def test_the_order_of_columns_and_rows_in_the_file_does_not_matter(
+    trained, held_out, tmp_path, write_csv, rows_of
+):
     turned = [(labels, text, number) for number, text, labels in reversed(rows_of(50, seed=9))]
     other = write_csv(tmp_path / "t.csv", turned, header=("labels", "text", "id"))
     options = {"split": None, "unseen": "drop", "convention": "sklearn"}
-    first, second = (score_folder(trained, str(path), **options).as_dict()["metrics"] for path in (held_out, other))
+    first, second = (
+        score_folder(trained, str(path), **options).as_dict()["metrics"]
+        for path in (held_out, other)
+    )
     assert first == pytest.approx(second, rel=1e-5, nan_ok=True)
 
 
-def test_rows_with_one_label_each_are_scored_by_a_model_of_several(trained, tmp_path, write_csv, rows_of):
+def test_rows_with_one_label_each_are_scored_by_a_model_of_several(
+    trained, tmp_path, write_csv, rows_of
+):
     source = write_csv(tmp_path / "one.csv", rows_of(30, seed=3, many=False))
-    found = score_folder(trained, str(source), split=None, unseen="drop", convention="sklearn").as_dict()
+    found = score_folder(
+        trained, str(source), split=None, unseen="drop", convention="sklearn"
+    ).as_dict()
     assert found["unseen"] == {}
     assert found["metrics"]["micro_f1"] > 0.5
 
@@ -134,7 +152,10 @@ def test_the_embedded_set_is_read_by_its_own_columns(trained):
 
 def test_columns_that_the_model_reads_and_the_data_lack_are_said(trained, tmp_path, write_csv):
     path = write_csv(tmp_path / "n3.csv", [("1", "paris", "city")], header=("id", "msg", "labels"))
-    with pytest.raises(DataError, match=r"the model reads columns text; n3\.csv has id, msg, labels; name them with"):
+    with pytest.raises(
+        DataError,
+        match=r"the model reads columns text; n3\.csv has id, msg, labels; name them with",
+    ):
         read_for_model(model_folder.load(trained), str(path), {})
 
 
@@ -144,18 +165,28 @@ def single(single_trained):
 
 
 def single_rows(rows_of, *, strange):
-    """30 rows of one label each, every third of them unknown where `strange`, and two rows without a label."""
+    """30 rows of one label each, every third of them unknown where `strange`, and two rows without
+    a label.
+    """
     rows = [
-        (i, t, "planet" if strange and int(i) % 3 == 0 else label) for i, t, label in rows_of(30, seed=6, many=False)
+        (i, t, "planet" if strange and int(i) % 3 == 0 else label)
+        for i, t, label in rows_of(30, seed=6, many=False)
     ]
     return [*rows, ("30", "paris rome", ""), ("31", "iron", "")]
 
 
-def test_rows_whose_one_label_is_unknown_are_left_out_and_counted(single, tmp_path, write_csv, rows_of):
+def test_rows_whose_one_label_is_unknown_are_left_out_and_counted(
+    single, tmp_path, write_csv, rows_of
+):
     rows = single_rows(rows_of, strange=True)
     found = score(single, read_data(write_csv(tmp_path / "s.csv", rows)))
     known = write_csv(tmp_path / "k.csv", [row for row in rows if row[2] not in ("planet", "")])
-    assert (found.rows, found.unknown, found.unlabelled, found.unseen) == (20, 10, 2, {"planet": 10})
+    assert (found.rows, found.unknown, found.unlabelled, found.unseen) == (
+        20,
+        10,
+        2,
+        {"planet": 10},
+    )
     assert "accuracy" in found.as_dict()["metrics"]
     expected = score(single, read_data(known)).as_dict()["metrics"]
     assert found.as_dict()["metrics"] == pytest.approx(expected, nan_ok=True)
@@ -168,11 +199,16 @@ def test_counted_as_misses_they_lower_accuracy(single, tmp_path, write_csv, rows
     assert missed["metrics"]["accuracy"] == pytest.approx(dropped["metrics"]["accuracy"] * 20 / 30)
 
 
-def test_confused_texts_are_those_of_the_rows_that_were_measured(single, tmp_path, write_csv, rows_of):
+def test_confused_texts_are_those_of_the_rows_that_were_measured(
+    single, tmp_path, write_csv, rows_of
+):
     """Row numbers count every labelled row, also those left out."""
     rows = single_rows(rows_of, strange=True)
     data = read_data(
-        write_csv(tmp_path / "s.csv", [(i, t, "city" if label == "tool" else label) for i, t, label in rows])
+        write_csv(
+            tmp_path / "s.csv",
+            [(i, t, "city" if label == "tool" else label) for i, t, label in rows],
+        )
     )
     (pair,) = score(single, data).measures.states["confusion"].top(1)
     assert all(rows[row][2] == "tool" for row in pair.rows)
@@ -180,14 +216,18 @@ def test_confused_texts_are_those_of_the_rows_that_were_measured(single, tmp_pat
 
 @pytest.mark.parametrize("how", ["drop", "miss"])
 def test_labels_that_are_all_unknown_are_a_clear_error(model, single, tmp_path, write_csv, how):
-    data = read_data(write_csv(tmp_path / "s.csv", [("0", "paris", "planet"), ("1", "rome", "star")]))
+    data = read_data(
+        write_csv(tmp_path / "s.csv", [("0", "paris", "planet"), ("1", "rome", "star")])
+    )
     for either in (model, single):
         with pytest.raises(DataError, match=r"knows none of its 2 labels.*it knows city"):
             score(either, data, unseen_labels=how)
 
 
 @pytest.mark.parametrize(("rows", "size"), [(7, 1 << 20), (8192, 1), (8192, 300)])
-def test_chunks_of_few_rows_or_bytes_give_the_same_metrics(model, held_out, monkeypatch, rows, size):
+def test_chunks_of_few_rows_or_bytes_give_the_same_metrics(
+    model, held_out, monkeypatch, rows, size
+):
     data = read_data(held_out)
     whole = score(model, data).as_dict()
     monkeypatch.setattr(module, "CHUNK", rows)
@@ -198,4 +238,6 @@ def test_chunks_of_few_rows_or_bytes_give_the_same_metrics(model, held_out, monk
     sizes = np.array([4 + len(text) for text in data.first["text"].to_pylist()])
     chunks = list(module._chunks(np.arange(len(sizes)), data.first["text"]))
     assert len(chunks) > 1
-    assert all(len(chunk) == 1 or (len(chunk) <= rows and sizes[chunk].sum() <= size) for chunk in chunks)
+    assert all(
+        len(chunk) == 1 or (len(chunk) <= rows and sizes[chunk].sum() <= size) for chunk in chunks
+    )

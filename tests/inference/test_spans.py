@@ -27,7 +27,9 @@ class Made:
 def scores_of(tags, sure):
     """Every token's tag with the probability given."""
     chosen = np.array(tags)[:, None] == np.arange(len(NAMES))
-    return Scores(chosen.astype(np.float32), (chosen * np.array(sure)[:, None]).astype(np.float32), chosen)
+    return Scores(
+        chosen.astype(np.float32), (chosen * np.array(sure)[:, None]).astype(np.float32), chosen
+    )
 
 
 def found_in(monkeypatch, texts, tags, sure, way="words"):
@@ -45,18 +47,25 @@ def slow(texts, tags, sure, way="words"):
             start, word = int(cuts.starts[place]), cuts.words[place].as_py()
             name = NAMES[tags[token]]
             if name != "O":
-                goes_on = name[0] == "I" and spans and spans[-1][4] == place and spans[-1][2] == name[2:]
+                goes_on = (
+                    name[0] == "I" and spans and spans[-1][4] == place and spans[-1][2] == name[2:]
+                )
                 if goes_on:
                     spans[-1][1], spans[-1][4] = start + len(word), place + 1
                     spans[-1][3].append(sure[token])
                 else:
                     spans.append([start, start + len(word), name[2:], [sure[token]], place + 1])
             token += 1
-        result += [(row, start, end, kind, np.mean(values)) for start, end, kind, values, _ in spans]
+        result += [
+            (row, start, end, kind, np.mean(values)) for start, end, kind, values, _ in spans
+        ]
     return result
 
 
-WORDS = st.lists(st.sampled_from(["paris", "手", "é", "e\u0301t", "😀", "\u3000", "\n", "a-b", "…", "  "]), max_size=8)
+WORDS = st.lists(
+    st.sampled_from(["paris", "手", "é", "e\u0301t", "😀", "\u3000", "\n", "a-b", "…", "  "]),
+    max_size=8,
+)
 
 
 @runs(max_examples=60, deadline=None)
@@ -94,7 +103,10 @@ def test_spans_that_read_alike_are_one_keyword_with_the_highest_score():
         np.array([0.5, 0.9, 0.95, 0.4]),
     )
     first, second = keywords_of(found, ["Paris PARIS paris", "Paris"])
-    assert [(one["text"], one["type"], one["score"]) for one in first] == [("paris", "Y", 0.95), ("Paris", "X", 0.9)]
+    assert [(one["text"], one["type"], one["score"]) for one in first] == [
+        ("paris", "Y", 0.95),
+        ("Paris", "X", 0.9),
+    ]
     assert first[1]["spans"] == [{"start": 0, "end": 5}, {"start": 6, "end": 11}]
     assert second[0]["spans"] == [{"start": 0, "end": 5}]
 
@@ -107,18 +119,30 @@ def test_a_text_without_spans_has_no_keyword():
 
 def test_a_separator_within_a_keyword_becomes_a_blank():
     keywords = [
-        {"text": "a;b", "type": "X;Y", "score": 0.5, "spans": [{"start": 0, "end": 3}, {"start": 9, "end": 12}]},
+        {
+            "text": "a;b",
+            "type": "X;Y",
+            "score": 0.5,
+            "spans": [{"start": 0, "end": 3}, {"start": 9, "end": 12}],
+        },
         {"text": "c", "type": "Z", "score": 0.25, "spans": [{"start": 4, "end": 5}]},
     ]
     cells = facets(keywords, ";")
-    assert cells == {"text": "a b;c", "types": "X Y;Z", "scores": "0.5;0.25", "spans": "0-3,9-12;4-5"}
+    assert cells == {
+        "text": "a b;c",
+        "types": "X Y;Z",
+        "scores": "0.5;0.25",
+        "spans": "0-3,9-12;4-5",
+    }
     assert {len(cell.split(";")) for cell in cells.values()} == {2}
 
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.large_list(pa.large_string())])
 def test_given_tokens_stand_where_they_are_said_to(kind):
     rows = [["a", "bc"], None, [], ["点", "卡", "x"], ["a", None, "b"]]
-    texts, made = given_tokens(pa.chunked_array([pa.array(rows[:2], kind), pa.array(rows[2:], kind)]))
+    texts, made = given_tokens(
+        pa.chunked_array([pa.array(rows[:2], kind), pa.array(rows[2:], kind)])
+    )
     assert texts.to_pylist() == ["a bc", "", "", "点卡x", "a  b"]
     assert made.offsets.tolist() == [0, 2, 2, 2, 5, 8]
     for row, text in enumerate(texts.to_pylist()):

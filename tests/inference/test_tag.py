@@ -34,12 +34,16 @@ def test_tags_are_what_the_model_says_likeliest_first(model, pages, rows, tmp_pa
     tag(model, pages, tmp_path / "out.csv")
     names = model.heads["main"].space.names
     scores = model.scores([row[1] for row in rows])
-    for row, chosen, values in zip(read_csv(tmp_path / "out.csv")[1:], scores.chosen, scores.probabilities):
+    for row, chosen, values in zip(
+        read_csv(tmp_path / "out.csv")[1:], scores.chosen, scores.probabilities
+    ):
         if not row[1]:
             continue
         expected = sorted((i for i in range(5) if chosen[i]), key=lambda i: -values[i])
         assert [t for t in row[3].split(";") if t] == [names[i] for i in expected]
-        assert [float(t) for t in row[4].split(";") if t] == pytest.approx([values[i] for i in expected], abs=6e-5)
+        assert [float(t) for t in row[4].split(";") if t] == pytest.approx(
+            [values[i] for i in expected], abs=6e-5
+        )
 
 
 def test_empty_texts_stay_in_place_without_tags(model, pages, tmp_path):
@@ -52,7 +56,12 @@ def test_empty_texts_stay_in_place_without_tags(model, pages, tmp_path):
 
 
 def test_a_cell_that_looks_like_a_number_or_nothing_is_not_rewritten(model, tmp_path, write_csv):
-    odd = [("007", "red paris", "1.50"), ("NULL", "oslo", "nan"), ("1e3", "rome", "true"), ("2020-01-01", "x", " y ")]
+    odd = [
+        ("007", "red paris", "1.50"),
+        ("NULL", "oslo", "nan"),
+        ("1e3", "rome", "true"),
+        ("2020-01-01", "x", " y "),
+    ]
     tag(model, write_csv(tmp_path / "odd.csv", odd, header=HEADER), tmp_path / "out.csv")
     assert [tuple(row[:3]) for row in read_csv(tmp_path / "out.csv")[1:]] == odd
 
@@ -119,7 +128,9 @@ def test_a_mistake_writes_nothing(model, pages, tmp_path, options, name):
     assert [p.name for p in tmp_path.iterdir()] == ["pages.csv"]
 
 
-def test_broken_input_in_the_middle_is_an_error_that_leaves_no_output(model, tmp_path, rows, write_csv, small_shards):
+def test_broken_input_in_the_middle_is_an_error_that_leaves_no_output(
+    model, tmp_path, rows, write_csv, small_shards
+):
     path = write_csv(tmp_path / "pages.csv", rows, header=HEADER)
     with path.open("a") as file:
         file.write("one,two,three,four\n")
@@ -140,10 +151,15 @@ def test_a_header_without_rows_gives_a_header_without_rows(model, tmp_path, writ
 
 
 def test_inert_cells_on_request_and_by_default_as_they_are(model, tmp_path, write_csv):
-    path = write_csv(tmp_path / "p.csv", [("=1+1", "paris", "+x"), ("a", "@rome", "b")], header=HEADER)
+    path = write_csv(
+        tmp_path / "p.csv", [("=1+1", "paris", "+x"), ("a", "@rome", "b")], header=HEADER
+    )
     tag(model, path, tmp_path / "plain.csv")
     tag(model, path, tmp_path / "inert.csv", inert=True)
-    assert [row[:3] for row in read_csv(tmp_path / "plain.csv")[1:]] == [["=1+1", "paris", "+x"], ["a", "@rome", "b"]]
+    assert [row[:3] for row in read_csv(tmp_path / "plain.csv")[1:]] == [
+        ["=1+1", "paris", "+x"],
+        ["a", "@rome", "b"],
+    ]
     assert [row[:3] for row in read_csv(tmp_path / "inert.csv")[1:]] == [
         ["'=1+1", "paris", "'+x"],
         ["a", "'@rome", "b"],
@@ -175,15 +191,23 @@ def test_memory_does_not_grow_with_the_rows(trained, tmp_path):
         path = tmp_path / f"{count}.csv"
         with path.open("w") as file:
             file.write("id,text\n")
-            file.writelines(f"{n},the paris hammer number {n} of some very long list of words\n" for n in range(count))
+            file.writelines(
+                f"{n},the paris hammer number {n} of some very long list of words\n"
+                for n in range(count)
+            )
         code = f"""
             import resource
             from pathlib import Path
             from tagwright.inference.tag import tag_file
-            tag_file(Path({str(trained)!r}), Path({str(path)!r}), Path({str(tmp_path / f"{count}.out.csv")!r}))
+            tag_file(*map(Path, {[str(trained), str(path), str(tmp_path / f"{count}.out.csv")]}))
             print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         """
-        done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return int(done.stdout) / 1024
 
     small, large = peak(140_000), peak(600_000)
@@ -192,13 +216,20 @@ def test_memory_does_not_grow_with_the_rows(trained, tmp_path):
 
 def nested(path):
     """A JSON lines file with a list, a struct and a list of numbers beside the text."""
-    row = {"text": "paris rome", "keywords": ["a", "b"], "place": {"x": 1, "y": None}, "sizes": [1.5, 2.0]}
+    row = {
+        "text": "paris rome",
+        "keywords": ["a", "b"],
+        "place": {"x": 1, "y": None},
+        "sizes": [1.5, 2.0],
+    }
     rows = [row, {**row, "keywords": [], "place": None}]
     path.write_text("".join(json.dumps(r) + "\n" for r in rows))
     return path
 
 
-def test_lists_of_strings_are_joined_in_a_flat_file_and_other_nested_columns_are_json(model, tmp_path):
+def test_lists_of_strings_are_joined_in_a_flat_file_and_other_nested_columns_are_json(
+    model, tmp_path
+):
     tag(model, nested(tmp_path / "in.jsonl"), tmp_path / "out.csv", separator="|", text="text")
     with (tmp_path / "out.csv").open(newline="") as file:
         first, second = csv.DictReader(file)
@@ -213,13 +244,17 @@ def test_nested_columns_stay_nested_where_the_format_has_them(model, tmp_path):
 
 
 def test_bytes_that_are_no_text_are_an_error_that_names_other_formats(model, tmp_path):
-    parquet.write_table(pa.table({"text": ["paris"], "image": [b"\xff\xfe"]}), tmp_path / "in.parquet")
+    parquet.write_table(
+        pa.table({"text": ["paris"], "image": [b"\xff\xfe"]}), tmp_path / "in.parquet"
+    )
     with pytest.raises(DataError, match=r"write \.jsonl or \.parquet"):
         tag(model, tmp_path / "in.parquet", tmp_path / "out.csv")
 
 
 def test_a_label_that_contains_the_separator_is_refused(model, pages, tmp_path):
-    with pytest.raises(SettingsError, match="label 'city' contains the separator 't'; choose another --separator"):
+    with pytest.raises(
+        SettingsError, match="label 'city' contains the separator 't'; choose another --separator"
+    ):
         tag(model, pages, tmp_path / "out.csv", separator="t")
     tag(model, pages, tmp_path / "out.jsonl", separator="t")  # lists need none
 
@@ -239,7 +274,9 @@ def test_a_folder_as_output_is_refused_before_the_work(model, pages, tmp_path, n
 
 def test_columns_that_the_model_reads_and_the_file_lacks_are_said(trained, tmp_path, write_csv):
     path = write_csv(tmp_path / "n3.csv", [("1", "paris")], header=("id", "msg"))
-    with pytest.raises(DataError, match=r"the model reads columns text; n3\.csv has id, msg; name them with --text"):
+    with pytest.raises(
+        DataError, match=r"the model reads columns text; n3\.csv has id, msg; name them with --text"
+    ):
         tag_file(trained, path, tmp_path / "out.csv")
     with pytest.raises(DataError, match="unknown text column 'mag'; did you mean 'msg'"):
         tag_file(trained, path, tmp_path / "out.csv", text="mag")

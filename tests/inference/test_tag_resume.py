@@ -1,4 +1,6 @@
-"""Tagging that was stopped or killed goes on to the same bytes, and only with the same input and model."""
+"""Tagging that was stopped or killed goes on to the same bytes, and only with the same input and
+model.
+"""
 
 import copy
 import os
@@ -32,7 +34,9 @@ def stopping_after(calls):
 
 
 @pytest.mark.parametrize("batches", [0, 1, 2, 3, 6])
-def test_stopped_anywhere_it_goes_on_to_the_same_bytes(model, pages, tmp_path, small_shards, batches):
+def test_stopped_anywhere_it_goes_on_to_the_same_bytes(
+    model, pages, tmp_path, small_shards, batches
+):
     tag(model, pages, tmp_path / "whole.csv")
     out = tmp_path / "out.csv"
     with pytest.raises(KeyboardInterrupt):
@@ -61,7 +65,8 @@ def test_a_process_killed_goes_on_to_the_same_bytes(trained, model, pages, tmp_p
         from tagwright.inference import tag as module
         module.BATCH, module.SHARD = 16, 2
         slowly = lambda rows: time.sleep(0.05)
-        module.tag_file(Path({str(trained)!r}), Path({str(pages)!r}), Path({str(out)!r}), progress=slowly)
+        model, pages, out = map(Path, {[str(trained), str(pages), str(out)]})
+        module.tag_file(model, pages, out, progress=slowly)
     """
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)], env={**os.environ, "OMP_NUM_THREADS": "1"}
@@ -100,7 +105,9 @@ def test_going_on_with_another_input_is_refused(model, pages, tmp_path, small_sh
         tag(model, pages, tmp_path / "out.csv", resume=True)
 
 
-def test_going_on_with_another_input_of_the_same_size_is_refused(model, pages, tmp_path, small_shards):
+def test_going_on_with_another_input_of_the_same_size_is_refused(
+    model, pages, tmp_path, small_shards
+):
     with pytest.raises(KeyboardInterrupt):
         tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
     pages.write_bytes(pages.read_bytes().replace(b"paris", b"PARIS"))
@@ -115,7 +122,10 @@ def test_going_on_with_other_weights_or_thresholds_is_refused(model, pages, tmp_
     head = model.heads["main"]
     decision = copy.copy(head.decision)
     decision.thresholds = decision.thresholds + 1
-    others = [replace(model, network=network), replace(model, heads={"main": replace(head, decision=decision)})]
+    others = [
+        replace(model, network=network),
+        replace(model, heads={"main": replace(head, decision=decision)}),
+    ]
     with pytest.raises(KeyboardInterrupt):
         tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
     for other in others:
@@ -123,7 +133,9 @@ def test_going_on_with_other_weights_or_thresholds_is_refused(model, pages, tmp_
             tag(other, pages, tmp_path / "out.csv", resume=True)
 
 
-@pytest.mark.parametrize("options", [{"separator": "|"}, {"inert": True}, {"column": "topics"}, {"text": "note"}])
+@pytest.mark.parametrize(
+    "options", [{"separator": "|"}, {"inert": True}, {"column": "topics"}, {"text": "note"}]
+)
 def test_going_on_with_other_options_is_refused(model, pages, tmp_path, small_shards, options):
     with pytest.raises(KeyboardInterrupt):
         tag(model, pages, tmp_path / "out.csv", progress=stopping_after(3))
@@ -131,7 +143,9 @@ def test_going_on_with_other_options_is_refused(model, pages, tmp_path, small_sh
         tag(model, pages, tmp_path / "out.csv", resume=True, **options)
 
 
-def test_of_two_at_once_the_second_is_told_of_the_first(model, pages, tmp_path, small_shards, monkeypatch):
+def test_of_two_at_once_the_second_is_told_of_the_first(
+    model, pages, tmp_path, small_shards, monkeypatch
+):
     monkeypatch.setattr(lock, "PATIENCE", 0.05)
     out, refused = tmp_path / "out.csv", []
 
@@ -148,7 +162,9 @@ def test_of_two_at_once_the_second_is_told_of_the_first(model, pages, tmp_path, 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.jsonl", "out.parquet"])
 @pytest.mark.parametrize("size", [200, 2_200, 6_500])
-def test_a_disk_that_takes_no_more_is_one_message_and_the_run_goes_on(model, pages, tmp_path, small_shards, name, size):
+def test_a_disk_that_takes_no_more_is_one_message_and_the_run_goes_on(
+    model, pages, tmp_path, small_shards, name, size
+):
     whole = tmp_path / f"whole{name[3:]}"
     tag(model, pages, whole)
     (tmp_path / "full").mkdir()
@@ -203,7 +219,9 @@ def test_killed_after_the_output_is_whole_another_run_does_not_take_it_for_its_o
     assert out.read_bytes() == written
 
 
-def test_a_file_of_a_person_at_the_output_is_not_replaced_by_going_on(model, pages, tmp_path, small_shards):
+def test_a_file_of_a_person_at_the_output_is_not_replaced_by_going_on(
+    model, pages, tmp_path, small_shards
+):
     out = tmp_path / "out.csv"
     with pytest.raises(KeyboardInterrupt):
         tag(model, pages, out, progress=stopping_after(3))
@@ -234,19 +252,25 @@ def test_killed_between_the_record_and_the_name_the_output_is_joined_again(
     assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 
-def test_a_finished_output_is_said_to_be_complete_if_it_is_this_runs(model, pages, tmp_path, small_shards):
+def test_a_finished_output_is_said_to_be_complete_if_it_is_this_runs(
+    model, pages, tmp_path, small_shards
+):
     """Nothing tells what an output was made with, so --resume cannot say more."""
     out = tmp_path / "out.csv"
     tag(model, pages, out)
     written = out.read_bytes()
-    with pytest.raises(SettingsError, match=r"there is no unfinished run to resume.*it is complete"):
+    with pytest.raises(
+        SettingsError, match=r"there is no unfinished run to resume.*it is complete"
+    ):
         tag(model, pages, out, resume=True)
     assert out.read_bytes() == written
     assert {path.name for path in tmp_path.iterdir()} == {"out.csv", "pages.csv"}
 
 
 @pytest.mark.parametrize("content", ["", "{", None])
-def test_shards_of_nobody_knows_what_are_started_over(model, pages, tmp_path, small_shards, content):
+def test_shards_of_nobody_knows_what_are_started_over(
+    model, pages, tmp_path, small_shards, content
+):
     """A full disk left an empty about.json, at which --resume ended with a traceback."""
     tag(model, pages, tmp_path / "whole.csv")
     with pytest.raises(KeyboardInterrupt):
@@ -254,10 +278,15 @@ def test_shards_of_nobody_knows_what_are_started_over(model, pages, tmp_path, sm
     about, counted = tmp_path / ".out.csv.shards" / "about.json", []
     about.unlink() if content is None else about.write_text(content)
     tag(model, pages, tmp_path / "out.csv", resume=True, progress=counted.append)
-    assert (counted[0], (tmp_path / "out.csv").read_bytes()) == (0, (tmp_path / "whole.csv").read_bytes())
+    assert (counted[0], (tmp_path / "out.csv").read_bytes()) == (
+        0,
+        (tmp_path / "whole.csv").read_bytes(),
+    )
 
 
-def test_shards_that_a_kill_left_after_the_end_are_no_unfinished_run(model, pages, tmp_path, small_shards):
+def test_shards_that_a_kill_left_after_the_end_are_no_unfinished_run(
+    model, pages, tmp_path, small_shards
+):
     (tmp_path / ".out.csv.shards").mkdir()
     (tmp_path / ".out.csv.shards" / "shard-000001.data").write_text("half")
     tag(model, pages, tmp_path / "out.csv")

@@ -54,7 +54,11 @@ def read_rows(path):
     if path.suffix == ".csv":
         with path.open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
-    return [json.loads(line) for line in path.open()] if path.suffix == ".jsonl" else pq.read_table(path).to_pylist()
+    return (
+        [json.loads(line) for line in path.open()]
+        if path.suffix == ".jsonl"
+        else pq.read_table(path).to_pylist()
+    )
 
 
 @pytest.mark.parametrize("out", [".jsonl", ".parquet"])
@@ -69,7 +73,9 @@ def test_keywords_stand_in_the_text_as_given(tagger, tmp_path, source, out):
     for row in rows:
         scores = [one["score"] for one in row["keywords"]]
         assert scores == sorted(scores, reverse=True)
-        assert len({(one["text"].casefold(), one["type"]) for one in row["keywords"]}) == len(scores)
+        assert len({(one["text"].casefold(), one["type"]) for one in row["keywords"]}) == len(
+            scores
+        )
         for one in row["keywords"]:
             assert 0 < one["score"] <= 1
             assert row["text"][one["spans"][0]["start"] : one["spans"][0]["end"]] == one["text"]
@@ -88,7 +94,10 @@ def test_a_csv_has_as_many_types_scores_and_spans_as_keywords(tagger, tmp_path, 
         assert {len(part) for part in parts} == {len(row["keywords"])}
         assert parts[0] == [one["text"].replace(separator, " ") for one in row["keywords"]]
         assert [float(score) for score in parts[2]] == [one["score"] for one in row["keywords"]]
-        spans = [[[*map(int, s.split("-"))] for s in cell.replace(" ", ",").split(",")] for cell in parts[3]]
+        spans = [
+            [[*map(int, s.split("-"))] for s in cell.replace(" ", ",").split(",")]
+            for cell in parts[3]
+        ]
         assert spans == [[[s["start"], s["end"]] for s in one["spans"]] for one in row["keywords"]]
 
 
@@ -101,7 +110,13 @@ def test_a_separator_that_stands_in_numbers_is_refused(tagger, tmp_path, separat
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.large_list(pa.large_string())])
 def test_given_tokens_are_not_cut_again(tagger, tmp_path, kind):
-    rows = [*(tokens for tokens, _ in tagged_rows(6, seed=3)), None, [], ["of paris", "the"], ["a", None, "rome"]]
+    rows = [
+        *(tokens for tokens, _ in tagged_rows(6, seed=3)),
+        None,
+        [],
+        ["of paris", "the"],
+        ["a", None, "rome"],
+    ]
     pq.write_table(pa.table({"tokens": pa.array(rows, kind)}), tmp_path / "in.parquet")
     done = tag(tagger, tmp_path / "in.parquet", tmp_path / "out.jsonl")
     found = read_rows(tmp_path / "out.jsonl")
@@ -134,8 +149,12 @@ def test_the_column_may_be_named_and_never_covers_another(tagger, tmp_path):
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 @pytest.mark.parametrize("batches", [0, 1, 3])
-def test_stopped_anywhere_it_goes_on_to_the_same_rows(tagger, tmp_path, small_shards, batches, suffix):
-    source = write_texts(tmp_path / "in.jsonl", [" ".join(tokens) for tokens, _ in tagged_rows(80, seed=2)])
+def test_stopped_anywhere_it_goes_on_to_the_same_rows(
+    tagger, tmp_path, small_shards, batches, suffix
+):
+    source = write_texts(
+        tmp_path / "in.jsonl", [" ".join(tokens) for tokens, _ in tagged_rows(80, seed=2)]
+    )
     left = iter(range(batches))
 
     def progress(rows):
@@ -149,15 +168,33 @@ def test_stopped_anywhere_it_goes_on_to_the_same_rows(tagger, tmp_path, small_sh
     assert read_rows(tmp_path / f"out{suffix}") == read_rows(tmp_path / f"whole{suffix}")
 
 
-@pytest.mark.parametrize(("way", "package"), [("auto", None), ("jieba", "jieba"), ("fugashi", "fugashi")])
+@pytest.mark.parametrize(
+    ("way", "package"), [("auto", None), ("jieba", "jieba"), ("fugashi", "fugashi")]
+)
 def test_pages_without_blanks_are_cut_as_they_were_or_as_asked(way, package, tmp_path):
     if package:
         pytest.importorskip(package)
-    texts = ["红色手机壳", "新款手机包邮", "黑色电脑包", "买手机送壳", "电脑桌红色", "手机电脑都有"] * 5
-    marks = [["B-P" if text[i : i + 2] in ("手机", "电脑") else "O" for i in range(len(text))] for text in texts]
-    tags = [["I-P" if i and row[i - 1] == "B-P" else one for i, one in enumerate(row)] for row in marks]
-    source = write_conll(tmp_path / "pages.conll", [(list(text), row) for text, row in zip(texts, tags)])
-    outcome = fit_folder(str(source), quick(data={"cut": way}, fit={"epochs": 12}), out=tmp_path / "model")
+    texts = [
+        "红色手机壳",
+        "新款手机包邮",
+        "黑色电脑包",
+        "买手机送壳",
+        "电脑桌红色",
+        "手机电脑都有",
+    ] * 5
+    marks = [
+        ["B-P" if text[i : i + 2] in ("手机", "电脑") else "O" for i in range(len(text))]
+        for text in texts
+    ]
+    tags = [
+        ["I-P" if i and row[i - 1] == "B-P" else one for i, one in enumerate(row)] for row in marks
+    ]
+    source = write_conll(
+        tmp_path / "pages.conll", [(list(text), row) for text, row in zip(texts, tags)]
+    )
+    outcome = fit_folder(
+        str(source), quick(data={"cut": way}, fit={"epochs": 12}), out=tmp_path / "model"
+    )
     model = model_folder.load(tmp_path / "model")
     assert model.inference.data.cut == ("characters" if way == "auto" else way)
     write_texts(tmp_path / "in.jsonl", ["我要手机。", "東京\u3000手机"])

@@ -24,7 +24,12 @@ from ..tagged_pages import tagged_rows
 
 TOKENS = [["a", "bc", "def"], [], ["a"], None, ["bc", "a"]]
 TAGS = [["O", "B-X", "I-X"], [], ["B-Y"], None, ["O", "O"]]
-TABLE = pa.table({"tokens": pa.array(TOKENS, pa.list_(pa.string())), "tags": pa.array(TAGS, pa.list_(pa.string()))})
+TABLE = pa.table(
+    {
+        "tokens": pa.array(TOKENS, pa.list_(pa.string())),
+        "tags": pa.array(TAGS, pa.list_(pa.string())),
+    }
+)
 
 
 def head_of(overlap=64):
@@ -43,7 +48,9 @@ def tag_rows(sheet, tokeniser, limit, overlap=64):
     """What the one head learns of windows of the sheet."""
     inputs = windows_of(sheet, tokeniser, head_of(overlap), limit=limit, whole=True)
     nothing = csr_array((len(inputs.lengths), 0), dtype=np.float32)
-    return Rows(inputs=inputs, heads={"main": HeadRows(target=nothing, tags=tags_at(sheet.tags, inputs))})
+    return Rows(
+        inputs=inputs, heads={"main": HeadRows(target=nothing, tags=tags_at(sheet.tags, inputs))}
+    )
 
 
 def tokenisers():
@@ -68,7 +75,9 @@ def test_a_sheet_knows_the_text_pieces_and_tag_of_every_token(kind):
 def test_chunks_of_a_column_are_one():
     both = pa.concat_tables([TABLE, TABLE.slice(2)])
     assert both["tokens"].num_chunks == 2
-    assert flat(both["tokens"]).to_pylist() == [w for row in TOKENS + TOKENS[2:] if row for w in row]
+    assert flat(both["tokens"]).to_pylist() == [
+        w for row in TOKENS + TOKENS[2:] if row for w in row
+    ]
 
 
 def test_the_space_counts_tokens_not_texts():
@@ -111,7 +120,14 @@ def test_windows_bear_every_tag_once_at_its_first_piece(kind, limit, overlap):
 
 def test_windows_know_their_text():
     sheet, _ = tagged(TABLE, Hashes().train([]))
-    assert tag_rows(sheet, Hashes().train([]), 2, 0).inputs.places.text.tolist() == [0, 0, 1, 2, 3, 4]
+    assert tag_rows(sheet, Hashes().train([]), 2, 0).inputs.places.text.tolist() == [
+        0,
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
 
 
 def test_for_labels_of_whole_texts_each_text_is_its_first_window():
@@ -124,7 +140,9 @@ def test_for_labels_of_whole_texts_each_text_is_its_first_window():
 
 def test_tokens_of_a_text_without_tags_have_none_and_count_nowhere():
     tags = [["O", "B-X", "I-X"], None, None, None, ["O", "NEW"]]
-    column = pa.chunked_array([pa.array(part, pa.list_(pa.string())) for part in (tags[:1], tags[1:])])
+    column = pa.chunked_array(
+        [pa.array(part, pa.list_(pa.string())) for part in (tags[:1], tags[1:])]
+    )
     table = pa.table({"tokens": TABLE["tokens"], "tags": column})
     space = tag_space(table.slice(0, 4))
     assert dict(zip(space.names, space.counts)) == {"O": 1, "B-X": 1, "I-X": 1}
@@ -148,7 +166,10 @@ def test_a_sheet_without_tags_knows_nothing_of_its_tokens():
 
 def test_texts_without_any_token_are_windows_without_tags():
     empty = pa.table(
-        {"tokens": pa.array([[], []], pa.list_(pa.string())), "tags": pa.array([[], []], pa.list_(pa.string()))}
+        {
+            "tokens": pa.array([[], []], pa.list_(pa.string())),
+            "tags": pa.array([[], []], pa.list_(pa.string())),
+        }
     )
     ids, _ = tags_of(empty, tag_space(TABLE))
     made = tag_rows(sheet_of(empty, Hashes().train([]), ids), Hashes().train([]), 8)
@@ -158,6 +179,11 @@ def test_texts_without_any_token_are_windows_without_tags():
 
 def test_windows_overlap_as_the_head_says():
     pieces = Hashes().train([]).encode_tokens(pa.array(["x"] * 60))
-    for overlap, count in ((0, 3), (4, 4)):  # at 0, 20 and 40; at 0, 16, 32 and 40: the last one reaches back
-        inputs = tag_inputs(pieces, np.array([0, 60]), Hashes().train([]), head_of(overlap), limit=20)
+    for overlap, count in (
+        (0, 3),
+        (4, 4),
+    ):  # at 0, 20 and 40; at 0, 16, 32 and 40: the last one reaches back
+        inputs = tag_inputs(
+            pieces, np.array([0, 60]), Hashes().train([]), head_of(overlap), limit=20
+        )
         assert inputs.lengths.tolist() == [20] * count

@@ -39,18 +39,28 @@ def test_shards_of_csv_join_to_one_file_with_one_header(tmp_path, name, delimite
 
 
 def test_shards_of_json_lines_join(tmp_path):
-    rows = [json.loads(line) for line in joined(tmp_path, "o.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in joined(tmp_path, "o.jsonl").read_text("utf-8").splitlines()
+    ]
     assert rows == FIRST.to_pylist() + SECOND.to_pylist()
 
 
 def test_shards_of_parquet_join(tmp_path):
-    assert parquet.read_table(joined(tmp_path, "o.parquet")).to_pylist() == FIRST.to_pylist() + SECOND.to_pylist()
+    assert (
+        parquet.read_table(joined(tmp_path, "o.parquet")).to_pylist()
+        == FIRST.to_pylist() + SECOND.to_pylist()
+    )
 
 
 def test_joining_leaves_nothing_beside_the_file(tmp_path):
     for name in ("o.csv", "o.parquet"):
         joined(tmp_path, name)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["o.csv", "o.parquet", "shard-0", "shard-1"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "o.csv",
+        "o.parquet",
+        "shard-0",
+        "shard-1",
+    ]
 
 
 def test_an_unknown_suffix_lists_the_known_ones(tmp_path):
@@ -73,7 +83,11 @@ def test_a_column_name_that_a_spreadsheet_would_run_is_made_inert(name):
 
 @pytest.mark.parametrize(
     "cells",
-    [pa.array(["=1", None]).dictionary_encode(), pa.array([b"=1", None]), pa.array([b"=1", None], pa.binary(2))],
+    [
+        pa.array(["=1", None]).dictionary_encode(),
+        pa.array([b"=1", None]),
+        pa.array([b"=1", None], pa.binary(2)),
+    ],
     ids=["categories", "bytes", "bytes-of-one-length"],
 )
 def test_cells_that_become_text_in_a_csv_file_are_made_inert(cells, tmp_path):
@@ -92,7 +106,9 @@ def test_numbers_stay_numbers():
 
 
 def test_a_value_that_json_does_not_know_is_written_as_text(tmp_path):
-    writer(tmp_path / "o.jsonl").write(pa.table({"d": pa.array([0], pa.date32())}), tmp_path / "o.jsonl", header=True)
+    writer(tmp_path / "o.jsonl").write(
+        pa.table({"d": pa.array([0], pa.date32())}), tmp_path / "o.jsonl", header=True
+    )
     assert json.loads((tmp_path / "o.jsonl").read_text()) == {"d": "1970-01-01"}
 
 

@@ -1,6 +1,8 @@
-"""What `test_huggingface.py` trains: a linear model on rows of a case; as a script, one process of a run on two.
+"""What `test_huggingface.py` trains: a linear model on rows of a case; as a script, one process of
+a run on two.
 
-Weights stay as they are (learning rate 0), so every optimiser step has the gradient of its own rows at one place.
+Weights stay as they are (learning rate 0), so every optimiser step has the gradient of its own rows
+at one place.
 """
 
 import inspect
@@ -18,11 +20,15 @@ from torch import Tensor, distributed, nn
 from tagwright import registry
 
 LABELS, FEATURES, TOKENS, BATCH = 5, 3, 4, 2
-PLAIN = [name for name in registry.names("losses") if not registry.find("losses", name).factory.batchwise]
+PLAIN = [
+    name for name in registry.names("losses") if not registry.find("losses", name).factory.batchwise
+]
 
 
 class Case(NamedTuple):
-    """A loss, what its labels are (multi_hot, classes, tokens, token_sets), and whether some are -100."""
+    """A loss, what its labels are (multi_hot, classes, tokens, token_sets), and whether some are
+    -100.
+    """
 
     loss: str
     kind: str = "multi_hot"
@@ -96,7 +102,9 @@ def gradient(module: nn.Module) -> Tensor:
 
 
 def trained(case: Case, rows: int, loss_of: Any, **arguments: Any) -> tuple[list[Tensor], float]:
-    """The gradient of every optimiser step of an epoch in Trainer, and the loss that it evaluates."""
+    """The gradient of every optimiser step of an epoch in Trainer, and the loss that it
+    evaluates.
+    """
     from transformers import Trainer, TrainerCallback, TrainingArguments
 
     steps: list[Tensor] = []
@@ -138,7 +146,9 @@ def trained(case: Case, rows: int, loss_of: Any, **arguments: Any) -> tuple[list
 
 
 def parallel(case: Case, rows: int) -> Tensor:
-    """The gradient in a plain loop under DistributedDataParallel, every process with its share of the rows."""
+    """The gradient in a plain loop under DistributedDataParallel, every process with its share of
+    the rows.
+    """
     features, labels = data(case, rows)
     share = slice(distributed.get_rank(), rows, distributed.get_world_size())
     wrapped = nn.parallel.DistributedDataParallel(model(case))
@@ -153,9 +163,14 @@ def trained_in_every_way(rows: int) -> dict[str, Tensor]:
     found: dict[str, Tensor] = {}
     for name, case in TWO_PROCESSES.items():
         for accumulate, average in product((1, 3), (True, False)):
-            ways = {"gradient_accumulation_steps": accumulate, "average_tokens_across_devices": average}
+            ways = {
+                "gradient_accumulation_steps": accumulate,
+                "average_tokens_across_devices": average,
+            }
             steps, loss = trained(case, rows, TrainerLoss(made(case)), **ways, ddp_backend="gloo")
-            found |= {f"{name}/{accumulate}/{average}/{step}": value for step, value in enumerate(steps)}
+            found |= {
+                f"{name}/{accumulate}/{average}/{step}": value for step, value in enumerate(steps)
+            }
             found[f"{name}/{accumulate}/{average}/eval"] = torch.tensor(loss, dtype=torch.float64)
     return found
 
@@ -177,4 +192,5 @@ def main(work: str, out: str, rows: int) -> None:
 if __name__ == "__main__":
     main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
     sys.stdout.flush()
-    os._exit(0)  # the work is done; a thread of gloo's that outlives Python now and then aborts the process
+    # the work is done; a thread of gloo's that outlives Python now and then aborts the process
+    os._exit(0)

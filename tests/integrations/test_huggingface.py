@@ -1,4 +1,6 @@
-"""Under Trainer, a step's gradient is that of the mean over all its rows, however they are cut; without it too."""
+"""Under Trainer, a step's gradient is that of the mean over all its rows, however they are cut;
+without it too.
+"""
 
 import subprocess
 import sys
@@ -16,18 +18,35 @@ from torch import Tensor, nn
 from tagwright import registry
 from tagwright.errors import SettingsError, ShapeError
 from tagwright.integrations.huggingface import TrainerLoss
-from tagwright.losses import AdaptiveThresholdLoss, BinaryCrossEntropyLoss, CrossEntropyLoss, ZLPRLoss
+from tagwright.losses import (
+    AdaptiveThresholdLoss,
+    BinaryCrossEntropyLoss,
+    CrossEntropyLoss,
+    ZLPRLoss,
+)
 from tagwright.masks.groups import GroupMask
 from tagwright.weights.label_weights import LabelWeights
 
-from .huggingface_worker import BATCH, LABELS, PLAIN, TWO_PROCESSES, Case, data, gradient, made, model, trained
+from .huggingface_worker import (
+    BATCH,
+    LABELS,
+    PLAIN,
+    TWO_PROCESSES,
+    Case,
+    data,
+    gradient,
+    made,
+    model,
+    trained,
+)
 
 WORKER = Path(__file__).with_name("huggingface_worker.py")
 BATCHWISE = sorted(set(registry.names("losses")) - set(PLAIN))
 ONE = [name for name in PLAIN if "one" in registry.find("losses", name).factory.tasks]
 TOKENS = [name for name in PLAIN if "tokens" in registry.find("losses", name).factory.tasks]
 needs_trainer = pytest.mark.skipif(
-    not (find_spec("transformers") and find_spec("accelerate")), reason="pip install tagwright[huggingface]"
+    not (find_spec("transformers") and find_spec("accelerate")),
+    reason="pip install tagwright[huggingface]",
 )
 
 
@@ -56,7 +75,9 @@ def steps_of(case: Case, rows: int, together: int) -> list[Tensor]:
     """The gradient of every `together` rows."""
     features, labels = data(case, rows)
     starts = range(0, rows, together)
-    return [direct(case, features[at : at + together], labels[at : at + together])[1] for at in starts]
+    return [
+        direct(case, features[at : at + together], labels[at : at + together])[1] for at in starts
+    ]
 
 
 def check_steps(case: Case, *, accumulate: int, rows: int = 9) -> None:
@@ -69,9 +90,17 @@ def check_steps(case: Case, *, accumulate: int, rows: int = 9) -> None:
 
 def on_two_processes(work: str, rows: int, out: Path) -> dict[str, Tensor]:
     """What the worker found, run twice at once and joined by gloo."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1"]
+    launcher = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--local-addr=127.0.0.1",
+    ]
     command = [*launcher, "--nproc-per-node=2", str(WORKER), work, str(out), str(rows)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as run:
         try:
             said, _ = run.communicate(timeout=240)
         except subprocess.TimeoutExpired:
@@ -84,7 +113,9 @@ def on_two_processes(work: str, rows: int, out: Path) -> dict[str, Tensor]:
 
 
 @needs_trainer
-@pytest.mark.parametrize(("name", "accumulate"), [("bce", 1), ("cross_entropy", 1), *((n, 3) for n in PLAIN)])
+@pytest.mark.parametrize(
+    ("name", "accumulate"), [("bce", 1), ("cross_entropy", 1), *((n, 3) for n in PLAIN)]
+)
 def test_step_in_trainer_has_the_gradient_of_one_batch(name: str, accumulate: int):
     """Nine rows in twos and threes of twos: the last batch and the last group are short."""
     check_steps(Case(name), accumulate=accumulate)
@@ -122,7 +153,9 @@ def test_trainer_in_bfloat16_is_near():
 
 @needs_trainer
 def test_two_processes_give_the_gradient_and_evaluation_of_one_batch(tmp_path: Path):
-    """Twenty rows: each process has groups of three and two batches, and not as many labels as the other."""
+    """Twenty rows: each process has groups of three and two batches, and not as many labels as the
+    other.
+    """
     found = on_two_processes("trainer", 20, tmp_path / "found.safetensors")
     for (name, case), accumulate, average in product(TWO_PROCESSES.items(), (1, 3), (True, False)):
         key = f"{name}/{accumulate}/{average}"
@@ -130,11 +163,15 @@ def test_two_processes_give_the_gradient_and_evaluation_of_one_batch(tmp_path: P
         assert sum(other.startswith(f"{key}/") for other in found) == len(expected) + 1
         for step, gradient_of_step in enumerate(expected):
             same(found[f"{key}/{step}"], gradient_of_step)
-        if not case.gaps:  # Trainer averages the batches' means, which is another thing where some have more gaps
+        if (
+            not case.gaps
+        ):  # Trainer averages the batches' means, which is another thing where some have more gaps
             same(found[f"{key}/eval"], direct(case, *data(case, 20))[0], 1e-6)
 
 
-def test_equal_shards_under_distributed_data_parallel_give_the_gradient_of_one_batch(tmp_path: Path):
+def test_equal_shards_under_distributed_data_parallel_give_the_gradient_of_one_batch(
+    tmp_path: Path,
+):
     found = on_two_processes("parallel", 8, tmp_path / "found.safetensors")
     for name in PLAIN:
         same(found[name], direct(Case(name), *data(Case(name), 8))[1])
@@ -146,10 +183,13 @@ def test_autocast_model_gives_a_near_gradient_in_float32(name: str):
     linear = model(Case(name)).float()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = linear(features.float())
-        value = TrainerLoss(made(Case(name)))({"logits": logits}, labels, num_items_in_batch=labels.numel())
+        value = TrainerLoss(made(Case(name)))(
+            {"logits": logits}, labels, num_items_in_batch=labels.numel()
+        )
     value.backward()
     assert (logits.dtype, value.dtype) == (torch.bfloat16, torch.float32)
-    leaf = logits.detach().float().requires_grad_()  # the same rounded logits, so that no pair changes its order
+    # the same rounded logits, so that no pair changes its order
+    leaf = logits.detach().float().requires_grad_()
     slope = torch.autograd.grad(made(Case(name))(leaf, labels.float()), leaf)[0]
     same(gradient(linear), torch.cat([(slope.T @ features.float()).flatten(), slope.sum(0)]), 2e-2)
 
@@ -166,10 +206,14 @@ def test_compiles_into_one_graph(kind: str):
 
 @pytest.mark.parametrize("average", [True, False])
 def test_data_parallel_is_not_multiplied_by_its_devices(average: bool):
-    """As Trainer does with n_gpu = 2: one loss of all rows, a count for each device, and a factor for the average."""
+    """As Trainer does with n_gpu = 2: one loss of all rows, a count for each device, and a factor
+    for the average.
+    """
     features, labels = data(Case("zlpr"), 7)
     items = torch.tensor(labels.numel() // (1 if average else 2)).unsqueeze(0).expand(2, -1)
-    loss = TrainerLoss(ZLPRLoss())({"logits": model(Case("zlpr"))(features)}, labels, num_items_in_batch=items)
+    loss = TrainerLoss(ZLPRLoss())(
+        {"logits": model(Case("zlpr"))(features)}, labels, num_items_in_batch=items
+    )
     same(loss * (2 if average else 1), direct(Case("zlpr"), features, labels)[0])
 
 
@@ -178,7 +222,9 @@ def test_no_label_at_all_gives_zero_and_no_gradient(kind: str):
     logits = torch.randn(2, LABELS, requires_grad=True)
     labels = torch.full((2, LABELS) if kind == "multi_hot" else (2,), -100)
     for items in (None, 0, torch.tensor(0)):
-        loss = TrainerLoss(BinaryCrossEntropyLoss())({"logits": logits}, labels, num_items_in_batch=items)
+        loss = TrainerLoss(BinaryCrossEntropyLoss())(
+            {"logits": logits}, labels, num_items_in_batch=items
+        )
         assert loss == 0
         assert (torch.autograd.grad(loss, logits)[0] == 0).all()
 
@@ -187,26 +233,38 @@ def test_no_label_at_all_gives_zero_and_no_gradient(kind: str):
 def test_without_a_number_of_items_it_is_the_mean(name: str):
     case = Case(name, gaps=True)
     features, labels = data(case, 9)
-    same(TrainerLoss(made(case))({"logits": model(case)(features)}, labels), direct(case, features, labels)[0])
+    same(
+        TrainerLoss(made(case))({"logits": model(case)(features)}, labels),
+        direct(case, features, labels)[0],
+    )
 
 
 @pytest.mark.parametrize("name", TOKENS)
 def test_tokens_are_rows(name: str):
     case = Case(name, "tokens", gaps=True)
     features, labels = data(case, 6)
-    same(TrainerLoss(made(case))({"logits": model(case)(features)}, labels), direct(case, features, labels)[0])
+    same(
+        TrainerLoss(made(case))({"logits": model(case)(features)}, labels),
+        direct(case, features, labels)[0],
+    )
 
 
 def test_bools_integers_and_floats_are_the_same_labels():
     logits, labels = torch.randn(3, LABELS), torch.rand(3, LABELS) < 0.5
-    values = [TrainerLoss(ZLPRLoss())({"logits": logits}, given) for given in (labels, labels.long(), labels.float())]
+    values = [
+        TrainerLoss(ZLPRLoss())({"logits": logits}, given)
+        for given in (labels, labels.long(), labels.float())
+    ]
     assert values[0] == values[1] == values[2] == ZLPRLoss()(logits, labels)
 
 
 def test_outputs_may_be_named_or_a_tuple():
     logits, labels = torch.randn(3, LABELS), torch.tensor([0, 4, -100])
     loss_of = TrainerLoss(CrossEntropyLoss())
-    values = {float(loss_of(o, labels)) for o in (SimpleNamespace(logits=logits), {"logits": logits}, (logits, None))}
+    values = {
+        float(loss_of(o, labels))
+        for o in (SimpleNamespace(logits=logits), {"logits": logits}, (logits, None))
+    }
     assert values == {float(loss_of({"logits": logits}, labels))}
     with pytest.raises(ShapeError, match=r"must give logits .*got none in SimpleNamespace"):
         loss_of(SimpleNamespace(scores=logits), labels)
@@ -240,14 +298,19 @@ def test_module_given_stays_as_it_was_and_its_parameter_is_learnt():
 def test_buffers_follow_the_logits_and_the_module_given_stays():
     given = made(Case("logit_adjusted"))
     logits, labels = torch.randn(3, LABELS), torch.tensor([0, 1, 2])
-    on_device = TrainerLoss(given)({"logits": logits.cuda()}, labels.cuda(), torch.tensor(3, device="cuda"))
+    on_device = TrainerLoss(given)(
+        {"logits": logits.cuda()}, labels.cuda(), torch.tensor(3, device="cuda")
+    )
     same(on_device.cpu(), TrainerLoss(given)({"logits": logits}, labels), 1e-5)
     assert {buffer.device.type for buffer in given.buffers()} == {"cpu"}
 
 
 @pytest.mark.parametrize("name", BATCHWISE)
 def test_batchwise_loss_is_refused(name: str):
-    with pytest.raises(SettingsError, match=r"looks at a whole batch.*gradient_accumulation_steps=1 and one process"):
+    with pytest.raises(
+        SettingsError,
+        match=r"looks at a whole batch.*gradient_accumulation_steps=1 and one process",
+    ):
         TrainerLoss(made(Case(name)))
 
 
@@ -255,7 +318,9 @@ def test_refuses_what_it_cannot_use():
     logits, sets = torch.randn(2, LABELS), TrainerLoss(AdaptiveThresholdLoss())
     with pytest.raises(SettingsError, match=r"module of tagwright\.losses, got BCEWithLogitsLoss"):
         TrainerLoss(nn.BCEWithLogitsLoss())
-    with pytest.raises(SettingsError, match="AdaptiveThresholdLoss is not for one class an example"):
+    with pytest.raises(
+        SettingsError, match="AdaptiveThresholdLoss is not for one class an example"
+    ):
         sets({"logits": logits}, torch.tensor([0, 1]))
     with pytest.raises(SettingsError, match="ZLPRLoss is not for one class a token"):
         TrainerLoss(ZLPRLoss())({"logits": logits[None]}, torch.tensor([[0, 1]]))

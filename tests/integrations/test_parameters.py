@@ -55,7 +55,11 @@ def test_texts_of_any_kind_of_list_are_taken():
 
 @pytest.mark.parametrize(
     ("texts", "told"),
-    [("a", "put it in a list"), (["a", None], "text 1 .* is missing"), (["a", 3], "got int at place 1")],
+    [
+        ("a", "put it in a list"),
+        (["a", None], "text 1 .* is missing"),
+        (["a", 3], "got int at place 1"),
+    ],
 )
 def test_what_is_no_text_is_told_with_its_place(texts, told):
     with pytest.raises(DataError, match=told):

@@ -33,13 +33,24 @@ def one_thread():
 
 
 def tagger(**options):
-    return Tagger(**{"settings": SMALL, "epochs": 6, "batch": 8, "learning_rate": 0.05, "dev_share": 0.2, **options})
+    return Tagger(
+        **{
+            "settings": SMALL,
+            "epochs": 6,
+            "batch": 8,
+            "learning_rate": 0.05,
+            "dev_share": 0.2,
+            **options,
+        }
+    )
 
 
 def drawn(count=75, seed=0):
     draw = random.Random(seed)
     kinds = [n % 3 for n in range(count)]
-    return [f"the {draw.choice(WORDS[k])} {draw.choice(WORDS[k])} of x{n}" for n, k in enumerate(kinds)], kinds
+    return [
+        f"the {draw.choice(WORDS[k])} {draw.choice(WORDS[k])} of x{n}" for n, k in enumerate(kinds)
+    ], kinds
 
 
 TEXTS, KINDS = drawn()
@@ -73,7 +84,9 @@ def test_lists_come_back_as_lists(lists):
     found = lists.predict(NEW)
     assert [type(row) for row in found] == [list] * 3
     assert all(set(row) <= set(NAMES) for row in found)
-    assert lists.score(TEXTS, LISTS) == np.mean([a == b for a, b in zip(lists.predict(TEXTS), LISTS)])
+    assert lists.score(TEXTS, LISTS) == np.mean(
+        [a == b for a, b in zip(lists.predict(TEXTS), LISTS)]
+    )
 
 
 def test_a_matrix_comes_back_as_a_matrix(matrix):
@@ -111,7 +124,8 @@ def test_rows_sum_to_one_whatever_the_loss(objective):
 
 
 @pytest.mark.parametrize(
-    "labels", [[1, 2, 10], [0.0, 1.0, 20.0], [True, False, True], [np.int64(3), np.int64(5), np.int64(40)]]
+    "labels",
+    [[1, 2, 10], [0.0, 1.0, 20.0], [True, False, True], [np.int64(3), np.int64(5), np.int64(40)]],
 )
 def test_numbers_come_back_as_numbers(labels):
     fitted = tagger().fit(TEXTS, [labels[k] for k in KINDS])
@@ -162,7 +176,11 @@ def test_fitting_does_not_change_the_parameters():
 
 
 def test_nothing_works_before_fit(tmp_path):
-    for call in (lambda t: t.predict(NEW), lambda t: t.predict_proba(NEW), lambda t: t.save(tmp_path / "m")):
+    for call in (
+        lambda t: t.predict(NEW),
+        lambda t: t.predict_proba(NEW),
+        lambda t: t.save(tmp_path / "m"),
+    ):
         with pytest.raises(NotFittedError):
             call(tagger())
     assert not (tmp_path / "m").exists()
@@ -172,7 +190,9 @@ def test_a_second_fit_forgets_the_first():
     made = tagger(epochs=1).fit(TEXTS, MATRIX)
     made.fit(TEXTS, SINGLE)
     assert made.predict(NEW).ndim == 1
-    assert np.array_equal(made.predict_proba(NEW), tagger(epochs=1).fit(TEXTS, SINGLE).predict_proba(NEW))
+    assert np.array_equal(
+        made.predict_proba(NEW), tagger(epochs=1).fit(TEXTS, SINGLE).predict_proba(NEW)
+    )
 
 
 def test_tags_are_honest():
@@ -185,7 +205,9 @@ def test_tags_are_honest():
 
 def test_in_a_pipeline():
     lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
-    made = Pipeline([("lower", lower), ("tag", tagger())]).fit([text.upper() for text in TEXTS], SINGLE)
+    made = Pipeline([("lower", lower), ("tag", tagger())]).fit(
+        [text.upper() for text in TEXTS], SINGLE
+    )
     assert made.predict([text.upper() for text in NEW]).tolist() == NAMES
 
 
@@ -198,14 +220,19 @@ def test_cross_validation(labels):
 
 @pytest.mark.parametrize("labels", [SINGLE, MATRIX], ids=["single", "matrix"])
 def test_grid_search(labels):
-    search = GridSearchCV(tagger(), {"epochs": [0.2, 6]}, cv=2, scoring="f1_macro").fit(TEXTS, labels)
+    search = GridSearchCV(tagger(), {"epochs": [0.2, 6]}, cv=2, scoring="f1_macro").fit(
+        TEXTS, labels
+    )
     assert search.best_params_ == {"epochs": 6}
     assert len(search.predict(NEW)) == 3
 
 
 def test_nested_settings_can_be_searched():
     grid = {"settings": [SMALL, {"encoder": {"name": "cnn", "width": 4, "filters": 2}}]}
-    assert GridSearchCV(tagger(epochs=1), grid, cv=2).fit(TEXTS, SINGLE).best_params_["settings"] in grid["settings"]
+    assert (
+        GridSearchCV(tagger(epochs=1), grid, cv=2).fit(TEXTS, SINGLE).best_params_["settings"]
+        in grid["settings"]
+    )
 
 
 @pytest.mark.parametrize("encoder", ["cnn", "bow"])
@@ -217,13 +244,17 @@ def test_pickled_in_memory_it_says_the_same(encoder):
 
 
 def test_joblib_workers_take_it(single):
-    found = joblib.Parallel(n_jobs=2, backend="threading")(joblib.delayed(single.predict)([text]) for text in NEW)
+    found = joblib.Parallel(n_jobs=2, backend="threading")(
+        joblib.delayed(single.predict)([text]) for text in NEW
+    )
     assert [row[0] for row in found] == NAMES
 
 
 @pytest.mark.slow
 def test_joblib_processes_take_it(single):
-    found = joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(single.predict)([text]) for text in NEW)
+    found = joblib.Parallel(n_jobs=2, backend="loky")(
+        joblib.delayed(single.predict)([text]) for text in NEW
+    )
     assert [row[0] for row in found] == NAMES
 
 
@@ -236,7 +267,9 @@ def test_weights_of_zero_silence_their_rows():
     made = tagger().fit(texts, labels, sample_weight=silent)
     assert made.predict(["the apple pear of"]).tolist() == ["tool"]
     other = tagger().fit(
-        texts, labels, sample_weight=np.where(silent == 0, 1.0, np.where(np.arange(len(texts)) < 75, 1.0, 0.0))
+        texts,
+        labels,
+        sample_weight=np.where(silent == 0, 1.0, np.where(np.arange(len(texts)) < 75, 1.0, 0.0)),
     )
     assert other.predict(["the apple pear of"]).tolist() == ["fruit"]
 
@@ -281,7 +314,9 @@ def test_a_loaded_tagger_saves_again(single, tmp_path):
 
 def test_the_seed_decides(single):
     assert np.array_equal(tagger().fit(TEXTS, SINGLE).predict_proba(NEW), single.predict_proba(NEW))
-    assert not np.array_equal(tagger(seed=1).fit(TEXTS, SINGLE).predict_proba(NEW), single.predict_proba(NEW))
+    assert not np.array_equal(
+        tagger(seed=1).fit(TEXTS, SINGLE).predict_proba(NEW), single.predict_proba(NEW)
+    )
 
 
 def test_a_single_label_is_always_the_likeliest():
@@ -291,6 +326,8 @@ def test_a_single_label_is_always_the_likeliest():
 
 
 def test_a_clone_of_a_loaded_tagger_trains_the_same_kind_of_model(tmp_path):
-    tagger(settings={"encoder": {"name": "cnn", "filters": 7, "width": 8}}).fit(TEXTS, SINGLE).save(tmp_path / "m")
+    tagger(settings={"encoder": {"name": "cnn", "filters": 7, "width": 8}}).fit(TEXTS, SINGLE).save(
+        tmp_path / "m"
+    )
     again = clone(load(tmp_path / "m")).fit(TEXTS, SINGLE)
     assert again.model_.inference.encoder.options["filters"] == 7

@@ -23,7 +23,9 @@ def single():
     return tagger().fit(TEXTS, SINGLE)
 
 
-@pytest.mark.parametrize("weights", [[1.0] * 74, [1.0] * 74 + [-1.0], [0.0] * 75, [1.0] * 74 + [float("nan")]])
+@pytest.mark.parametrize(
+    "weights", [[1.0] * 74, [1.0] * 74 + [-1.0], [0.0] * 75, [1.0] * 74 + [float("nan")]]
+)
 def test_weights_that_cannot_be_are_a_clear_error(weights):
     with pytest.raises(DataError, match="weight"):
         tagger(epochs=0.1).fit(TEXTS, SINGLE, sample_weight=weights)
@@ -73,7 +75,10 @@ def test_an_unknown_setting_is_an_error_at_fit():
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_a_missing_text_is_named_by_its_place(single, missing):
-    for call in (lambda: single.predict(["a", missing]), lambda: tagger().fit([TEXTS[0], missing], ["x", "y"])):
+    for call in (
+        lambda: single.predict(["a", missing]),
+        lambda: tagger().fit([TEXTS[0], missing], ["x", "y"]),
+    ):
         with pytest.raises(DataError, match=r"text 1 \(counted from 0\) is missing"):
             call()
 

@@ -40,7 +40,10 @@ def test_keywords_stand_where_they_are_said_to(tagger):
     assert found[-1] == []
     for text, row in zip(texts, found):
         for one in row:
-            assert all(text[s["start"] : s["end"]].casefold() == one["text"].casefold() for s in one["spans"])
+            assert all(
+                text[s["start"] : s["end"]].casefold() == one["text"].casefold()
+                for s in one["spans"]
+            )
 
 
 def test_a_saved_tagger_says_the_same(tagger, tmp_path):
@@ -58,19 +61,27 @@ def test_a_clone_learns_the_same(tagger, pages, tmp_path):
 
 
 @pytest.mark.parametrize("objective", ["cecl", "pbp-ee"])
-def test_another_objective_of_a_loaded_tagger_is_the_one_that_is_trained(tagger, pages, tmp_path, objective):
+def test_another_objective_of_a_loaded_tagger_is_the_one_that_is_trained(
+    tagger, pages, tmp_path, objective
+):
     """It trained cross-entropy under the name of the other objective."""
     tagger.save(tmp_path / "model")
     again = clone(load(tmp_path / "model")).set_params(objective=objective, epochs=1).fit(*pages)
     resolved = again.model_.record.resolved
-    assert (resolved["objective"], resolved["loss"]["name"]) == (objective, objective.partition("-")[0])
+    assert (resolved["objective"], resolved["loss"]["name"]) == (
+        objective,
+        objective.partition("-")[0],
+    )
     assert resolved["weights"]["name"] == (objective.partition("-")[2] or "none")
 
 
 def test_broken_tags_are_mended(pages):
     tokens, tags = pages
     broken = [[tag.replace("B-", "I-") for tag in row] for row in tags]
-    assert any(tag.startswith("B-") for tag in tagger_of().fit(tokens, broken).model_.heads["main"].space.names)
+    assert any(
+        tag.startswith("B-")
+        for tag in tagger_of().fit(tokens, broken).model_.heads["main"].space.names
+    )
 
 
 @pytest.mark.parametrize(

@@ -45,16 +45,23 @@ def outcome(loss: torch.nn.Module, target, given, *, fused: bool):
 def test_value_and_gradients_are_those_of_all_logits(make, reduction):
     target = SparseTarget(torch.tensor([40, 3, 17, 16]), torch.tensor([0, 2, 2, 4]))
     mask = SparseMask(torch.tensor([0, 17, 5]), torch.tensor([0, 1, 1, 3]))
-    given = {"negative_weight": torch.rand(LABELS) + 0.5, "positive_weight": torch.rand(ROWS, 1) + 0.5}
+    given = {
+        "negative_weight": torch.rand(LABELS) + 0.5,
+        "positive_weight": torch.rand(ROWS, 1) + 0.5,
+    }
     target, mask = (
-        type(one)(*(p.to(DEVICE) if isinstance(p, torch.Tensor) else p for p in one)) for one in (target, mask)
+        type(one)(*(p.to(DEVICE) if isinstance(p, torch.Tensor) else p for p in one))
+        for one in (target, mask)
     )
     given = {name: weight.to(DEVICE) for name, weight in given.items()} | {"mask": mask}
     if reduction == "mean":
         given["example_weight"] = torch.tensor([1.0, 0.5, 2.0], device=DEVICE)
     loss = make(reduction=reduction)
     torch.testing.assert_close(
-        outcome(loss, target, given, fused=True), outcome(loss, target, given, fused=False), rtol=1e-5, atol=1e-6
+        outcome(loss, target, given, fused=True),
+        outcome(loss, target, given, fused=False),
+        rtol=1e-5,
+        atol=1e-6,
     )
 
 
@@ -66,7 +73,10 @@ def test_a_dense_mask_and_a_background_leave_the_logits_alone():
         given = {"mask": torch.rand(ROWS, LABELS, device=DEVICE) < 0.8}
         for loss in (losses.ZLPRLoss(), losses.BinaryCrossEntropyLoss()):
             torch.testing.assert_close(
-                outcome(loss, moved, given, fused=True), outcome(loss, moved, given, fused=False), rtol=1e-5, atol=1e-6
+                outcome(loss, moved, given, fused=True),
+                outcome(loss, moved, given, fused=False),
+                rtol=1e-5,
+                atol=1e-6,
             )
 
 
@@ -75,11 +85,16 @@ def test_dense_targets_are_cut_like_sparse_ones():
     given = {"mask": torch.rand(ROWS, LABELS, device=DEVICE) < 0.8}
     for loss in (losses.ZLPRLoss(), losses.BinaryCrossEntropyLoss()):
         torch.testing.assert_close(
-            outcome(loss, target, given, fused=True), outcome(loss, target, given, fused=False), rtol=1e-5, atol=1e-6
+            outcome(loss, target, given, fused=True),
+            outcome(loss, target, given, fused=False),
+            rtol=1e-5,
+            atol=1e-6,
         )
 
 
-@pytest.mark.parametrize("loss", [losses.BinaryCrossEntropyLoss(), losses.ZLPRLoss()], ids=["bce", "zlpr"])
+@pytest.mark.parametrize(
+    "loss", [losses.BinaryCrossEntropyLoss(), losses.ZLPRLoss()], ids=["bce", "zlpr"]
+)
 def test_second_derivatives_are_those_of_all_logits(loss):
     target = SparseTarget(torch.tensor([40, 3, 17, 16]), torch.tensor([0, 2, 2, 4]))
     target = SparseTarget(*(p.to(DEVICE) if isinstance(p, torch.Tensor) else p for p in target))
@@ -89,7 +104,9 @@ def test_second_derivatives_are_those_of_all_logits(loss):
     with kernels.everywhere():
         (slope,) = torch.autograd.grad(head(hidden, target), hidden, create_graph=True)
         found = torch.autograd.grad(slope.square().sum(), head.weight)
-    (slope,) = torch.autograd.grad(loss(head.logits(hidden).double(), target), hidden, create_graph=True)
+    (slope,) = torch.autograd.grad(
+        loss(head.logits(hidden).double(), target), hidden, create_graph=True
+    )
     expected = torch.autograd.grad(slope.square().sum(), head.weight)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
 
@@ -98,7 +115,9 @@ def test_second_derivatives_are_those_of_all_logits(loss):
 @pytest.mark.parametrize("label", [3, 20], ids=["gold", "other"])
 @pytest.mark.parametrize("make", [losses.BinaryCrossEntropyLoss, losses.ZLPRLoss, losses.BPMLLLoss])
 def test_infinite_logits_make_no_number(make, label, infinite):
-    target = SparseTarget(*(p.to(DEVICE) for p in (torch.tensor([3, 3, 3]), torch.arange(ROWS + 1))))
+    target = SparseTarget(
+        *(p.to(DEVICE) for p in (torch.tensor([3, 3, 3]), torch.arange(ROWS + 1)))
+    )
     head = LinearObjective(make(), WIDTH, LABELS, chunk=16).to(DEVICE)
     head.bias.data[label] = infinite
     hidden = torch.randn(ROWS, WIDTH, device=DEVICE)

@@ -28,7 +28,9 @@ def test_comments_stand_above_their_group(tmp_path: Path) -> None:
 
 def test_table_may_name_a_label_twice_and_other_columns(tmp_path: Path) -> None:
     path = tmp_path / "groups.csv"
-    path.write_text("\ufeffgroup,label,note\nfelines, cat ,\npets,cat,\npets,dog,\n", encoding="utf-8")
+    path.write_text(
+        "\ufeffgroup,label,note\nfelines, cat ,\npets,cat,\npets,dog,\n", encoding="utf-8"
+    )
     assert read_groups(path) == {"felines": ["cat"], "pets": ["cat", "dog"]}
 
 
@@ -49,7 +51,9 @@ def test_table_may_name_a_label_twice_and_other_columns(tmp_path: Path) -> None:
         ("g.toml", "[groups]\na = ['x']\na = ['y']", "Cannot overwrite a value"),
     ],
 )
-def test_faulty_file_is_an_error_that_names_the_place(tmp_path: Path, name: str, content: str, message: str) -> None:
+def test_faulty_file_is_an_error_that_names_the_place(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(DataError, match=message):
         read_groups(tmp_path / name)

@@ -15,7 +15,13 @@ def table(groups: Groups) -> list[list[int]]:
 
 
 def names_of(folder: Path) -> list[str]:
-    return sorted({name for row in pq.read_table(folder / "train.parquet")["labels"].to_pylist() for name in row})
+    return sorted(
+        {
+            name
+            for row in pq.read_table(folder / "train.parquet")["labels"].to_pylist()
+            for name in row
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,13 +49,19 @@ def test_debtags_are_grouped_by_the_double_colon_not_the_single_one(real_data: P
     expected: dict[str, list[str]] = {}
     for name in names:
         expected.setdefault(name.split("::")[0], []).append(name)
-    assert found.members(names) == {group: labels for group, labels in sorted(expected.items()) if len(labels) > 1}
+    assert found.members(names) == {
+        group: labels for group, labels in sorted(expected.items()) if len(labels) > 1
+    }
 
 
 @pytest.mark.parametrize("separator", ["::", ":", "/", ".", "__", " > ", "-", "_"])
 def test_every_separator_is_found(separator: str) -> None:
     found = groups_from_names(
-        [f"{group}{separator}{leaf}" for group in ("home", "work") for leaf in ("one", "two", "six")]
+        [
+            f"{group}{separator}{leaf}"
+            for group in ("home", "work")
+            for leaf in ("one", "two", "six")
+        ]
     )
     assert found.separator == separator
     assert table(found) == [[1, 0]] * 3 + [[0, 1]] * 3
@@ -101,7 +113,9 @@ LABELS = ["lion", "dog", "emu", "cat"]
 
 
 def test_label_may_stand_in_several_groups() -> None:
-    found = Groups.of({"pets": ["dog", "cat"], "felines": ["cat", "lion", "cat"], "birds": ["emu"]}, LABELS)
+    found = Groups.of(
+        {"pets": ["dog", "cat"], "felines": ["cat", "lion", "cat"], "birds": ["emu"]}, LABELS
+    )
     assert found.names == ("felines", "pets")
     assert table(found) == [[1, 0], [0, 1], [0, 0], [1, 1]]
     assert found.members(LABELS) == {"felines": ["lion", "cat"], "pets": ["dog", "cat"]}
@@ -129,7 +143,9 @@ def test_file_is_joined_by_name(tmp_path: Path) -> None:
 def test_file_whose_labels_are_all_unknown_is_met_with_the_nearest(tmp_path: Path) -> None:
     path = tmp_path / "groups.toml"
     path.write_text('[groups]\npets = ["doog", "budgerigar"]\n')
-    with pytest.raises(DataError, match=r"none of its labels is in the data: .*'doog' \(did you mean 'dog'\?\)"):
+    with pytest.raises(
+        DataError, match=r"none of its labels is in the data: .*'doog' \(did you mean 'dog'\?\)"
+    ):
         groups_from_file(path, LABELS)
 
 
@@ -152,7 +168,9 @@ def test_prefix_is_a_choice_with_or_without_a_separator() -> None:
 def test_choice_that_is_neither_prefix_nor_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"got 'prefixes'; did you mean 'prefix'\?"):
         groups_of("prefixes", LABELS)
-    with pytest.raises(DataError, match=r"nowhere\.csv: the file of groups cannot be read \(No such file"):
+    with pytest.raises(
+        DataError, match=r"nowhere\.csv: the file of groups cannot be read \(No such file"
+    ):
         groups_of(str(tmp_path / "nowhere.csv"), LABELS)
     with pytest.raises(SettingsError, match="a separator is for groups by prefix"):
         groups_of("groups.csv", LABELS, separator="/")

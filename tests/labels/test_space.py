@@ -13,7 +13,9 @@ from hypothesis import strategies as some
 from tagwright.errors import DataError
 from tagwright.labels.space import LabelSpace
 
-ROWS = some.lists(some.lists(some.sampled_from(["b", "a", "ü", "c c", "z"]), max_size=4, unique=True), max_size=9)
+ROWS = some.lists(
+    some.lists(some.sampled_from(["b", "a", "ü", "c c", "z"]), max_size=4, unique=True), max_size=9
+)
 
 
 def test_names_are_alphabetical_whatever_order_the_rows_have() -> None:
@@ -40,7 +42,9 @@ def test_fewer_than_two_labels_is_an_error(rows: list[list[str]]) -> None:
 def test_encoding_equals_a_plain_loop(rows: list[list[str]]) -> None:
     space = LabelSpace(names=("a", "b", "c c"), counts=(0, 0, 0))
     encoded = space.encode(rows)
-    wanted = [sorted(space.names.index(name) for name in row if name in space.names) for row in rows]
+    wanted = [
+        sorted(space.names.index(name) for name in row if name in space.names) for row in rows
+    ]
     bounds = encoded.offsets.tolist()
     assert [encoded.ids[start:stop].tolist() for start, stop in pairwise(bounds)] == wanted
     unseen: dict[str, int] = {}
@@ -66,7 +70,11 @@ def test_repeated_label_of_a_row_is_encoded_once() -> None:
 
 
 def test_matrix_is_multi_hot() -> None:
-    matrix = LabelSpace(names=("a", "b", "c"), counts=(1, 1, 1)).encode([["c", "a"], [], ["b"]]).matrix(3)
+    matrix = (
+        LabelSpace(names=("a", "b", "c"), counts=(1, 1, 1))
+        .encode([["c", "a"], [], ["b"]])
+        .matrix(3)
+    )
     assert matrix.dtype == np.float32
     assert matrix.toarray().tolist() == [[1, 0, 1], [0, 0, 0], [0, 1, 0]]
 
@@ -80,7 +88,10 @@ def test_decode_undoes_encode() -> None:
 def test_saved_space_comes_back_the_same(tmp_path: Path) -> None:
     space = LabelSpace.of([["größe"], ["長い", "größe"]], exclusive=False)
     space.save(tmp_path / "labels.json")
-    assert LabelSpace.from_dict(json.loads((tmp_path / "labels.json").read_text(encoding="utf-8"))) == space
+    assert (
+        LabelSpace.from_dict(json.loads((tmp_path / "labels.json").read_text(encoding="utf-8")))
+        == space
+    )
 
 
 @pytest.mark.parametrize(

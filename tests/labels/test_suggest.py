@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tagwright.labels.suggest import Pair, clusters, confusion_rates, cooccurrence_rates, pairs_of, suggest
+from tagwright.labels.suggest import (
+    Pair,
+    clusters,
+    confusion_rates,
+    cooccurrence_rates,
+    pairs_of,
+    suggest,
+)
 
 NAMES = ["a", "b", "c", "d", "e", "f", "g"]
 
@@ -15,7 +22,9 @@ def drawn(seed: int, *, one: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Truth and choices (41, 7)."""
     rng = np.random.default_rng(seed)
     if one:
-        return np.eye(7, dtype=bool)[rng.integers(0, 7, 41)], np.eye(7, dtype=bool)[rng.integers(0, 7, 41)]
+        return np.eye(7, dtype=bool)[rng.integers(0, 7, 41)], np.eye(7, dtype=bool)[
+            rng.integers(0, 7, 41)
+        ]
     return rng.random((41, 7)) < 0.3, rng.random((41, 7)) < 0.3
 
 
@@ -65,10 +74,15 @@ def test_cooccurrence_is_the_jaccard_index(seed: int) -> None:
 
 
 def averaged(rates: np.ndarray, share: float) -> list[list[int]]:
-    """Average linkage, naively: join the two clusters of the highest mean rate, as long as it reaches the share."""
+    """Average linkage, naively: join the two clusters of the highest mean rate, as long as it
+    reaches the share.
+    """
     found = [[i] for i in range(len(rates))]
     while len(found) > 1:
-        means = {(a, b): rates[np.ix_(found[a], found[b])].mean() for a, b in combinations(range(len(found)), 2)}
+        means = {
+            (a, b): rates[np.ix_(found[a], found[b])].mean()
+            for a, b in combinations(range(len(found)), 2)
+        }
         a, b = max(means, key=means.__getitem__)
         if means[a, b] < share:
             break

@@ -1,4 +1,6 @@
-"""Spans of tags as seqeval and a plain loop read them, valid transitions, and repairs that keep the spans."""
+"""Spans of tags as seqeval and a plain loop read them, valid transitions, and repairs that keep the
+spans.
+"""
 
 import itertools
 
@@ -13,7 +15,14 @@ IOB2 = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 IOBES = [*IOB2, "E-PER", "S-PER", "E-LOC", "S-LOC"]
 BILOU = [*IOB2, "L-PER", "U-PER", "L-LOC", "U-LOC"]
 PLAIN = ["NN", "O", "VB", "DT"]
-ALL = {"iob2": IOB2, "iobes": IOBES, "bilou": BILOU, "plain": PLAIN, "bare": ["B", "I", "O"], "no_o": ["NN", "VB"]}
+ALL = {
+    "iob2": IOB2,
+    "iobes": IOBES,
+    "bilou": BILOU,
+    "plain": PLAIN,
+    "bare": ["B", "I", "O"],
+    "no_o": ["NN", "VB"],
+}
 
 
 def conlleval(tags: list[str], *, plain: bool = False) -> list[tuple[str, int, int]]:
@@ -21,7 +30,9 @@ def conlleval(tags: list[str], *, plain: bool = False) -> list[tuple[str, int, i
     spans: list[tuple[str, int, int]] = []
     letter_before, type_before = "O", ""
     for place, tag in enumerate(tags):
-        letter, kind = ("O", "") if tag == "O" else ("I", tag) if plain else (tag[0], tag[2:] or "_")
+        letter, kind = (
+            ("O", "") if tag == "O" else ("I", tag) if plain else (tag[0], tag[2:] or "_")
+        )
         letter = {"L": "E", "U": "S"}.get(letter, letter)
         if letter != "O":
             goes_on = letter in "IE" and letter_before in "BI" and kind == type_before
@@ -36,7 +47,9 @@ def conlleval(tags: list[str], *, plain: bool = False) -> list[tuple[str, int, i
 def drawn(names: list[str], *, seed: int, texts: int = 97) -> list[list[str]]:
     """Any tags at all, in texts of 0 to 8 tokens."""
     rng = np.random.default_rng(seed)
-    return [[names[i] for i in rng.integers(0, len(names), rng.integers(0, 9))] for _ in range(texts)]
+    return [
+        [names[i] for i in rng.integers(0, len(names), rng.integers(0, 9))] for _ in range(texts)
+    ]
 
 
 def found(texts: list[list[str]], names: list[str]) -> list[list[tuple[str, int, int]]]:
@@ -67,7 +80,9 @@ def found(texts: list[list[str]], names: list[str]) -> list[list[tuple[str, int,
 def test_names_tell_the_scheme(names: list[str], kind: str, types: tuple[str, ...], outside: int):
     scheme = scheme_of(names)
     assert (scheme.kind, scheme.types, scheme.outside) == (kind, types, outside)
-    assert [name for name, place in zip(names, scheme.type) if place < 0] == [name for name in names if name == "O"]
+    assert [name for name, place in zip(names, scheme.type) if place < 0] == [
+        name for name in names if name == "O"
+    ]
 
 
 @pytest.mark.parametrize("which", ALL)
@@ -87,7 +102,9 @@ def test_spans_of_any_tags_are_those_of_seqeval(which: str):
             text = [tag if tag == "O" else f"I-{tag}" for tag in text]
         elif which == "bilou":
             text = [{"L": "E", "U": "S"}.get(tag[0], tag[0]) + tag[1:] for tag in text]
-        assert spans == [(kind, start, last + 1) for kind, start, last in labelling.get_entities(text)]
+        assert spans == [
+            (kind, start, last + 1) for kind, start, last in labelling.get_entities(text)
+        ]
 
 
 def test_unknown_tags_are_outside():
@@ -110,9 +127,12 @@ def test_tags_are_legal_where_a_repair_changes_nothing(which: str):
             text = [names[i] for i in ids]
             legal = allowed.first[ids[0]] and allowed.last[ids[-1]]
             legal = legal and all(allowed.follows[a, b] for a, b in itertools.pairwise(ids))
-            # all names stand before, each alone in its text, so that the scheme is the one of all names
+            # all names stand before, each alone in its text, so that the scheme is the one of all
+            # names
             tags = pa.array([[name] for name in names] + [text])
-            assert legal == (not [row for row, _ in faults(tags, most=10**6) if row == len(names)]), text
+            assert legal == (
+                not [row for row, _ in faults(tags, most=10**6) if row == len(names)]
+            ), text
 
 
 def test_a_type_that_was_never_seen_to_begin_or_end_may_do_so_with_what_it_has():
@@ -129,8 +149,15 @@ def test_a_repair_keeps_the_spans_counts_its_changes_and_is_done_once(which: str
     texts = drawn(ALL[which], seed=3)
     mended, changed = repaired(pa.array(texts))
     plain = which in ("plain", "no_o")
-    assert [conlleval(text, plain=plain) for text in mended.to_pylist()] == [conlleval(t, plain=plain) for t in texts]
-    differ = [(r, t) for r, text in enumerate(texts) for t, tag in enumerate(text) if mended[r][t].as_py() != tag]
+    assert [conlleval(text, plain=plain) for text in mended.to_pylist()] == [
+        conlleval(t, plain=plain) for t in texts
+    ]
+    differ = [
+        (r, t)
+        for r, text in enumerate(texts)
+        for t, tag in enumerate(text)
+        if mended[r][t].as_py() != tag
+    ]
     assert changed == len(differ)
     assert faults(pa.array(texts), most=10**6) == differ
     assert repaired(mended)[1] == 0
@@ -142,12 +169,17 @@ def test_a_repair_keeps_the_spans_counts_its_changes_and_is_done_once(which: str
     [
         (["I-PER", "I-PER", "B-PER", "I-LOC"], ["B-PER", "I-PER", "B-PER", "B-LOC"]),  # IOB1
         (["O", "I-PER", "B-LOC", "I-PER"], ["O", "B-PER", "B-LOC", "B-PER"]),
-        (["E-PER", "B-LOC", "I-LOC", "O", "S-PER", "I-PER"], ["S-PER", "B-LOC", "E-LOC", "O", "S-PER", "S-PER"]),
+        (
+            ["E-PER", "B-LOC", "I-LOC", "O", "S-PER", "I-PER"],
+            ["S-PER", "B-LOC", "E-LOC", "O", "S-PER", "S-PER"],
+        ),
         (["L-PER", "B-LOC", "I-LOC", "O"], ["U-PER", "B-LOC", "L-LOC", "O"]),
         (["O", "I", "I", "B"], ["O", "B", "I", "B"]),
     ],
 )
-def test_an_opening_tag_is_mended_in_the_letters_of_the_data(broken: list[str], expected: list[str]):
+def test_an_opening_tag_is_mended_in_the_letters_of_the_data(
+    broken: list[str], expected: list[str]
+):
     assert repaired(pa.array([broken]))[0].to_pylist() == [expected]
 
 

@@ -8,7 +8,9 @@ from tagwright.loss_math.check import is_hard
 from tagwright.losses import focal, ranking
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str
+)
 def test_one_soft_cell_among_very_many_is_found(dtype: torch.dtype):
     target = torch.ones(5_000_000, dtype=dtype)
     assert is_hard(target)

@@ -1,8 +1,10 @@
-"""Slow references of the losses of one row: plain loops over the papers' formulas at 60 digits, no code of the library.
+"""Slow references of the losses of one row: plain loops over the papers' formulas at 60 digits, no
+code of the library.
 
-Every loss takes five (L,) lists and returns a float: scores, target in [0, 1] (y), mask (True takes part), and the
-weights of the positive and of the negative terms (w⁺, w⁻). A masked label is absent everywhere; an empty sum adds 0.
-Numbers in brackets are equations of ZLPR (arXiv 2208.02955), BAT and KWLS.
+Every loss takes five (L,) lists and returns a float: scores, target in [0, 1] (y), mask (True takes
+part), and the weights of the positive and of the negative terms (w⁺, w⁻). A masked label is absent
+everywhere; an empty sum adds 0. Numbers in brackets are equations of ZLPR (arXiv 2208.02955), BAT
+and KWLS.
 """
 
 from collections.abc import Sequence
@@ -28,7 +30,11 @@ class Label(NamedTuple):
 def present(scores, target, mask, positive, negative):
     """The labels that take part, in their order."""
     every = zip(scores, target, mask, positive, negative, strict=True)
-    return [Label(mpf(s), mpf(y), mpf(gain), mpf(cost)) for s, y, takes_part, gain, cost in every if takes_part]
+    return [
+        Label(mpf(s), mpf(y), mpf(gain), mpf(cost))
+        for s, y, takes_part, gain, cost in every
+        if takes_part
+    ]
 
 
 def split(labels):
@@ -39,7 +45,9 @@ def split(labels):
 
 
 def rescaled(labels, target):
-    """The labels, their target mass brought back to the sum of the unmasked row; no mass left: unchanged."""
+    """The labels, their target mass brought back to the sum of the unmasked row; no mass left:
+    unchanged.
+    """
     whole, kept = sum(map(mpf, target)), sum(label.y for label in labels)
     return [label._replace(y=label.y * whole / kept) for label in labels] if kept else labels
 
@@ -73,7 +81,9 @@ def softplus(score):
 
 
 def log_odds(scores, link):
-    """Every score's log p/(1-p), so that p = sigmoid of it; in a softmax it is s - log Σ e^s over the other labels."""
+    """Every score's log p/(1-p), so that p = sigmoid of it; in a softmax it is s - log Σ e^s over
+    the other labels.
+    """
     if link == "softmax":
         others = [scores[:index] + scores[index + 1 :] for index in range(len(scores))]
         # a lone label: log 0 = -inf, so p = 1
@@ -86,13 +96,19 @@ def log_odds(scores, link):
 
 def bce(scores, target, mask, positive, negative):
     """Binary cross-entropy, summed [ZLPR 14]."""
-    return mix_of(present(scores, target, mask, positive, negative), lambda s: softplus(-s), softplus)
+    return mix_of(
+        present(scores, target, mask, positive, negative), lambda s: softplus(-s), softplus
+    )
 
 
 def focal(scores, target, mask, positive, negative, *, gamma=2):
     """Focal loss [ZLPR 19]."""
     labels = present(scores, target, mask, positive, negative)
-    return mix_of(labels, lambda s: sigmoid(-s) ** gamma * softplus(-s), lambda s: sigmoid(s) ** gamma * softplus(s))
+    return mix_of(
+        labels,
+        lambda s: sigmoid(-s) ** gamma * softplus(-s),
+        lambda s: sigmoid(s) ** gamma * softplus(s),
+    )
 
 
 def dice(scores, target, mask, positive, negative, *, smooth=1):
@@ -104,26 +120,47 @@ def dice(scores, target, mask, positive, negative, *, smooth=1):
     )
 
 
-def asymmetric(scores, target, mask, positive, negative, *, gamma_positive=1, gamma_negative=4, clip=0.05):
+def asymmetric(
+    scores, target, mask, positive, negative, *, gamma_positive=1, gamma_negative=4, clip=0.05
+):
     """Asymmetric loss (arXiv 2009.14119), without an epsilon."""
     return mix_of(
         present(scores, target, mask, positive, negative),
         lambda s: sigmoid(-s) ** gamma_positive * softplus(-s),
         # 1 - p_m = min(1 - p + clip, 1): p itself rounds to 1 at a score of 1e4
-        lambda s: -(max(sigmoid(s) - clip, mpf(0)) ** gamma_negative) * log(min(sigmoid(-s) + clip, mpf(1))),
+        lambda s: (
+            -(max(sigmoid(s) - clip, mpf(0)) ** gamma_negative)
+            * log(min(sigmoid(-s) + clip, mpf(1)))
+        ),
     )
 
 
 def squared_hinge(scores, target, mask, positive, negative, *, margin=1):
     """Squared hinge of every label alone."""
     labels = present(scores, target, mask, positive, negative)
-    return mix_of(labels, lambda s: max(mpf(0), margin - s) ** 2, lambda s: max(mpf(0), margin + s) ** 2)
+    return mix_of(
+        labels, lambda s: max(mpf(0), margin - s) ** 2, lambda s: max(mpf(0), margin + s) ** 2
+    )
 
 
 def distribution_balanced(
-    scores, target, mask, positive, negative, *, counts, rows, alpha=0.1, beta=10, mu=0.2, kappa=0.05, scale=2
+    scores,
+    target,
+    mask,
+    positive,
+    negative,
+    *,
+    counts,
+    rows,
+    alpha=0.1,
+    beta=10,
+    mu=0.2,
+    kappa=0.05,
+    scale=2,
 ):
-    """Distribution-balanced loss (arXiv 2007.09654); counts are held in [1, rows - 1] wherever they enter."""
+    """Distribution-balanced loss (arXiv 2007.09654); counts are held in [1, rows - 1] wherever they
+    enter.
+    """
     labels = present(scores, target, mask, positive, negative)
     held = [min(max(mpf(count), mpf(1)), mpf(rows) - 1) for count in counts]
     held = [count for count, takes_part in zip(held, mask, strict=True) if takes_part]
@@ -158,7 +195,9 @@ def warp(scores, target, mask, positive, negative, *, margin=1, weighting="linea
     total = mpf(0)
     for i in gold:
         rank = 1 + sum(label.score > i.score for label in labels)
-        weight = {"linear": mpf(rank), "harmonic": sum(1 / mpf(k) for k in range(1, rank + 1))}[weighting]
+        weight = {"linear": mpf(rank), "harmonic": sum(1 / mpf(k) for k in range(1, rank + 1))}[
+            weighting
+        ]
         for j in others:
             total += weight * i.positive * j.negative * max(mpf(0), margin + j.score - i.score)
     return float(total)
@@ -167,7 +206,9 @@ def warp(scores, target, mask, positive, negative, *, margin=1, weighting="linea
 def pair_sum(labels):
     """ΣΣ w⁺_i w⁻_j e^(s_j - s_i) over gold i and other j."""
     gold, others = split(labels)
-    return sum((i.positive * j.negative * exp(j.score - i.score) for i in gold for j in others), mpf(0))
+    return sum(
+        (i.positive * j.negative * exp(j.score - i.score) for i in gold for j in others), mpf(0)
+    )
 
 
 def bpmll(scores, target, mask, positive, negative):
@@ -195,19 +236,25 @@ def zlpr(scores, target, mask, positive, negative, *, threshold=0):
 
 
 def adaptive_threshold(scores, target, mask, positive, negative):
-    """ATLOP's loss (arXiv 2010.11304); scores alone is (L + 1,), its last entry the threshold class."""
+    """ATLOP's loss (arXiv 2010.11304); scores alone is (L + 1,), its last entry the threshold
+    class.
+    """
     gold, others = split(present(scores[:-1], target, mask, positive, negative))
     threshold = exp(mpf(scores[-1]))
     above = threshold + sum(exp(i.score) for i in gold)
     below = threshold + sum(j.negative * exp(j.score) for j in others)
-    return float(-sum(i.positive * log(exp(i.score) / above) for i in gold) - log(threshold / below))
+    return float(
+        -sum(i.positive * log(exp(i.score) / above) for i in gold) - log(threshold / below)
+    )
 
 
 # ---- a softmax over the labels
 
 
 def cross_entropy(scores, target, mask, positive, negative):
-    """Softmax cross-entropy, w⁻ weighing the others in the sum below the line; no target mass left: 0."""
+    """Softmax cross-entropy, w⁻ weighing the others in the sum below the line; no target mass left:
+    0.
+    """
     labels = rescaled(present(scores, target, mask, positive, negative), target)
     below = sum((label.y + (1 - label.y) * label.negative) * exp(label.score) for label in labels)
     gold = [label for label in labels if label.positive * label.y]
@@ -216,12 +263,16 @@ def cross_entropy(scores, target, mask, positive, negative):
 
 def logit_adjusted(scores, target, mask, positive, negative, *, prior, tau=1):
     """Cross-entropy of scores raised by the log of each label's share (arXiv 2007.07314)."""
-    raised = [mpf(score) + tau * log(mpf(share)) for score, share in zip(scores, prior, strict=True)]
+    raised = [
+        mpf(score) + tau * log(mpf(share)) for score, share in zip(scores, prior, strict=True)
+    ]
     return cross_entropy(raised, target, mask, positive, negative)
 
 
 def squared_error(scores, target, mask, positive, negative, *, link="softmax"):
-    """Weighted squared error of the probabilities, a mean over all L labels: KWLS 9's second term without its α."""
+    """Weighted squared error of the probabilities, a mean over all L labels: KWLS 9's second term
+    without its α.
+    """
     labels = present(scores, target, mask, positive, negative)
     if link == "softmax":
         labels = rescaled(labels, target)
@@ -243,22 +294,32 @@ def cecl(scores, target, mask, positive, negative, *, gamma=0, positive_scale=1)
 
 
 def pbp(scores, target, mask, positive, negative, *, gamma=0, positive_scale=1):
-    """CECL whose negative term stands at the predicted label only, the first one on ties [BAT 6, 9]."""
+    """CECL whose negative term stands at the predicted label only, the first one on ties [BAT 6,
+    9].
+    """
     taking_part = [index for index in range(len(scores)) if mask[index]]
     best = max(taking_part, key=lambda index: scores[index], default=None)
     negative = [weight if index == best else 0 for index, weight in enumerate(negative)]
-    return cecl(scores, target, mask, positive, negative, gamma=gamma, positive_scale=positive_scale)
+    return cecl(
+        scores, target, mask, positive, negative, gamma=gamma, positive_scale=positive_scale
+    )
 
 
 # ---- how far two score lists lie apart
 
 
 def kl(scores, other, mask, link):
-    """Kullback-Leibler divergence: of one softmax, or summed over Bernoulli labels [ZLPR 36]; TH is the last score."""
+    """Kullback-Leibler divergence: of one softmax, or summed over Bernoulli labels [ZLPR 36]; TH is
+    the last score.
+    """
     if link == "threshold_class":
-        scores, other = ([mpf(score) - mpf(row[-1]) for score in row[:-1]] for row in (scores, other))
+        scores, other = (
+            [mpf(score) - mpf(row[-1]) for score in row[:-1]] for row in (scores, other)
+        )
         return kl(scores, other, mask, "sigmoid")
-    kept = [(mpf(s), mpf(o)) for s, o, takes_part in zip(scores, other, mask, strict=True) if takes_part]
+    kept = [
+        (mpf(s), mpf(o)) for s, o, takes_part in zip(scores, other, mask, strict=True) if takes_part
+    ]
     total = mpf(0)
     for a, b in zip(log_odds([s for s, _ in kept], link), log_odds([o for _, o in kept], link)):
         total += sigmoid(a) * (softplus(-b) - softplus(-a))

@@ -1,10 +1,14 @@
-"""Slow references of the losses that pool a batch: (B, L) lists as in reference.py, and (B,) example weights."""
+"""Slow references of the losses that pool a batch: (B, L) lists as in reference.py, and (B,)
+example weights.
+"""
 
 from .reference import exp, log, mpf, present, sigmoid, softplus, split
 
 
 def columns(scores, target, mask, positive, negative, example):
-    """Every label's cells that take part, down the batch, their weights multiplied by their example's."""
+    """Every label's cells that take part, down the batch, their weights multiplied by their
+    example's.
+    """
     cells_of = []
     for index in range(len(scores[0])):
         gain = [mpf(e) * mpf(row[index]) for e, row in zip(example, positive, strict=True)]
@@ -21,14 +25,18 @@ def batch_dice(scores, target, mask, positive, negative, example, *, smooth=1):
         hits, squares, gold = mpf(0), mpf(0), mpf(0)
         for cell in cells:
             hits += cell.y * cell.positive * sigmoid(cell.score)
-            squares += (cell.y * cell.positive + (1 - cell.y) * cell.negative) * sigmoid(cell.score) ** 2
+            squares += (cell.y * cell.positive + (1 - cell.y) * cell.negative) * sigmoid(
+                cell.score
+            ) ** 2
             gold += cell.y * cell.positive
         values.append(float(1 - (2 * hits + smooth) / (squares + gold + smooth)))
     return values
 
 
 def sigmoid_f1(scores, target, mask, positive, negative, example, *, slope=1, offset=0):
-    """One minus a smooth F1 of every label over the batch, (L,) (arXiv 2108.10566); nothing to count: 1."""
+    """One minus a smooth F1 of every label over the batch, (L,) (arXiv 2108.10566); nothing to
+    count: 1.
+    """
     values = []
     for cells in columns(scores, target, mask, positive, negative, example):
         true_positive, false_positive, false_negative = mpf(0), mpf(0), mpf(0)
@@ -42,8 +50,20 @@ def sigmoid_f1(scores, target, mask, positive, negative, example, *, slope=1, of
     return values
 
 
-def two_way(scores, target, mask, positive, negative, example, *, positive_temperature=4, negative_temperature=1):
-    """Two-way loss, (1,) (Kobayashi, CVPR 2023): a mean over rows and one over columns, of those with a gold cell."""
+def two_way(
+    scores,
+    target,
+    mask,
+    positive,
+    negative,
+    example,
+    *,
+    positive_temperature=4,
+    negative_temperature=1,
+):
+    """Two-way loss, (1,) (Kobayashi, CVPR 2023): a mean over rows and one over columns, of those
+    with a gold cell.
+    """
 
     def value(cells):
         gold, others = split(cells)
@@ -56,9 +76,15 @@ def two_way(scores, target, mask, positive, negative, example, *, positive_tempe
         return any(cell.y * cell.positive for cell in cells)
 
     rows = [present(*row) for row in zip(scores, target, mask, positive, negative, strict=True)]
-    rows = [(mpf(weight), cells) for weight, cells in zip(example, rows, strict=True) if has_gold(cells)]
+    rows = [
+        (mpf(weight), cells) for weight, cells in zip(example, rows, strict=True) if has_gold(cells)
+    ]
     mass = sum(weight for weight, _ in rows)
     row_part = sum(weight * value(cells) for weight, cells in rows) / mass if mass else mpf(0)
-    labels = [cells for cells in columns(scores, target, mask, positive, negative, example) if has_gold(cells)]
+    labels = [
+        cells
+        for cells in columns(scores, target, mask, positive, negative, example)
+        if has_gold(cells)
+    ]
     column_part = sum(value(cells) for cells in labels) / len(labels) if labels else mpf(0)
     return [float(row_part + column_part)]

@@ -6,7 +6,10 @@ from tagwright.losses import batch_dice, dice
 
 
 def test_batch_of_one_is_dice():
-    logits, target = torch.tensor([[1.2, -0.7, 0.3]]).double(), torch.tensor([[1.0, 0.0, 0.0]]).double()
+    logits, target = (
+        torch.tensor([[1.2, -0.7, 0.3]]).double(),
+        torch.tensor([[1.0, 0.0, 0.0]]).double(),
+    )
     torch.testing.assert_close(batch_dice(logits, target).sum(), dice(logits, target).sum())
 
 

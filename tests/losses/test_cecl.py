@@ -15,7 +15,8 @@ def test_without_the_terms_of_others_it_is_cross_entropy():
 
 def test_positive_scale_multiplies_the_gold_term_only():
     torch.testing.assert_close(
-        cecl(LOGITS, TARGET, positive_scale=12) - cecl(LOGITS, TARGET), 11 * cross_entropy(LOGITS, TARGET)
+        cecl(LOGITS, TARGET, positive_scale=12) - cecl(LOGITS, TARGET),
+        11 * cross_entropy(LOGITS, TARGET),
     )
 
 

@@ -1,4 +1,6 @@
-"""cross_entropy against -Σ p log softmax (ZLPR eq. 2 for one gold label), as loops in 40-digit arithmetic."""
+"""cross_entropy against -Σ p log softmax (ZLPR eq. 2 for one gold label), as loops in 40-digit
+arithmetic.
+"""
 
 from decimal import Decimal, getcontext
 from math import log
@@ -13,13 +15,17 @@ getcontext().prec = 40
 
 
 def reference(logits, target, mask, positive, negative) -> float:
-    """-Σ w⁺ p log(e^s / Z), Z over the labels that take part, what is not gold of them weighing w⁻ in it.
+    """-Σ w⁺ p log(e^s / Z), Z over the labels that take part, what is not gold of them weighing w⁻
+    in it.
 
     Targets p take up the mass of those that are masked, each up to 1.
     """
     mass = sum((Decimal(p) for p in target), Decimal(0))
     kept = sum((Decimal(p) for p, part in zip(target, mask) if part), Decimal(0))
-    share = {k: min(Decimal(target[k]) * mass / kept, Decimal(1)) if kept else kept for k in np.flatnonzero(mask)}
+    share = {
+        k: min(Decimal(target[k]) * mass / kept, Decimal(1)) if kept else kept
+        for k in np.flatnonzero(mask)
+    }
     weight = {k: p + (1 - p) * Decimal(negative[k]) for k, p in share.items()}
     whole = sum((weight[k] * Decimal(logits[k]).exp() for k in share), Decimal(0))
     total = Decimal(0)
@@ -37,7 +43,10 @@ def test_one_hot_rows_agree_with_the_loops():
         target = np.eye(labels)[rng.integers(labels, size=rows)]
         mask = (rng.random((rows, labels)) < 0.7) | (target > 0)
         positive, negative = rng.exponential(size=(2, rows, labels))
-        weights = {"positive_weight": torch.as_tensor(positive), "negative_weight": torch.as_tensor(negative)}
+        weights = {
+            "positive_weight": torch.as_tensor(positive),
+            "negative_weight": torch.as_tensor(negative),
+        }
         for left_out in ([], ["positive_weight"], ["negative_weight"])[seed % 3]:
             weights.pop(left_out).fill_(1)  # for the reference too: they share memory
         expected = [reference(*row) for row in zip(logits, target, mask, positive, negative)]
@@ -70,15 +79,17 @@ def test_multi_hot_rows_agree_with_the_loops():
         mask = rng.random((rows, labels)) < 0.5
         positive, negative = rng.exponential(size=(2, rows, labels))
         expected = [reference(*row) for row in zip(logits, target, mask, positive, negative)]
-        scores, truth, part, gain, cost = map(torch.as_tensor, (logits, target, mask, positive, negative))
+        scores, truth, part, gain, cost = map(
+            torch.as_tensor, (logits, target, mask, positive, negative)
+        )
         values = cross_entropy(scores, truth, mask=part, positive_weight=gain, negative_weight=cost)
         np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10, err_msg=f"seed {seed}")
 
 
 def test_equal_scores_cost_the_logarithm_of_the_label_count():
-    assert cross_entropy(torch.zeros(1, 7).double(), torch.eye(7).double()[2:3]).item() == pytest.approx(
-        log(7), rel=1e-10
-    )
+    assert cross_entropy(
+        torch.zeros(1, 7).double(), torch.eye(7).double()[2:3]
+    ).item() == pytest.approx(log(7), rel=1e-10)
 
 
 def test_masked_label_leaves_the_softmax():
@@ -119,14 +130,18 @@ def test_agrees_with_torch_on_class_numbers():
     numbers = torch.randint(7, (41,), generator=generator)
     weight = torch.rand(7, generator=generator, dtype=torch.float64)
     expected = torch.nn.functional.cross_entropy(logits, numbers, weight=weight, reduction="sum")
-    value = CrossEntropyLoss(reduction="sum")(logits, torch.eye(7).double()[numbers], positive_weight=weight)
+    value = CrossEntropyLoss(reduction="sum")(
+        logits, torch.eye(7).double()[numbers], positive_weight=weight
+    )
     torch.testing.assert_close(value, expected, rtol=1e-10, atol=0)
 
 
 def test_mean_divides_by_examples_not_by_label_weights():
     """torch divides by the weights of the gold labels; here the mean is that of the values."""
     weight = torch.tensor([3.0, 1.0], dtype=torch.float64)
-    value = CrossEntropyLoss()(torch.zeros(2, 2).double(), torch.eye(2).double(), positive_weight=weight)
+    value = CrossEntropyLoss()(
+        torch.zeros(2, 2).double(), torch.eye(2).double(), positive_weight=weight
+    )
     assert value.item() == pytest.approx((3 * log(2) + log(2)) / 2, rel=1e-10)
 
 

@@ -8,7 +8,9 @@ from tagwright.losses import distribution_balanced
 def test_rare_gold_label_is_pushed_harder_than_the_frequent_one_beside_it():
     logits = torch.zeros(1, 2, requires_grad=True)
     counts = torch.tensor([90, 3])
-    distribution_balanced(logits, torch.ones(1, 2), label_counts=counts, row_count=100, kappa=0.0).sum().backward()
+    distribution_balanced(
+        logits, torch.ones(1, 2), label_counts=counts, row_count=100, kappa=0.0
+    ).sum().backward()
     assert logits.grad[0, 1] < 3 * logits.grad[0, 0] < 0
 
 

@@ -26,5 +26,8 @@ def test_gradient_is_that_of_the_form_without_it():
     for gold in (0.0, 1.0):
         target = torch.full_like(logits, gold)
         torch.testing.assert_close(
-            focal(logits.clone().requires_grad_(), target).detach(), focal(logits, target), rtol=1e-12, atol=1e-12
+            focal(logits.clone().requires_grad_(), target).detach(),
+            focal(logits, target),
+            rtol=1e-12,
+            atol=1e-12,
         )

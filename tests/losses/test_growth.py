@@ -1,4 +1,6 @@
-"""What a loss writes grows with the number of labels, and no faster: counted in elements, not in seconds."""
+"""What a loss writes grows with the number of labels, and no faster: counted in elements, not in
+seconds.
+"""
 
 from importlib import import_module
 from typing import Any
@@ -19,12 +21,16 @@ class Written(TorchDispatchMode):
         super().__init__()
         self.total, self.largest = 0, 0
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         result = function(*args, **(kwargs or {}))
         for one in result if isinstance(result, tuple | list) else [result]:
             if isinstance(one, torch.Tensor):
                 self.total += one.numel()
-                self.largest = max(self.largest, one.untyped_storage().nbytes() // one.element_size())
+                self.largest = max(
+                    self.largest, one.untyped_storage().nbytes() // one.element_size()
+                )
         return result
 
 
@@ -34,7 +40,11 @@ def written(name: str, labels: int, *, sparse: bool = False) -> Written:
     logits = torch.randn(ROWS, labels, generator=generator, requires_grad=True)
     target = torch.zeros(ROWS, labels)
     target[:, :GOLD] = 1
-    given = SparseTarget(torch.arange(GOLD).repeat(ROWS), torch.arange(ROWS + 1) * GOLD) if sparse else target
+    given = (
+        SparseTarget(torch.arange(GOLD).repeat(ROWS), torch.arange(ROWS + 1) * GOLD)
+        if sparse
+        else target
+    )
     with Written() as count:
         function(logits, given).sum().backward()
     return count
@@ -47,11 +57,14 @@ def test_eight_times_the_labels_write_eight_times_as_much(name: str):
     assert large.largest <= ROWS * (8192 + 1)  # never a pair of labels
 
 
-@pytest.mark.parametrize("name", ["ranking", "warp", "lsep", "zlpr", "bce", "cross_entropy", "focal"])
+@pytest.mark.parametrize(
+    "name", ["ranking", "warp", "lsep", "zlpr", "bce", "cross_entropy", "focal"]
+)
 def test_sparse_target_is_never_a_whole_matrix(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tagwright.loss_math.blocks.CELLS", {"cpu": 2048})
     labels = 2048
     count = written(name, labels, sparse=True)
-    # the gradient is (B, L) and has to be; a target of that size would be a second one, and of its own storage
+    # the gradient is (B, L) and has to be; a target of that size would be a second one, and of its
+    # own storage
     assert count.largest <= ROWS * labels
     assert written(name, 8 * labels, sparse=True).total < 8.5 * count.total

@@ -1,4 +1,6 @@
-"""Every loss against slow loops over its paper's formula, which were written without a look at the library."""
+"""Every loss against slow loops over its paper's formula, which were written without a look at the
+library.
+"""
 
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +23,11 @@ SETTINGS: dict[str, dict[str, list[Any]]] = {
     "focal": {"gamma": [0, 0.5, 2, 3]},
     "dice": {"smooth": [1, 0.3]},
     "batch_dice": {"smooth": [1, 0.3]},
-    "asymmetric": {"gamma_positive": [0, 1, 0.5], "gamma_negative": [0, 0.5, 4], "clip": [0, 0.05, 0.2]},
+    "asymmetric": {
+        "gamma_positive": [0, 1, 0.5],
+        "gamma_negative": [0, 0.5, 4],
+        "clip": [0, 0.05, 0.2],
+    },
     "squared_hinge": {"margin": [1, 0.25]},
     "ranking": {"margin": [1, 0.25]},
     "warp": {"margin": [1, 0.25], "weighting": ["linear", "harmonic"]},
@@ -43,9 +49,14 @@ SETTINGS: dict[str, dict[str, list[Any]]] = {
 
 def drawn(name: str, seed: int) -> SimpleNamespace:
     """A random case of odd size, as numpy arrays."""
-    rng, module = np.random.default_rng([seed, *name.encode()]), registry.find("losses", name).factory
+    rng, module = (
+        np.random.default_rng([seed, *name.encode()]),
+        registry.find("losses", name).factory,
+    )
     rows, labels = int(rng.integers(1, 4)), int(rng.integers(1, 12))
-    case = SimpleNamespace(module=module, exclusive="many" not in module.tasks or name == "squared_error")
+    case = SimpleNamespace(
+        module=module, exclusive="many" not in module.tasks or name == "squared_error"
+    )
     case.logits = rng.normal(0, rng.choice([0.1, 2, 30, 1e4]), (rows, labels + module.extra_logits))
     if rng.random() < 0.2:
         case.logits = case.logits.round()  # ties
@@ -61,9 +72,13 @@ def drawn(name: str, seed: int) -> SimpleNamespace:
     if case.exclusive:  # a lone label under a softmax has no rival: the library's own convention
         case.mask |= (case.target == 1) | (case.mask.sum(1, keepdims=True) < 2)
         case.mask[:, : min(2, labels)] = True
-    case.positive, case.negative = rng.exponential(size=(2, rows, labels)) * (rng.random((2, rows, labels)) < 0.9)
+    case.positive, case.negative = rng.exponential(size=(2, rows, labels)) * (
+        rng.random((2, rows, labels)) < 0.9
+    )
     case.example = rng.exponential(size=rows)
-    case.settings = {key: rng.choice(np.array(values, object)) for key, values in SETTINGS.get(name, {}).items()}
+    case.settings = {
+        key: rng.choice(np.array(values, object)) for key, values in SETTINGS.get(name, {}).items()
+    }
     case.counts = rng.integers(0, 30, labels)
     return case
 
@@ -81,16 +96,22 @@ def ours(name: str, case: SimpleNamespace, *, sparse: bool) -> torch.Tensor:
     if name == "two_way":
         settings["example_weight"] = torch.as_tensor(case.example)
     elif case.module.batchwise:
-        positive, negative = (weight * torch.as_tensor(case.example)[:, None] for weight in (positive, negative))
+        positive, negative = (
+            weight * torch.as_tensor(case.example)[:, None] for weight in (positive, negative)
+        )
     if sparse:
         target, mask = sparse_target(target), sparse_mask(mask)
-    return function(logits, target, mask=mask, positive_weight=positive, negative_weight=negative, **settings)
+    return function(
+        logits, target, mask=mask, positive_weight=positive, negative_weight=negative, **settings
+    )
 
 
 def sparse_target(target: torch.Tensor) -> SparseTarget:
     rows, ids = target.nonzero(as_tuple=True)
     ends = torch.bincount(rows, minlength=len(target)).cumsum(0)
-    return SparseTarget(ids, torch.cat([torch.zeros(1, dtype=torch.int64), ends]), target[rows, ids])
+    return SparseTarget(
+        ids, torch.cat([torch.zeros(1, dtype=torch.int64), ends]), target[rows, ids]
+    )
 
 
 def sparse_mask(mask: torch.Tensor) -> SparseMask:
@@ -98,7 +119,9 @@ def sparse_mask(mask: torch.Tensor) -> SparseMask:
 
 
 def theirs(name: str, case: SimpleNamespace) -> list[float]:
-    arrays = [a.tolist() for a in (case.logits, case.target, case.mask, case.positive, case.negative)]
+    arrays = [
+        a.tolist() for a in (case.logits, case.target, case.mask, case.positive, case.negative)
+    ]
     settings = dict(case.settings)
     if case.module.batchwise:
         return getattr(reference_batch, name)(*arrays, case.example.tolist(), **settings)
@@ -118,7 +141,9 @@ def agree(name: str, cases: range) -> None:
         scale = max(1.0, *map(abs, expected))
         for sparse in (False, True)[: 1 + getattr(case.module, "sparse", True)]:
             found = ours(name, case, sparse=sparse)
-            np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * scale, err_msg=f"seed {seed} {case}")
+            np.testing.assert_allclose(
+                found, expected, rtol=1e-10, atol=1e-10 * scale, err_msg=f"seed {seed} {case}"
+            )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -137,9 +162,13 @@ def test_divergences_agree(link: str):
     for seed in range(200):
         rng = np.random.default_rng(seed)
         labels = int(rng.integers(2, 12))
-        one, two = rng.normal(0, rng.choice([0.1, 3, 30, 300]), (2, 1, labels + (link == "threshold_class")))
+        one, two = rng.normal(
+            0, rng.choice([0.1, 3, 30, 300]), (2, 1, labels + (link == "threshold_class"))
+        )
         mask = rng.random((1, labels)) < 0.7
         for function, loops in ((kl, reference.kl), (symmetric_kl, reference.symmetric_kl)):
-            found = function(torch.as_tensor(one), torch.as_tensor(two), link=link, mask=torch.as_tensor(mask))
+            found = function(
+                torch.as_tensor(one), torch.as_tensor(two), link=link, mask=torch.as_tensor(mask)
+            )
             expected = loops(one[0].tolist(), two[0].tolist(), mask[0].tolist(), link)
             assert found.item() == pytest.approx(expected, rel=1e-10, abs=1e-10), (seed, link)

@@ -10,7 +10,9 @@ def test_text_without_labels_counts_in_the_columns_only():
     target = torch.tensor([[1.0, 0.0], [0.0, 0.0]])
     by_text = torch.log1p(torch.exp(logits[0, 1] - logits[0, 0]))
     by_label = torch.log1p(torch.exp(logits[1, 0] - logits[0, 0]))
-    torch.testing.assert_close(two_way(logits, target, positive_temperature=1.0)[0], by_text + by_label)
+    torch.testing.assert_close(
+        two_way(logits, target, positive_temperature=1.0)[0], by_text + by_label
+    )
 
 
 def test_batch_without_any_label_is_zero():

@@ -24,7 +24,10 @@ EQUATIONS: dict[str, list[tuple[Any, str]]] = {
     "dice1_eq20": [(losses.dice, "expected")],
     "dice2_eq21": [(losses.batch_dice, "expected")],
     "ranking_eq22": [(losses.ranking, "expected")],
-    "warp_eq23": [(losses.warp, "expected"), (partial(losses.warp, weighting="harmonic"), "alt_harmonic_w")],
+    "warp_eq23": [
+        (losses.warp, "expected"),
+        (partial(losses.warp, weighting="harmonic"), "alt_harmonic_w"),
+    ],
     "bpmll_log_eq24": [(losses.bpmll, "expected")],
     "lsep_eq12": [(losses.lsep, "expected")],
     "zlpr_eq1": [(losses.zlpr, "expected")],
@@ -34,7 +37,10 @@ EQUATIONS: dict[str, list[tuple[Any, str]]] = {
     "pbp_eq6_natural_log": [(losses.pbp, "expected")],
     "companion_asl": [
         (losses.asymmetric, "expected"),
-        (partial(losses.asymmetric, gamma_positive=0, gamma_negative=0, clip=0), "gamma0_clip0_equals_bce"),
+        (
+            partial(losses.asymmetric, gamma_positive=0, gamma_negative=0, clip=0),
+            "gamma0_clip0_equals_bce",
+        ),
     ],
     "companion_atl": [(losses.adaptive_threshold, "expected")],
 }
@@ -51,7 +57,9 @@ def tensor(values: Any, dtype: torch.dtype) -> torch.Tensor:
 
 
 def logits_of(case: dict[str, Any], dtype: torch.dtype) -> torch.Tensor:
-    """The logits of a case; of chances their logarithms, of an exact 0 as good as minus infinity."""
+    """The logits of a case; of chances their logarithms, of an exact 0 as good as minus
+    infinity.
+    """
     if "logits" in case:
         return tensor(case["logits"], dtype)
     chances = np.array(case.get("output", case.get("probs")), np.float64)
@@ -64,11 +72,16 @@ def close(found: float, expected: float, dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(("function", "case", "key"), CASES)
-def test_value_and_gradient_are_the_published_ones(function: Any, case: dict[str, Any], key: str, dtype: torch.dtype):
+def test_value_and_gradient_are_the_published_ones(
+    function: Any, case: dict[str, Any], key: str, dtype: torch.dtype
+):
     if "probs" in case and "onehot" not in case:
         logits, target = tensor(case["logits"], dtype), tensor(case["probs"], dtype)
     else:
-        logits, target = logits_of(case, dtype), tensor(case.get("labels", case.get("onehot")), dtype)
+        logits, target = (
+            logits_of(case, dtype),
+            tensor(case.get("labels", case.get("onehot")), dtype),
+        )
     if function is losses.adaptive_threshold:  # the paper's threshold class comes first, ours last
         logits, target = logits.roll(-1, 1), target[:, 1:]
     logits.requires_grad_()
@@ -104,8 +117,12 @@ def test_weighted_losses_of_bat_are_the_published_ones(equation: str, dtype: tor
             cells = {"negative_weight": torch.zeros(3, dtype=dtype)}
         elif case["weights"] != "none":
             counts = np.array(case["class_counts"])
-            made = registry.build("weights", case["weights"].lower(), {}, label_counts=counts, row_count=counts.sum())
-            cells = weight_cells(target, *(None if w is None else torch.as_tensor(w, dtype=dtype) for w in made))
+            made = registry.build(
+                "weights", case["weights"].lower(), {}, label_counts=counts, row_count=counts.sum()
+            )
+            cells = weight_cells(
+                target, *(None if w is None else torch.as_tensor(w, dtype=dtype) for w in made)
+            )
         value = module(gamma=case["gamma"], positive_scale=case["lambda"])(logits, target, **cells)
         close(value.item(), case["expected"], dtype)
 
@@ -114,7 +131,9 @@ def test_gradients_of_cecl_are_those_of_equations_13_and_14():
     for case in VECTORS["cecl_gradients_eq13_eq14"]["cases"]:
         for gold, key in ((1.0, "dL_dp_gold_eq13"), (0.0, "dL_dp_other_eq14")):
             # of a label's own term alone: two labels whose other term weighs nothing
-            logits = torch.tensor([[np.log(case["p"]), np.log1p(-case["p"])]], dtype=torch.float64, requires_grad=True)
+            logits = torch.tensor(
+                [[np.log(case["p"]), np.log1p(-case["p"])]], dtype=torch.float64, requires_grad=True
+            )
             only = torch.tensor([1.0, 0.0], dtype=torch.float64)
             target = torch.tensor([[gold, 1 - gold]], dtype=torch.float64)
             weights = {"positive_weight": only, "negative_weight": only}
@@ -127,7 +146,10 @@ def test_equation_22_changes_sign_where_published():
     for case in VECTORS["eq22_sign_change"]["cases"]:
         chance = case["expected"]
         gold, other = (
-            torch.tensor([[np.log(chance), np.log1p(-chance)]], requires_grad=True, dtype=torch.float64) for _ in "12"
+            torch.tensor(
+                [[np.log(chance), np.log1p(-chance)]], requires_grad=True, dtype=torch.float64
+            )
+            for _ in "12"
         )
         first = torch.tensor([1.0, 0.0], dtype=torch.float64)
         target = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
@@ -139,12 +161,19 @@ def test_equation_22_changes_sign_where_published():
 
 def test_maskloss_is_the_published_one():
     for case in VECTORS["maskloss_eq3"]["cases"]:
-        logits, target = tensor(case["logits"], torch.float64), tensor(case["labels"], torch.float64)
-        membership = np.array([[k in group for group in case["groups"]] for k in range(target.shape[1])])
+        logits, target = (
+            tensor(case["logits"], torch.float64),
+            tensor(case["labels"], torch.float64),
+        )
+        membership = np.array(
+            [[k in group for group in case["groups"]] for k in range(target.shape[1])]
+        )
         for share, key in ((1.0, "expected_lambda1"), (0.0, "expected_lambda0")):
             mask = GroupMask(membership, plain_share=share)(target)
             close(
-                losses.BinaryCrossEntropyLoss(labels="mean")(logits, target, mask=mask).item(), case[key], torch.float64
+                losses.BinaryCrossEntropyLoss(labels="mean")(logits, target, mask=mask).item(),
+                case[key],
+                torch.float64,
             )
 
 
@@ -164,7 +193,10 @@ def test_kwls_loss_is_the_published_one():
 
 def test_label_slots_are_averaged_as_published():
     for case in VECTORS["lm_mtc_bce_eq4_joint_eq5"]["cases"]:
-        logits, target = tensor(case["logits"], torch.float64), tensor(case["labels"], torch.float64)
+        logits, target = (
+            tensor(case["logits"], torch.float64),
+            tensor(case["labels"], torch.float64),
+        )
         found = losses.BinaryCrossEntropyLoss(labels="mean")(logits, target).item()
         close(found, case["expected_bce_mean"], torch.float64)
 

@@ -48,7 +48,9 @@ def published() -> list[tuple]:
     if not VECTORS.exists():
         return []
     content = json.loads(VECTORS.read_text(encoding="utf-8"))
-    cases = [case for key in ("zlpr_eq1", "tlpr_eq6", "soft_zlpr_eq31") for case in content[key]["cases"]]
+    cases = [
+        case for key in ("zlpr_eq1", "tlpr_eq6", "soft_zlpr_eq31") for case in content[key]["cases"]
+    ]
     return [
         (
             case["logits"],
@@ -71,14 +73,20 @@ def reference(logits, target, mask, positive, negative, threshold: float) -> flo
     return float(low.ln() + high.ln())
 
 
-@pytest.mark.parametrize(("logits", "target", "threshold", "value", "slope"), [*CASES, *published()])
-def test_value_and_gradient_are_those_of_the_paper(logits, target, threshold: float, value: float, slope):
+@pytest.mark.parametrize(
+    ("logits", "target", "threshold", "value", "slope"), [*CASES, *published()]
+)
+def test_value_and_gradient_are_those_of_the_paper(
+    logits, target, threshold: float, value: float, slope
+):
     scores = torch.tensor([logits], dtype=torch.float64, requires_grad=True)
     loss = zlpr(scores, torch.tensor([target], dtype=torch.float64), threshold=threshold)
     loss.sum().backward()
     torch.testing.assert_close(loss.tolist(), [value], rtol=1e-10, atol=1e-10)
     if slope is not None:
-        torch.testing.assert_close(scores.grad[0].tolist(), [float(g) for g in slope], rtol=1e-10, atol=1e-10)
+        torch.testing.assert_close(
+            scores.grad[0].tolist(), [float(g) for g in slope], rtol=1e-10, atol=1e-10
+        )
 
 
 def test_random_cases_agree_with_the_loops():
@@ -86,36 +94,55 @@ def test_random_cases_agree_with_the_loops():
         rng = np.random.default_rng(seed)
         rows, labels = rng.integers(1, 6), rng.integers(1, 14)
         logits = rng.normal(0, rng.choice([0.1, 3, 30, 1e4]), (rows, labels))
-        target = rng.random((rows, labels)) if seed % 2 else (rng.random((rows, labels)) < 0.3) * 1.0
+        target = (
+            rng.random((rows, labels)) if seed % 2 else (rng.random((rows, labels)) < 0.3) * 1.0
+        )
         mask = rng.random((rows, labels)) < 0.7
         positive, negative = rng.exponential(size=(2, rows, labels))
-        weights = {"positive_weight": torch.as_tensor(positive), "negative_weight": torch.as_tensor(negative)}
+        weights = {
+            "positive_weight": torch.as_tensor(positive),
+            "negative_weight": torch.as_tensor(negative),
+        }
         for left_out in ([], ["positive_weight"], ["negative_weight"])[seed % 3]:
             weights.pop(left_out).fill_(1)  # for the reference too: they share memory
         threshold = float(rng.choice([0, -1.5, 0.7]))
-        expected = [reference(*row, threshold) for row in zip(logits, target, mask, positive, negative)]
+        expected = [
+            reference(*row, threshold) for row in zip(logits, target, mask, positive, negative)
+        ]
         scores, truth, part = map(torch.as_tensor, (logits, target, mask))
         values = zlpr(scores, truth, threshold=threshold, mask=part, **weights)
         np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10, err_msg=f"seed {seed}")
 
 
 def test_threshold_is_a_shift_of_the_scores():
-    logits, target = torch.tensor([[1.0, -2.0, 0.5]]).double(), torch.tensor([[1.0, 0.0, 0.0]]).double()
-    torch.testing.assert_close(zlpr(logits, target, threshold=0.7), zlpr(logits - 0.7, target), rtol=1e-10, atol=0)
+    logits, target = (
+        torch.tensor([[1.0, -2.0, 0.5]]).double(),
+        torch.tensor([[1.0, 0.0, 0.0]]).double(),
+    )
     torch.testing.assert_close(
-        ZLPRLoss(threshold=0.7)(logits, target), zlpr(logits, target, threshold=0.7).mean(), rtol=1e-10, atol=0
+        zlpr(logits, target, threshold=0.7), zlpr(logits - 0.7, target), rtol=1e-10, atol=0
+    )
+    torch.testing.assert_close(
+        ZLPRLoss(threshold=0.7)(logits, target),
+        zlpr(logits, target, threshold=0.7).mean(),
+        rtol=1e-10,
+        atol=0,
     )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("full", [0.0, 1.0])
-def test_million_zero_logits_cost_the_logarithm_of_a_million_and_one(dtype: torch.dtype, full: float):
+def test_million_zero_logits_cost_the_logarithm_of_a_million_and_one(
+    dtype: torch.dtype, full: float
+):
     value = zlpr(torch.zeros(1, 1_000_000, dtype=dtype), torch.full((1, 1_000_000), full))
     assert value.item() == pytest.approx(log(1_000_001), rel=1e-5)
 
 
 def test_small_negative_part_survives_beside_large_positives():
-    """All labels minus the positives would cancel: a known implementation returns -1.1 for such a row."""
+    """All labels minus the positives would cancel: a known implementation returns -1.1 for such a
+    row.
+    """
     logits = torch.tensor([[40.0, 38.0, -3.0, -4.0]], dtype=torch.float64)
     target = torch.tensor([[1.0, 1.0, 0.0, 0.0]], dtype=torch.float64)
     expected = reference(logits[0].tolist(), target[0].tolist(), [1] * 4, [1] * 4, [1] * 4, 0.0)
@@ -126,7 +153,9 @@ def test_small_negative_part_survives_beside_large_positives():
 def test_gradient_vanishes_where_the_target_is_the_sigmoid_of_twice_the_score():
     logits = torch.tensor([[0.3, -1.2, 2.0]], dtype=torch.float64, requires_grad=True)
     zlpr(logits, torch.sigmoid(2 * logits).detach()).sum().backward()
-    torch.testing.assert_close(logits.grad, torch.zeros(1, 3, dtype=torch.float64), rtol=0, atol=1e-12)
+    torch.testing.assert_close(
+        logits.grad, torch.zeros(1, 3, dtype=torch.float64), rtol=0, atol=1e-12
+    )
 
 
 def test_row_without_any_term_is_zero():
@@ -164,4 +193,6 @@ def test_threshold_of_each_label_is_learnt_with_dense_and_with_sparse_targets():
 
 
 def test_thresholds_of_labels_travel_with_the_module():
-    assert ZLPRLoss(threshold=[0.1, 0.2]).state_dict()["threshold"].tolist() == pytest.approx([0.1, 0.2])
+    assert ZLPRLoss(threshold=[0.1, 0.2]).state_dict()["threshold"].tolist() == pytest.approx(
+        [0.1, 0.2]
+    )

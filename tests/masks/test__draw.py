@@ -8,7 +8,9 @@ from tagwright.masks._draw import check_draw, plain_rows
 
 
 def drawn(rows: int, seed: int = 0, **given: object) -> torch.Tensor:
-    return plain_rows(torch.zeros(rows, 3), torch.Generator().manual_seed(seed), **{"draw": "step", **given})
+    return plain_rows(
+        torch.zeros(rows, 3), torch.Generator().manual_seed(seed), **{"draw": "step", **given}
+    )
 
 
 def test_a_step_is_drawn_once_and_examples_each():
@@ -17,7 +19,9 @@ def test_a_step_is_drawn_once_and_examples_each():
 
 
 def test_the_share_is_that_of_the_settings():
-    assert drawn(20_000, plain_share=0.3, draw="example").float().mean().item() == pytest.approx(0.3, abs=0.02)
+    assert drawn(20_000, plain_share=0.3, draw="example").float().mean().item() == pytest.approx(
+        0.3, abs=0.02
+    )
 
 
 @pytest.mark.parametrize(("share", "always"), [(0.0, False), (1.0, True)])

@@ -1,4 +1,6 @@
-"""The dictionary of words and labels: which labels depend on a word, whom they excuse, and the file."""
+"""The dictionary of words and labels: which labels depend on a word, whom they excuse, and the
+file.
+"""
 
 import json
 from pathlib import Path
@@ -9,7 +11,15 @@ from scipy.sparse import csr_array
 
 from tagwright.errors import DataError, SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.masks.dependencies import Element, Elements, dependent, excused, read_elements, said, write_elements
+from tagwright.masks.dependencies import (
+    Element,
+    Elements,
+    dependent,
+    excused,
+    read_elements,
+    said,
+    write_elements,
+)
 from tagwright.tokenizers.word import Word
 
 VECTORS = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
@@ -34,14 +44,21 @@ def published() -> list[tuple]:
     """The paper's whole list where it lies beside the project."""
     if not VECTORS.exists():
         return []
-    cases = json.loads(VECTORS.read_text(encoding="utf-8"))["maskloss_elem_dependent_labels_A3"]["cases"]
-    return [(case["p_full"], case["p_each_word_deleted"], case["tau"], case["per_word"]) for case in cases]
+    cases = json.loads(VECTORS.read_text(encoding="utf-8"))["maskloss_elem_dependent_labels_A3"][
+        "cases"
+    ]
+    return [
+        (case["p_full"], case["p_each_word_deleted"], case["tau"], case["per_word"])
+        for case in cases
+    ]
 
 
 def excused_of(texts, gold, rows=ROWS):
     """Names of the excused labels of each text; gold as strings of names."""
     words = Word(minimum=1).train(texts).encode_words(texts)
-    target = csr_array(np.array([[name in labels for name in SPACE.names] for labels in gold], np.float32))
+    target = csr_array(
+        np.array([[name in labels for name in SPACE.names] for labels in gold], np.float32)
+    )
     found = excused(words, Elements(tuple(rows)), SPACE, target)
     assert found.dtype == bool
     assert found.shape == target.shape
@@ -83,7 +100,9 @@ def test_labels_that_the_space_lacks_are_left_out_and_said():
 def test_elements_of_other_labels_alone_are_an_error_with_a_guess():
     space = LabelSpace(names=("city", "fruit"), counts=(1, 1))
     words = Word(minimum=1).train(["x"]).encode_words(["x"])
-    with pytest.raises(DataError, match=r"none of its labels is in the data: 'citty' \(did you mean 'city'\?\)"):
+    with pytest.raises(
+        DataError, match=r"none of its labels is in the data: 'citty' \(did you mean 'city'\?\)"
+    ):
         excused(words, Elements((Element("x", "citty"),)), space, csr_array((1, 2)))
 
 

@@ -1,4 +1,6 @@
-"""The element mask against eq. 3 of MaskLoss: a label that is excused, and not gold, takes no part."""
+"""The element mask against eq. 3 of MaskLoss: a label that is excused, and not gold, takes no
+part.
+"""
 
 import json
 from pathlib import Path
@@ -15,14 +17,28 @@ VECTORS = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
 
 # logits, labels, the labels that are excused, value without a mask, value with it
 CASES = [
-    ([1.0, 0.5, -0.3, -2.0, 0.2, -1.0], [1, 0, 0, 0, 0, 0], [1], 0.5133370806849407, 0.3509909166549228),
-    ([1.0, 0.5, -0.3, 1.4, 0.2, -1.0], [1, 1, 0, 0, 0, 0], [], 0.678918647164187, 0.678918647164187),
+    (
+        [1.0, 0.5, -0.3, -2.0, 0.2, -1.0],
+        [1, 0, 0, 0, 0, 0],
+        [1],
+        0.5133370806849407,
+        0.3509909166549228,
+    ),
+    (
+        [1.0, 0.5, -0.3, 1.4, 0.2, -1.0],
+        [1, 1, 0, 0, 0, 0],
+        [],
+        0.678918647164187,
+        0.678918647164187,
+    ),
     ([10000.0, 10000.0, -10000.0], [1, 0, 0], [1], 3333.3333333333335, 0.0),
 ]
 
 
 def published() -> list[tuple]:
-    """The paper's whole list where it lies beside the project; who shares a group with gold is excused."""
+    """The paper's whole list where it lies beside the project; who shares a group with gold is
+    excused.
+    """
     if not VECTORS.exists():
         return []
     cases = []
@@ -39,8 +55,13 @@ def drawn(seed: int = 0) -> torch.Generator:
 
 
 @pytest.mark.parametrize(("logits", "labels", "free", "plain", "masked"), [*CASES, *published()])
-def test_masked_mean_bce_is_that_of_the_paper(logits: list, labels: list, free: list, plain: float, masked: float):
-    scores, target = torch.tensor([logits], dtype=torch.float64), torch.tensor([labels], dtype=torch.float64)
+def test_masked_mean_bce_is_that_of_the_paper(
+    logits: list, labels: list, free: list, plain: float, masked: float
+):
+    scores, target = (
+        torch.tensor([logits], dtype=torch.float64),
+        torch.tensor([labels], dtype=torch.float64),
+    )
     excused = torch.zeros(target.shape, dtype=torch.bool)
     excused[0, free] = True
     for plain_share, expected in ((1.0, plain), (0.0, masked)):
@@ -59,8 +80,11 @@ def test_examples_are_drawn_one_by_one_on_request():
     target, excused = torch.zeros(20_000, 2), torch.tensor([[True, False]]).expand(20_000, 2)
     mask = ElementMask(plain_share=0.3, draw="example")(target, drawn(), excused=excused)
     assert mask[:, 1].all()
-    assert mask[:, 0].float().mean().item() == pytest.approx(0.3, abs=0.02)  # six standard deviations
-    steps = [ElementMask()(target[:50], drawn(seed), excused=excused[:50])[:, 0] for seed in range(40)]
+    # six standard deviations
+    assert mask[:, 0].float().mean().item() == pytest.approx(0.3, abs=0.02)
+    steps = [
+        ElementMask()(target[:50], drawn(seed), excused=excused[:50])[:, 0] for seed in range(40)
+    ]
     assert {step.float().mean().item() for step in steps} == {0.0, 1.0}
 
 
@@ -77,7 +101,11 @@ def test_words_come_from_a_file(tmp_path: Path):
     [
         ({"threshold": 1.0}, SettingsError, "at least 0 and below 1, got 1.0"),
         ({"threshold": -0.1}, SettingsError, "at least 0 and below 1, got -0.1"),
-        ({"select": "correkt"}, SettingsError, "unknown mask.select 'correkt'; did you mean 'correct'"),
+        (
+            {"select": "correkt"},
+            SettingsError,
+            "unknown mask.select 'correkt'; did you mean 'correct'",
+        ),
         ({"plain_share": 2.0}, SettingsError, "plain_share must lie in"),
         ({"draw": "batch"}, SettingsError, "draw must be step or example"),
         ({"words": "nowhere.csv"}, DataError, "nowhere.csv: the file of elements cannot be read"),
@@ -94,7 +122,11 @@ def test_mask_agrees_with_loops_over_every_cell():
         rng = np.random.default_rng(seed)
         rows, labels = rng.integers(1, 7), rng.integers(1, 13)
         target, excused = rng.random((rows, labels)) < 0.3, rng.random((rows, labels)) < 0.4
-        mask = ElementMask(plain_share=0.0)(torch.as_tensor(target), drawn(), excused=torch.as_tensor(excused))
+        mask = ElementMask(plain_share=0.0)(
+            torch.as_tensor(target), drawn(), excused=torch.as_tensor(excused)
+        )
         for row in range(rows):
             for label in range(labels):
-                assert mask[row, label].item() == (not (excused[row, label] and not target[row, label]))
+                assert mask[row, label].item() == (
+                    not (excused[row, label] and not target[row, label])
+                )

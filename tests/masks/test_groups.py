@@ -1,4 +1,6 @@
-"""The group mask against eq. 3 of MaskLoss: a non-gold label that shares a group with a gold one is excused."""
+"""The group mask against eq. 3 of MaskLoss: a non-gold label that shares a group with a gold one is
+excused.
+"""
 
 import json
 from pathlib import Path
@@ -16,21 +18,45 @@ VECTORS = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
 
 # logits, labels, the group of each label, value without a mask, value with it
 CASES = [
-    ([1.0, 0.5, -0.3, -2.0, 0.2, -1.0], [1, 0, 0, 0, 0, 0], [0, 0, 1, 2, 2, 2], 0.5133370806849407, 0.3509909166549228),
-    ([1.0, 0.5, -0.3, 1.4, 0.2, -1.0], [1, 1, 0, 0, 0, 0], [0, 0, 1, 2, 2, 2], 0.678918647164187, 0.678918647164187),
+    (
+        [1.0, 0.5, -0.3, -2.0, 0.2, -1.0],
+        [1, 0, 0, 0, 0, 0],
+        [0, 0, 1, 2, 2, 2],
+        0.5133370806849407,
+        0.3509909166549228,
+    ),
+    (
+        [1.0, 0.5, -0.3, 1.4, 0.2, -1.0],
+        [1, 1, 0, 0, 0, 0],
+        [0, 0, 1, 2, 2, 2],
+        0.678918647164187,
+        0.678918647164187,
+    ),
     ([10000.0, 10000.0, -10000.0], [1, 0, 0], [0, 0, 1], 3333.3333333333335, 0.0),
 ]
 
 
 def published() -> list[tuple]:
-    """The paper's whole list where it lies beside the project; its groups are lists of label ids."""
+    """The paper's whole list where it lies beside the project; its groups are lists of label
+    ids.
+    """
     if not VECTORS.exists():
         return []
     cases = []
     for case in json.loads(VECTORS.read_text(encoding="utf-8"))["maskloss_eq3"]["cases"]:
-        group_of = {label: group for group, members in enumerate(case["groups"]) for label in members}
+        group_of = {
+            label: group for group, members in enumerate(case["groups"]) for label in members
+        }
         ids = [group_of[label] for label in range(len(case["labels"]))]
-        cases.append((case["logits"], case["labels"], ids, case["expected_lambda1"], case["expected_lambda0"]))
+        cases.append(
+            (
+                case["logits"],
+                case["labels"],
+                ids,
+                case["expected_lambda1"],
+                case["expected_lambda0"],
+            )
+        )
     return cases
 
 
@@ -46,7 +72,9 @@ def reference(target: np.ndarray, membership: np.ndarray) -> list[list[bool]]:
         excused = set()
         for gold in range(len(row)):
             for other in range(len(row)):
-                alike = any(membership[gold, g] and membership[other, g] for g in range(membership.shape[1]))
+                alike = any(
+                    membership[gold, g] and membership[other, g] for g in range(membership.shape[1])
+                )
                 if row[gold] > 0 and row[other] == 0 and alike:
                     excused.add(other)
         rows.append([label not in excused for label in range(len(row))])
@@ -63,8 +91,13 @@ def drawn(seed: int = 0) -> torch.Generator:
 
 
 @pytest.mark.parametrize(("logits", "labels", "groups", "plain", "masked"), [*CASES, *published()])
-def test_masked_mean_bce_is_that_of_the_paper(logits: list, labels: list, groups: list, plain: float, masked: float):
-    scores, target = torch.tensor([logits], dtype=torch.float64), torch.tensor([labels], dtype=torch.float64)
+def test_masked_mean_bce_is_that_of_the_paper(
+    logits: list, labels: list, groups: list, plain: float, masked: float
+):
+    scores, target = (
+        torch.tensor([logits], dtype=torch.float64),
+        torch.tensor([labels], dtype=torch.float64),
+    )
     for plain_share, expected in ((1.0, plain), (0.0, masked)):
         mask = GroupMask(one_each(groups), plain_share=plain_share)(target, drawn())
         value = BinaryCrossEntropyLoss(labels="mean")(scores, target, mask=mask)
@@ -98,7 +131,9 @@ def test_plain_share_of_one_never_masks():
 
 def test_draw_is_made_once_for_the_whole_step():
     mask_of, generator = GroupMask(together(2), plain_share=0.5), drawn()
-    steps = [mask_of(torch.eye(2)[torch.zeros(64, dtype=torch.long)], generator)[:, 1] for _ in range(40)]
+    steps = [
+        mask_of(torch.eye(2)[torch.zeros(64, dtype=torch.long)], generator)[:, 1] for _ in range(40)
+    ]
     assert {step.float().mean().item() for step in steps} == {0.0, 1.0}
 
 
@@ -106,7 +141,8 @@ def test_draw_is_made_for_each_example_on_request():
     mask_of = GroupMask(together(2), plain_share=0.3, draw="example")
     free = mask_of(torch.eye(2)[torch.zeros(20_000, dtype=torch.long)], drawn())
     assert free[:, 0].all()
-    assert free[:, 1].float().mean().item() == pytest.approx(0.3, abs=0.02)  # six standard deviations
+    # six standard deviations
+    assert free[:, 1].float().mean().item() == pytest.approx(0.3, abs=0.02)
 
 
 def test_plain_share_is_the_share_of_steps_without_a_mask():
@@ -149,7 +185,9 @@ def test_any_kind_of_target_gives_the_same_mask(dtype: torch.dtype):
     """A thousand gold labels in one group are more than bfloat16 can count."""
     target = torch.ones(1, 1001)
     target[0, -1] = 0
-    assert GroupMask(together(1001), plain_share=0.0)(target.to(dtype))[0].tolist() == [True] * 1000 + [False]
+    assert GroupMask(together(1001), plain_share=0.0)(target.to(dtype))[0].tolist() == [
+        True
+    ] * 1000 + [False]
 
 
 def test_groups_come_from_names_or_a_file(tmp_path: Path):
@@ -158,7 +196,9 @@ def test_groups_come_from_names_or_a_file(tmp_path: Path):
     assert group_mask(names, plain_share=0.0)(gold).tolist() == [[True, False, True, True]]
     made = group_mask(names, groups=str(tmp_path / "g.toml"), plain_share=0.0)
     assert made(gold).tolist() == [[True, True, False, False]]
-    assert group_mask(names).said == ("mask: 4 of 4 labels stand in 2 groups, by what stands before '/'",)
+    assert group_mask(names).said == (
+        "mask: 4 of 4 labels stand in 2 groups, by what stands before '/'",
+    )
     assert made.said == (
         "mask: 3 of 4 labels stand in 2 groups",
         "labels in several groups, excused in each of them: a/x",

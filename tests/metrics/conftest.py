@@ -1,4 +1,6 @@
-"""Random cases for the metric tests: empty and full rows, labels without positives, ties, odd sizes."""
+"""Random cases for the metric tests: empty and full rows, labels without positives, ties, odd
+sizes.
+"""
 
 from typing import NamedTuple
 
@@ -13,7 +15,9 @@ class Case(NamedTuple):
 
 
 def case(rows: int, labels: int, *, seed: int, density: float = 0.3, ties: bool = False) -> Case:
-    """Scores in (0, 1) that are exact in float32, so that no family may see other ties than the reference."""
+    """Scores in (0, 1) that are exact in float32, so that no family may see other ties than the
+    reference.
+    """
     rng = np.random.default_rng(seed)
     truth = rng.random((rows, labels)) < density
     scores = 1 / (1 + np.exp(-rng.normal(size=truth.shape) - truth))
@@ -24,7 +28,8 @@ def case(rows: int, labels: int, *, seed: int, density: float = 0.3, ties: bool 
     kind = rng.integers(0, 8, rows)
     truth[kind == 0], truth[kind == 1] = False, True  # empty rows, full rows
     chosen[kind == 2], chosen[rng.random(rows) < 0.1] = False, True
-    chosen[kind == 0] &= rng.random((rows, 1))[kind == 0] < 0.5  # some rows have neither true nor chosen labels
+    # some rows have neither true nor chosen labels
+    chosen[kind == 0] &= rng.random((rows, 1))[kind == 0] < 0.5
     return Case(scores, truth, chosen)
 
 
@@ -38,7 +43,12 @@ def cases() -> list[Case]:
         for seed in range(6 if rows < 100 else 2)
     ]
     flat, nothing, everything = np.full((3, 5), 0.5), np.zeros((3, 5), bool), np.ones((3, 5), bool)
-    return [*found, Case(flat, nothing, nothing), Case(flat, everything, nothing), Case(flat, everything, everything)]
+    return [
+        *found,
+        Case(flat, nothing, nothing),
+        Case(flat, everything, nothing),
+        Case(flat, everything, everything),
+    ]
 
 
 @pytest.fixture(scope="session")

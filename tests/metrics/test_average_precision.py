@@ -14,8 +14,13 @@ def test_macro_is_scikit_learns_over_labels_with_a_positive(cases):
         seen = case.truth.any(axis=0)
         results = AveragePrecision.of(*case).results()
         assert results["labels_with_positives"] == seen.sum()
-        values = [average_precision_score(case.truth[:, i], case.scores[:, i]) for i in np.flatnonzero(seen)]
-        np.testing.assert_allclose(results["macro_average_precision"], np.mean(values) if values else 0, **TOLERANCE)
+        values = [
+            average_precision_score(case.truth[:, i], case.scores[:, i])
+            for i in np.flatnonzero(seen)
+        ]
+        np.testing.assert_allclose(
+            results["macro_average_precision"], np.mean(values) if values else 0, **TOLERANCE
+        )
 
 
 @pytest.mark.filterwarnings("ignore:No positive class")
@@ -24,7 +29,9 @@ def test_macro_times_the_share_of_labels_with_positives_is_scikit_learns(cases):
         results = AveragePrecision.of(*case).results()
         share = results["labels_with_positives"] / case.truth.shape[1]
         expected = average_precision_score(case.truth, case.scores, average="macro")
-        np.testing.assert_allclose(results["macro_average_precision"] * share, expected, **TOLERANCE)
+        np.testing.assert_allclose(
+            results["macro_average_precision"] * share, expected, **TOLERANCE
+        )
 
 
 @pytest.mark.filterwarnings("ignore:No positive class")

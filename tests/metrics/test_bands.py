@@ -20,7 +20,9 @@ def test_every_label_is_in_one_band():
         assert (sum(mask.astype(int) for mask in masks.values()) == 1).all()
 
 
-@pytest.mark.parametrize("counts", [[100] * 4, [1000, 980, 1013], [5926, 5845, 4369, 4236], [1], [0, 0]])
+@pytest.mark.parametrize(
+    "counts", [[100] * 4, [1000, 980, 1013], [5926, 5845, 4369, 4236], [1], [0, 0]]
+)
 def test_balanced_labels_are_all_head(counts: list[int]):
     assert set(names_of(counts)) == {"head"}
 
@@ -49,7 +51,9 @@ def test_scores_of_a_band_equal_scikit_learn(cases, average: str):
             assert results[f"{band}_labels"] == mask.sum()
             if mask.any():
                 pair = case.truth, case.chosen
-                expected = f1_score(*pair, labels=np.flatnonzero(mask), average=average, zero_division=0)
+                expected = f1_score(
+                    *pair, labels=np.flatnonzero(mask), average=average, zero_division=0
+                )
                 assert results[f"{band}_{average}_f1"] == pytest.approx(expected, rel=1e-12)
             else:
                 assert f"{band}_{average}_f1" not in results
@@ -57,7 +61,9 @@ def test_scores_of_a_band_equal_scikit_learn(cases, average: str):
 
 def test_paper_convention_gives_unused_labels_of_a_band_one():
     truth = np.array([[True, False, False]])
-    results = Bands.of(np.zeros((1, 3)), truth, truth).results(label_counts=[30, 0, 0], convention="paper")
+    results = Bands.of(np.zeros((1, 3)), truth, truth).results(
+        label_counts=[30, 0, 0], convention="paper"
+    )
     assert (results["tail_macro_f1"], results["tail_labels"]) == (1, 2)
 
 

@@ -1,4 +1,6 @@
-"""Calibration error against plain loops over cells and bins; scikit-learn has the curve of one label only."""
+"""Calibration error against plain loops over cells and bins; scikit-learn has the curve of one
+label only.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ def loop_error(probabilities: list[float], outcomes: list[float]) -> float:
     total = 0.0
     for i in range(15):
         lower, upper = i / 15, (i + 1) / 15
-        inside = [j for j, p in enumerate(probabilities) if lower <= p < upper or (i == 14 and p == 1)]
+        inside = [
+            j for j, p in enumerate(probabilities) if lower <= p < upper or (i == 14 and p == 1)
+        ]
         if inside:
             confidence = sum(probabilities[j] for j in inside) / len(inside)
             frequency = sum(outcomes[j] for j in inside) / len(inside)
@@ -22,13 +26,17 @@ def loop_error(probabilities: list[float], outcomes: list[float]) -> float:
 def test_error_equals_plain_loops(cases):
     for case in cases:
         found = Calibration.of(*case).results()["calibration_error"]
-        assert found == pytest.approx(loop_error(case.scores.ravel().tolist(), case.truth.ravel().tolist()), abs=1e-12)
+        assert found == pytest.approx(
+            loop_error(case.scores.ravel().tolist(), case.truth.ravel().tolist()), abs=1e-12
+        )
 
 
 def test_top_error_equals_plain_loops(exclusive):
     right = exclusive.truth[np.arange(401), exclusive.scores.argmax(axis=1)]
     found = Calibration.of(*exclusive).results()["top_calibration_error"]
-    assert found == pytest.approx(loop_error(exclusive.scores.max(axis=1).tolist(), right.tolist()), abs=1e-12)
+    assert found == pytest.approx(
+        loop_error(exclusive.scores.max(axis=1).tolist(), right.tolist()), abs=1e-12
+    )
 
 
 def test_top_error_averages_over_tied_labels():
@@ -40,7 +48,10 @@ def test_top_error_averages_over_tied_labels():
 def test_top_error_is_absent_once_a_row_is_not_exclusive(exclusive):
     truth = exclusive.truth.copy()
     truth[5] = False
-    assert "top_calibration_error" not in Calibration.of(exclusive.scores, truth, exclusive.chosen).results()
+    assert (
+        "top_calibration_error"
+        not in Calibration.of(exclusive.scores, truth, exclusive.chosen).results()
+    )
 
 
 def test_scores_outside_zero_and_one_have_no_calibration(cases):

@@ -24,7 +24,9 @@ def test_pairs_equal_plain_loops(cases):
     for case in cases:
         pairs = Confusion.of(*case).pairs.tocoo()
         found = Counter(dict(zip(zip(*(c.tolist() for c in pairs.coords)), pairs.data.tolist())))
-        assert found == {pair: len(rows) for pair, rows in loop_pairs(case.truth, case.chosen).items()}
+        assert found == {
+            pair: len(rows) for pair, rows in loop_pairs(case.truth, case.chosen).items()
+        }
 
 
 def test_share_counts_rows_with_a_missed_and_a_wrong_label(cases):
@@ -44,7 +46,9 @@ def test_top_pairs_come_with_their_first_rows_whatever_the_chunks(cases):
         order = np.random.default_rng(4).permutation(len(case.truth))
         parts = np.split(order, [7, 7, 30])
         states = [Confusion.of(*(part[rows] for part in case), rows=rows) for rows in parts]
-        expected = sorted((-len(rows), pair, tuple(rows[:3])) for pair, rows in loop_pairs(*case[1:]).items())[:5]
+        expected = sorted(
+            (-len(rows), pair, tuple(rows[:3])) for pair, rows in loop_pairs(*case[1:]).items()
+        )[:5]
         found = sum(states[1:], start=states[0]).top(5)
         assert [(-p.times, (p.missed, p.wrong), p.rows) for p in found] == expected
 

@@ -42,7 +42,9 @@ def test_hamming_and_jaccard_equal_scikit_learn(cases):
     for _, truth, chosen in cases:
         results = Counts.of(truth.astype(float), truth, chosen).results()
         jaccard = sklearn_metrics.jaccard_score(truth, chosen, average="micro", zero_division=0)
-        np.testing.assert_allclose(results["hamming_loss"], sklearn_metrics.hamming_loss(truth, chosen), **TOLERANCE)
+        np.testing.assert_allclose(
+            results["hamming_loss"], sklearn_metrics.hamming_loss(truth, chosen), **TOLERANCE
+        )
         np.testing.assert_allclose(results["micro_jaccard"], jaccard, **TOLERANCE)
 
 
@@ -57,7 +59,11 @@ def test_paper_convention_gives_unused_labels_one(cases):
         expected = []
         for label in range(case.truth.shape[1]):
             column = list(zip(case.truth[:, label], case.chosen[:, label]))
-            hits, true, chosen = sum(t and c for t, c in column), sum(t for t, _ in column), sum(c for _, c in column)
+            hits, true, chosen = (
+                sum(t and c for t, c in column),
+                sum(t for t, _ in column),
+                sum(c for _, c in column),
+            )
             expected.append(loop_f1(hits, true, chosen, empty=1.0))
         results = Counts.of(*case).results(convention="paper")
         np.testing.assert_allclose(results["macro_f1"], sum(expected) / len(expected), **TOLERANCE)

@@ -46,7 +46,10 @@ def test_cardinalities_and_empty_predictions_are_counted(cases):
         rows = len(case.truth)
         assert results["true_cardinality"] == sum(map(sum, case.truth.tolist())) / rows
         assert results["predicted_cardinality"] == sum(map(sum, case.chosen.tolist())) / rows
-        assert results["empty_prediction_share"] == sum(not any(row) for row in case.chosen.tolist()) / rows
+        assert (
+            results["empty_prediction_share"]
+            == sum(not any(row) for row in case.chosen.tolist()) / rows
+        )
 
 
 def test_accuracy_of_exclusive_rows_equals_scikit_learn(exclusive):

@@ -20,7 +20,9 @@ def score(metric, truth, chosen):
 @pytest.mark.parametrize("metric", METRICS)
 def test_their_mean_is_the_metric(metric):
     truth, chosen = drawn()
-    assert influence(metric, truth, chosen).mean() == pytest.approx(score(metric, truth, chosen), abs=1e-12)
+    assert influence(metric, truth, chosen).mean() == pytest.approx(
+        score(metric, truth, chosen), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -31,7 +33,9 @@ def test_they_say_what_leaving_a_text_out_does(metric):
     for text in range(60):
         kept = np.arange(len(truth)) != text
         without = score(metric, truth[kept], chosen[kept])
-        assert without - whole == pytest.approx(-(values[text] - whole) / (len(truth) - 1), rel=0.05, abs=3e-6)
+        assert without - whole == pytest.approx(
+            -(values[text] - whole) / (len(truth) - 1), rel=0.05, abs=3e-6
+        )
 
 
 @pytest.mark.parametrize("metric", METRICS)

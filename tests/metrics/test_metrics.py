@@ -1,4 +1,6 @@
-"""All families at once: discovery, merging, limits, errors, and the reference values of ZLPR's metrics."""
+"""All families at once: discovery, merging, limits, errors, and the reference values of ZLPR's
+metrics.
+"""
 
 import subprocess
 import sys
@@ -35,10 +37,20 @@ SCORES = {
     ],
 }
 NAMES = (
-    "subset_accuracy", "example_f1", "macro_f1", "micro_f1", "lrap", "ranking_loss", "hamming_loss", "micro_jaccard",
+    "subset_accuracy", "example_f1", "macro_f1", "micro_f1", "lrap", "ranking_loss", "hamming_loss",
+    "micro_jaccard",
 )  # fmt: skip
 EXPECTED = {
-    ("five_samples", "paper"): [0.4, 0.76, 0.6, 0.7058823529411765, 0.7166666666666666, 0.15, 0.25, 0.5454545454545454],
+    ("five_samples", "paper"): [
+        0.4,
+        0.76,
+        0.6,
+        0.7058823529411765,
+        0.7166666666666666,
+        0.15,
+        0.25,
+        0.5454545454545454,
+    ],
     ("five_samples", "sklearn"): [
         0.4,
         0.56,
@@ -49,8 +61,26 @@ EXPECTED = {
         0.25,
         0.5454545454545454,
     ],
-    ("unused_labels", "paper"): [0.8, 0.8, 0.9, 0.8, 0.7, 0.06666666666666667, 0.1, 0.6666666666666666],
-    ("unused_labels", "sklearn"): [0.8, 0.6, 0.4, 0.8, 0.9, 0.06666666666666667, 0.1, 0.6666666666666666],
+    ("unused_labels", "paper"): [
+        0.8,
+        0.8,
+        0.9,
+        0.8,
+        0.7,
+        0.06666666666666667,
+        0.1,
+        0.6666666666666666,
+    ],
+    ("unused_labels", "sklearn"): [
+        0.8,
+        0.6,
+        0.4,
+        0.8,
+        0.9,
+        0.06666666666666667,
+        0.1,
+        0.6666666666666666,
+    ],
 }
 
 
@@ -119,8 +149,8 @@ def test_unknown_convention_names_the_choices(cases):
 
 def test_losses_and_errors_are_better_when_lower():
     assert {name for name, (_, higher) in descriptions().items() if not higher} == {
-        "hamming_loss", "ranking_loss", "one_error", "coverage", "calibration_error", "top_calibration_error",
-        "confused_share",
+        "hamming_loss", "ranking_loss", "one_error", "coverage", "calibration_error",
+        "top_calibration_error", "confused_share",
     }  # fmt: skip
 
 
@@ -133,12 +163,17 @@ def test_measures_of_other_labels_or_families_do_not_add(cases):
 
 
 def test_measuring_needs_no_torch():
-    code = "import sys, tagwright.metrics, tagwright.metrics.statistics; sys.exit('torch' in sys.modules)"
+    code = (
+        "import sys, tagwright.metrics, tagwright.metrics.statistics; sys.exit('torch' in"
+        " sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_two_families_with_one_name_for_a_metric_are_refused(monkeypatch):
     double = type("Double", (Counts,), {})
     monkeypatch.setattr(metrics, "families", lambda: {"counts": Counts, "double": double})
-    with pytest.raises(SettingsError, match="families of metrics counts and double both have micro_precision"):
+    with pytest.raises(
+        SettingsError, match="families of metrics counts and double both have micro_precision"
+    ):
         metric("micro_f1")

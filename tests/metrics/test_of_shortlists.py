@@ -1,4 +1,6 @@
-"""Metrics from shortlists are those of the whole, where a shortlist knows enough; the others are left out."""
+"""Metrics from shortlists are those of the whole, where a shortlist knows enough; the others are
+left out.
+"""
 
 import numpy as np
 import pytest
@@ -30,19 +32,30 @@ def short(made, rows):
     scores, truth, chosen, ids = (part[rows] for part in made)
     logits = np.take_along_axis(scores, ids, axis=1).astype(np.float32)
     shortlist = Shortlist(ids.astype(np.int32), logits, None, LABELS)
-    return measure_shortlist(shortlist, csr_array(truth), csr_array(chosen), rows=np.arange(ROWS)[rows])
+    return measure_shortlist(
+        shortlist, csr_array(truth), csr_array(chosen), rows=np.arange(ROWS)[rows]
+    )
 
 
 @pytest.mark.parametrize("convention", ["sklearn", "paper"])
 def test_equal_to_the_dense_families_however_they_are_batched(made, convention):
     counts = np.arange(1, LABELS + 1) ** 2
     scores, truth, chosen, _ = made
-    expected = measure(scores, truth, chosen, rows=np.arange(ROWS)).results(convention=convention, label_counts=counts)
+    expected = measure(scores, truth, chosen, rows=np.arange(ROWS)).results(
+        convention=convention, label_counts=counts
+    )
     whole = short(made, slice(None))
     parts = short(made, slice(0, 10)) + short(made, slice(10, 11)) + short(made, slice(11, None))
     for found in (whole, parts):
         results = found.results(convention=convention, label_counts=counts)
-        assert results.keys() >= {*TOP, "micro_f1", "macro_f2", "tail_micro_f1", "subset_accuracy", "confused_share"}
+        assert results.keys() >= {
+            *TOP,
+            "micro_f1",
+            "macro_f2",
+            "tail_micro_f1",
+            "subset_accuracy",
+            "confused_share",
+        }
         assert not results.keys() & {"lrap", "coverage", "ranking_loss", "micro_average_precision"}
         for name, value in results.items():
             assert value == pytest.approx(expected[name], abs=1e-12, nan_ok=True), name
@@ -61,7 +74,9 @@ def test_only_what_is_asked_for_is_measured(made):
     assert set(found.states) == {"ranking"}
 
 
-@pytest.mark.parametrize("name", ["lrap", "macro_average_precision", "calibration_error", "coverage"])
+@pytest.mark.parametrize(
+    "name", ["lrap", "macro_average_precision", "calibration_error", "coverage"]
+)
 def test_what_needs_all_scores_is_refused_and_others_are_named(name):
     assert name not in GIVEN
     with pytest.raises(SettingsError, match="ndcg_at_5"):

@@ -1,4 +1,6 @@
-"""Metrics of tagged tokens: entities as seqeval and plain sets have them, tokens without O as scikit-learn."""
+"""Metrics of tagged tokens: entities as seqeval and plain sets have them, tokens without O as
+scikit-learn.
+"""
 
 import itertools
 import json
@@ -20,9 +22,13 @@ PLAIN = ["NN", "O", "VB"]
 
 
 class Made:
-    """Random tags of texts with 0 to 11 tokens: the chosen ones are right for about three of four tokens."""
+    """Random tags of texts with 0 to 11 tokens: the chosen ones are right for about three of four
+    tokens.
+    """
 
-    def __init__(self, names: list[str], *, texts: int = 61, seed: int = 0, unused: int | None = None):
+    def __init__(
+        self, names: list[str], *, texts: int = 61, seed: int = 0, unused: int | None = None
+    ):
         rng = np.random.default_rng(seed)
         self.names, self.lengths = names, rng.integers(0, 12, texts)
         self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
@@ -42,7 +48,9 @@ class Made:
 
     def tags(self) -> list[list[list[str]]]:
         """True and chosen tags of every text, as words."""
-        both = [[self.names[i] for i in cells.argmax(axis=1)] for cells in (self.truth, self.chosen)]
+        both = [
+            [self.names[i] for i in cells.argmax(axis=1)] for cells in (self.truth, self.chosen)
+        ]
         return [[tags[a:b] for a, b in itertools.pairwise(self.offsets)] for tags in both]
 
 
@@ -52,7 +60,9 @@ def spans(texts: list[list[str]], *, plain: bool = False) -> set[tuple[int, int,
     for row, tags in enumerate(texts):
         first, open_type, letter_before = 0, None, "O"
         for place, tag in enumerate([*tags, "O"]):
-            letter, kind = (("O", None) if tag == "O" else ("I", tag)) if plain else (tag[0], tag[2:] or None)
+            letter, kind = (
+                (("O", None) if tag == "O" else ("I", tag)) if plain else (tag[0], tag[2:] or None)
+            )
             goes_on = letter in "IE" and letter_before in "BI" and kind == open_type
             if open_type is not None and not goes_on:
                 found.add((row, first, place - 1, open_type))
@@ -70,10 +80,17 @@ def scores(hits: int, chosen: int, true: int) -> dict[str, float]:
 
 def reference(made: Made, *, plain: bool = False) -> dict[str, float]:
     true, chosen = (spans(texts, plain=plain) for texts in made.tags())
-    expected = {f"entity_{k}": v for k, v in scores(len(true & chosen), len(chosen), len(true)).items()}
+    expected = {
+        f"entity_{k}": v for k, v in scores(len(true & chosen), len(chosen), len(true)).items()
+    }
     kinds = sorted({span[3] for span in true | chosen})
-    each = [scores(*(sum(s[3] == kind for s in part) for part in (true & chosen, chosen, true))) for kind in kinds]
-    return expected | {f"entity_macro_{k}": float(np.mean([one[k] for one in each])) for k in each[0]}
+    each = [
+        scores(*(sum(s[3] == kind for s in part) for part in (true & chosen, chosen, true)))
+        for kind in kinds
+    ]
+    return expected | {
+        f"entity_macro_{k}": float(np.mean([one[k] for one in each])) for k in each[0]
+    }
 
 
 @pytest.mark.parametrize("names", [IOB2, IOBES, PLAIN], ids=["iob2", "iobes", "plain"])
@@ -94,7 +111,9 @@ def test_entities_equal_seqeval(which: str, seed: int):
     found, (true, chosen) = made.measured().results(), made.tags()
     for average, name in (("micro", "entity"), ("macro", "entity_macro")):
         for kind in ("precision", "recall", "f1"):
-            expected = getattr(seqeval, f"{kind}_score")(true, chosen, average=average, zero_division=0)
+            expected = getattr(seqeval, f"{kind}_score")(
+                true, chosen, average=average, zero_division=0
+            )
             assert found[f"{name}_{kind}"] == pytest.approx(expected, rel=1e-12), (average, kind)
 
 
@@ -105,7 +124,9 @@ def test_scores_of_each_type_equal_sets_of_spans():
     for place, kind in enumerate(state.types):
         counts = [sum(span[3] == kind for span in part) for part in (true & chosen, chosen, true)]
         expected = {**scores(*counts), "predicted": counts[1], "support": counts[2]}
-        assert {name: values[place] for name, values in state.per_type().items()} == pytest.approx(expected)
+        assert {name: values[place] for name, values in state.per_type().items()} == pytest.approx(
+            expected
+        )
 
 
 @pytest.mark.parametrize("names", [IOB2, PLAIN, ["NN", "VB"]], ids=["iob2", "plain", "no_o"])
@@ -119,13 +140,26 @@ def test_tokens_without_o_equal_scikit_learn(names: list[str], unused: int | Non
             made.truth, made.chosen, labels=inside, average=average, beta=beta, zero_division=0
         )
         expected = {"precision": p, "recall": r, f"f{beta}": f}
-        assert {k: found[f"{average}_{k}_without_o"] for k in expected} == pytest.approx(expected, rel=1e-12)
+        assert {k: found[f"{average}_{k}_without_o"] for k in expected} == pytest.approx(
+            expected, rel=1e-12
+        )
 
 
 def fbeta_cases() -> list[tuple[float, float]]:
-    """Pairs of precision and recall of one tag: those of the paper's table where it lies beside the project."""
-    cases = json.loads(VECTORS.read_text(encoding="utf-8"))["fbeta_identity_bat"]["cases"] if VECTORS.exists() else []
-    return [(0.9, 0.8), (0.5, 0.5), (0.1, 1.0), *((case["precision"], case["recall"]) for case in cases)]
+    """Pairs of precision and recall of one tag: those of the paper's table where it lies beside the
+    project.
+    """
+    cases = (
+        json.loads(VECTORS.read_text(encoding="utf-8"))["fbeta_identity_bat"]["cases"]
+        if VECTORS.exists()
+        else []
+    )
+    return [
+        (0.9, 0.8),
+        (0.5, 0.5),
+        (0.1, 1.0),
+        *((case["precision"], case["recall"]) for case in cases),
+    ]
 
 
 @pytest.mark.parametrize("name", ["entity_{}", "micro_{}_without_o", "micro_{}"])
@@ -142,7 +176,9 @@ def test_f1_less_f2_of_given_precision_and_recall(precision: float, recall: floa
     wrong, missed = round(hits / precision) - hits, round(hits / recall) - hits
     true = np.repeat([[False, True], [True, False], [False, True]], [hits, wrong, missed], axis=0)
     chosen = np.repeat([[False, True], [False, True], [True, False]], [hits, wrong, missed], axis=0)
-    found = measure_tokens(true * 1.0, true, chosen, offsets=np.array([0, len(true)]), tags=["O", "X"]).results()
+    found = measure_tokens(
+        true * 1.0, true, chosen, offsets=np.array([0, len(true)]), tags=["O", "X"]
+    ).results()
     p, r = precision, recall
     assert found["micro_precision_without_o"] == pytest.approx(p)
     difference = found["micro_f1_without_o"] - found["micro_f2_without_o"]
@@ -156,21 +192,36 @@ def test_sums_of_batches_of_texts_equal_the_whole(names: list[str], convention: 
     parts = made.measured(0, 0) + made.measured(0, 20) + made.measured(20, 21) + made.measured(21)
     counts = 2 ** np.arange(len(names))
     whole = made.measured().results(convention=convention, label_counts=counts)
-    assert parts.results(convention=convention, label_counts=counts) == pytest.approx(whole, rel=1e-12)
+    assert parts.results(convention=convention, label_counts=counts) == pytest.approx(
+        whole, rel=1e-12
+    )
     for state in OF_TAGS:
         joined, alone = (found.states[state].amounts() for found in (parts, made.measured()))
-        assert {k: v.tolist() for k, v in joined.items()} == {k: v.tolist() for k, v in alone.items()}
+        assert {k: v.tolist() for k, v in joined.items()} == {
+            k: v.tolist() for k, v in alone.items()
+        }
 
 
 def test_families_of_rows_are_those_of_tokens():
     made = Made(IOB2)
     rows = np.repeat(np.arange(len(made.lengths)), made.lengths)
-    found, expected = made.measured(rows=rows), measure(made.probabilities, made.truth, made.chosen, rows=rows)
+    found, expected = (
+        made.measured(rows=rows),
+        measure(made.probabilities, made.truth, made.chosen, rows=rows),
+    )
     assert found.states["confusion"].top(5) == expected.states["confusion"].top(5)
     results, wanted = found.results(), expected.results()
-    assert {"accuracy", "macro_f2", "calibration_error", "confused_share", "micro_average_precision"} <= results.keys()
+    assert {
+        "accuracy",
+        "macro_f2",
+        "calibration_error",
+        "confused_share",
+        "micro_average_precision",
+    } <= results.keys()
     assert not results.keys() & {"lrap", "precision_at_3"}
-    assert {k: v for k, v in results.items() if k in wanted} == {k: wanted[k] for k in results.keys() & wanted.keys()}
+    assert {k: v for k, v in results.items() if k in wanted} == {
+        k: wanted[k] for k in results.keys() & wanted.keys()
+    }
 
 
 def test_amounts_are_plain_counts_by_tag_and_by_type():
@@ -180,7 +231,9 @@ def test_amounts_are_plain_counts_by_tag_and_by_type():
     found = [[span[3] for span in spans(texts)] for texts in made.tags()]
     for state, listed in (("without_o", tokens), ("entities", found)):
         amounts = states[state].amounts()
-        assert sorted(amounts["name"]) == (sorted(IOB2) if state == "without_o" else ["LOC", "MISC", "PER"])
+        assert sorted(amounts["name"]) == (
+            sorted(IOB2) if state == "without_o" else ["LOC", "MISC", "PER"]
+        )
         assert amounts["true"].tolist() == [listed[0].count(name) for name in amounts["name"]]
         assert amounts["predicted"].tolist() == [listed[1].count(name) for name in amounts["name"]]
 
@@ -188,7 +241,10 @@ def test_amounts_are_plain_counts_by_tag_and_by_type():
 def test_only_what_is_wanted_is_measured():
     made = Made(IOB2)
     assert set(made.measured(names=["entity_f1"]).states) == {"entities"}
-    assert set(made.measured(names=["macro_f2_without_o", "accuracy"]).states) == {"examples", "without_o"}
+    assert set(made.measured(names=["macro_f2_without_o", "accuracy"]).states) == {
+        "examples",
+        "without_o",
+    }
     assert set(made.measured(names=["lrap"]).states) == {"ranking"}
     with pytest.raises(SettingsError, match="did you mean 'entity_recall'"):
         made.measured(names=["entity_recal"])
@@ -213,7 +269,9 @@ def test_no_spans_anywhere_score_by_the_convention(convention: str, value: float
     outside = np.tile(np.array(IOB2) == "O", (5, 1))
     found = measure_tokens(outside * 1.0, outside, outside, offsets=np.array([0, 2, 5]), tags=IOB2)
     results = found.results(convention=convention)
-    assert [results[name] for name in ("entity_f1", "entity_macro_f1", "micro_f1_without_o")] == [value] * 3
+    assert [results[name] for name in ("entity_f1", "entity_macro_f1", "micro_f1_without_o")] == [
+        value
+    ] * 3
 
 
 def test_no_tokens_and_no_tag_but_o_raise_nothing():
@@ -261,7 +319,9 @@ def test_a_metric_is_required_of_data_that_have_it():
 
 @pytest.mark.parametrize("state", OF_TAGS)
 def test_states_of_other_names_do_not_add(state: str):
-    one, two = (Made(names).measured().states[state] for names in (["O", "B-X", "I-X"], ["O", "B-Y", "I-Y"]))
+    one, two = (
+        Made(names).measured().states[state] for names in (["O", "B-X", "I-X"], ["O", "B-Y", "I-Y"])
+    )
     with pytest.raises(ShapeError, match="of the same"):
         one + two
     with pytest.raises(ShapeError, match="one family"):

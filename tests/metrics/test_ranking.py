@@ -1,4 +1,6 @@
-"""Ranking metrics against scikit-learn where it has them, else against averages over all orders of tied labels."""
+"""Ranking metrics against scikit-learn where it has them, else against averages over all orders of
+tied labels.
+"""
 
 from itertools import pairwise, permutations
 
@@ -17,21 +19,33 @@ def test_lrap_ranking_loss_and_coverage_equal_scikit_learn(cases):
         pair = case.truth, case.scores
         expected = sklearn_metrics.label_ranking_average_precision_score(*pair)
         np.testing.assert_allclose(results["lrap"], expected, **TOLERANCE)
-        np.testing.assert_allclose(results["ranking_loss"], sklearn_metrics.label_ranking_loss(*pair), **TOLERANCE)
-        np.testing.assert_allclose(results["coverage"], sklearn_metrics.coverage_error(*pair), **TOLERANCE)
+        np.testing.assert_allclose(
+            results["ranking_loss"], sklearn_metrics.label_ranking_loss(*pair), **TOLERANCE
+        )
+        np.testing.assert_allclose(
+            results["coverage"], sklearn_metrics.coverage_error(*pair), **TOLERANCE
+        )
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_ndcg_equals_scikit_learn(cases, k: int):
     for case in cases:
         found = Ranking.of(*case).results()[f"ndcg_at_{k}"]
-        np.testing.assert_allclose(found, sklearn_metrics.ndcg_score(case.truth, case.scores, k=k), **TOLERANCE)
+        np.testing.assert_allclose(
+            found, sklearn_metrics.ndcg_score(case.truth, case.scores, k=k), **TOLERANCE
+        )
 
 
 def loop_top(scores: np.ndarray, truth: np.ndarray, k: int) -> tuple[float, float]:
-    """Precision and recall at k of one row: the mean over every order of its labels that the scores allow."""
+    """Precision and recall at k of one row: the mean over every order of its labels that the scores
+    allow.
+    """
     k = min(k, len(scores))
-    orders = [o for o in permutations(range(len(scores))) if all(scores[i] >= scores[j] for i, j in pairwise(o))]
+    orders = [
+        o
+        for o in permutations(range(len(scores)))
+        if all(scores[i] >= scores[j] for i, j in pairwise(o))
+    ]
     hits = sum(sum(truth[i] for i in order[:k]) for order in orders) / len(orders)
     return hits / k, hits / max(1, sum(truth))
 
@@ -44,7 +58,9 @@ def test_precision_and_recall_at_k_average_over_ties(k: int, labels: int):
     truth = rng.random((41, labels)) < 0.4
     found = Ranking.of(scores, truth, truth).results()
     expected = np.mean([loop_top(s, t, k) for s, t in zip(scores, truth)], axis=0)
-    np.testing.assert_allclose([found[f"precision_at_{k}"], found[f"recall_at_{k}"]], expected, **TOLERANCE)
+    np.testing.assert_allclose(
+        [found[f"precision_at_{k}"], found[f"recall_at_{k}"]], expected, **TOLERANCE
+    )
 
 
 def test_one_error_counts_rows_whose_highest_label_is_wrong(cases):
@@ -53,7 +69,9 @@ def test_one_error_counts_rows_whose_highest_label_is_wrong(cases):
         for scores, truth in zip(case.scores, case.truth):
             highest = [t for s, t in zip(scores, truth) if s == max(scores)]
             errors += 1 - sum(highest) / len(highest)
-        np.testing.assert_allclose(Ranking.of(*case).results()["one_error"], errors / len(case.truth), **TOLERANCE)
+        np.testing.assert_allclose(
+            Ranking.of(*case).results()["one_error"], errors / len(case.truth), **TOLERANCE
+        )
 
 
 def test_paper_convention_scores_rows_without_labels_zero_in_lrap_alone(cases):
@@ -99,4 +117,6 @@ def test_many_labels_need_no_matrix_of_label_pairs():
     rng = np.random.default_rng(3)
     scores, truth = rng.random((2, 200_001)), rng.random((2, 200_001)) < 1e-4
     expected = sklearn_metrics.label_ranking_loss(truth, scores)
-    np.testing.assert_allclose(Ranking.of(scores, truth, truth).results()["ranking_loss"], expected, **TOLERANCE)
+    np.testing.assert_allclose(
+        Ranking.of(scores, truth, truth).results()["ranking_loss"], expected, **TOLERANCE
+    )

@@ -17,7 +17,9 @@ def test_paired_interval_equals_scipys_paired_t_test():
             found = paired_interval(a, b, level=level)
             low, high = expected.confidence_interval(level)
             got = (found.mean, found.low, found.high, found.p_value, found.degrees)
-            np.testing.assert_allclose(got, (np.mean(a - b), low, high, expected.pvalue, count - 1), rtol=1e-9)
+            np.testing.assert_allclose(
+                got, (np.mean(a - b), low, high, expected.pvalue, count - 1), rtol=1e-9
+            )
 
 
 def test_one_pair_says_nothing():
@@ -28,7 +30,8 @@ def test_one_pair_says_nothing():
 
 @pytest.mark.parametrize(("shift", "p_value"), [(0.1, 0.0), (0.0, 1.0)])
 def test_equal_differences_give_a_point(shift: float, p_value: float):
-    found = paired_interval(np.full(3, shift), np.zeros(3))  # the mean of three 0.1 is not 0.1 in binary
+    # the mean of three 0.1 is not 0.1 in binary
+    found = paired_interval(np.full(3, shift), np.zeros(3))
     assert found.low == found.high == found.mean == pytest.approx(shift)
     assert found.p_value == p_value
 
@@ -41,16 +44,24 @@ def loop_mean_squares(d: np.ndarray) -> tuple[float, float, float]:
     column = [sum(d[s, e] for s in range(seeds)) / seeds for e in range(examples)]
     by_seed = examples * sum((r - grand) ** 2 for r in row) / (seeds - 1)
     by_example = seeds * sum((c - grand) ** 2 for c in column) / (examples - 1)
-    rest = sum((d[s, e] - row[s] - column[e] + grand) ** 2 for s in range(seeds) for e in range(examples))
+    rest = sum(
+        (d[s, e] - row[s] - column[e] + grand) ** 2 for s in range(seeds) for e in range(examples)
+    )
     return by_seed, by_example, rest / ((seeds - 1) * (examples - 1))
 
 
-def loop_share_outside(half: float, squares: tuple[float, float, float], seeds: int, examples: int) -> float:
-    """Share of errors beyond half on either side, a plain sum over the densities of both χ² behind the mean squares."""
+def loop_share_outside(
+    half: float, squares: tuple[float, float, float], seeds: int, examples: int
+) -> float:
+    """Share of errors beyond half on either side, a plain sum over the densities of both χ² behind
+    the mean squares.
+    """
     seed, example, rest = squares
     log_place = np.linspace(-12, 8, 4001)
     place, width = np.exp(log_place), log_place[1] - log_place[0]
-    by_seed, by_example = (scipy_stats.chi2.pdf(place, count - 1) * place * width for count in (seeds, examples))
+    by_seed, by_example = (
+        scipy_stats.chi2.pdf(place, count - 1) * place * width for count in (seeds, examples)
+    )
     total = 0.0
     for chi_square, weight in zip(place, by_example):
         if weight > 1e-12:
@@ -64,36 +75,55 @@ def loop_share_outside(half: float, squares: tuple[float, float, float], seeds: 
 @pytest.mark.parametrize("seed_spread", [0.3, 0.05])
 def test_crossed_interval_equals_plain_loops(seed_spread: float, example_spread: float):
     rng = np.random.default_rng(4)
-    d = rng.normal(0, seed_spread, (5, 1)) + rng.normal(0, example_spread, (1, 41)) + rng.normal(0.1, 0.3, (5, 41))
+    d = (
+        rng.normal(0, seed_spread, (5, 1))
+        + rng.normal(0, example_spread, (1, 41))
+        + rng.normal(0.1, 0.3, (5, 41))
+    )
     b = rng.random((5, 41))
     squares = loop_mean_squares(d)
     for level in (0.9, 0.95, 0.99):
         found = crossed_interval(b + d, b, level=level)
         assert found.mean == pytest.approx(d.mean())
         assert found.high - found.mean == pytest.approx(found.mean - found.low)
-        assert loop_share_outside(found.high - found.mean, squares, *d.shape) == pytest.approx(1 - level, rel=2e-4)
-    assert found.p_value == pytest.approx(loop_share_outside(abs(d.mean()), squares, *d.shape), rel=2e-4)
+        assert loop_share_outside(found.high - found.mean, squares, *d.shape) == pytest.approx(
+            1 - level, rel=2e-4
+        )
+    assert found.p_value == pytest.approx(
+        loop_share_outside(abs(d.mean()), squares, *d.shape), rel=2e-4
+    )
     assert (found.degrees, found.seeds_counted) == (4, True)
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5, 10])
 def test_where_only_seeds_differ_it_is_their_t_interval(seeds: int):
     d = np.repeat(np.random.default_rng(10).normal(0.2, 1, (seeds, 1)), 300, axis=1)
-    found, expected = crossed_interval(d, np.zeros_like(d)), paired_interval(d[:, 0], np.zeros(seeds))
-    got, want = (found.low, found.high, found.p_value), (expected.low, expected.high, expected.p_value)
+    found, expected = (
+        crossed_interval(d, np.zeros_like(d)),
+        paired_interval(d[:, 0], np.zeros(seeds)),
+    )
+    got, want = (
+        (found.low, found.high, found.p_value),
+        (expected.low, expected.high, expected.p_value),
+    )
     np.testing.assert_allclose(got, want, rtol=2e-4)
 
 
 def test_where_only_examples_differ_it_is_their_t_interval():
     d = np.repeat(np.random.default_rng(11).normal(0.2, 1, (1, 37)), 4, axis=0)
     found, expected = crossed_interval(d, np.zeros_like(d)), paired_interval(d[0], np.zeros(37))
-    got, want = (found.low, found.high, found.p_value), (expected.low, expected.high, expected.p_value)
+    got, want = (
+        (found.low, found.high, found.p_value),
+        (expected.low, expected.high, expected.p_value),
+    )
     np.testing.assert_allclose(got, want, rtol=2e-4)
 
 
 def test_runs_that_tie_are_not_taken_for_runs_without_spread():
     d = np.zeros((3, 500))
-    d[[0, 1, 2], [7, 8, 9]] = 1  # every run is right once more, each on another text: the seeds' mean square is 0
+    d[[0, 1, 2], [7, 8, 9]] = (
+        1  # every run is right once more, each on another text: the seeds' mean square is 0
+    )
     assert loop_mean_squares(d)[0] == 0
     found = crossed_interval(d, np.zeros_like(d))
     assert found.low < 0 < found.high
@@ -105,7 +135,8 @@ def test_neither_seeds_nor_examples_matter():
     assert loop_mean_squares(d) == (0, 0, 4)
     found = crossed_interval(d, np.zeros((2, 2)))
     assert found.degrees == 1
-    assert found.high == pytest.approx(scipy_stats.t.ppf(0.975, 1), rel=2e-4)  # standard error (4 / 4) ** 0.5
+    # standard error (4 / 4) ** 0.5
+    assert found.high == pytest.approx(scipy_stats.t.ppf(0.975, 1), rel=2e-4)
 
 
 def test_one_seed_counts_examples_only_and_says_so():
@@ -147,7 +178,8 @@ def test_crossed_interval_holds_the_truth_about_95_times_in_100():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("seed_spread", "example_spread"), [(0.0, 0.4), (0.02, 0.4), (0.05, 0.2), (0.3, 0.1), (0.02, 0.2)]
+    ("seed_spread", "example_spread"),
+    [(0.0, 0.4), (0.02, 0.4), (0.05, 0.2), (0.3, 0.1), (0.02, 0.2)],
 )
 def test_crossed_interval_covers_whatever_varies(seed_spread: float, example_spread: float):
     assert 0.93 <= coverage(seed_spread, example_spread, rounds=6000) <= 0.97
@@ -177,8 +209,12 @@ def test_holm_equals_its_definition():
     for count in (0, 1, 2, 7):
         values = np.round(rng.random(count) ** 3, 2)
         expected = np.empty(count)
-        for i, p in enumerate(values):  # the smallest level at which step-down testing rejects hypothesis i
-            expected[i] = max((min(1.0, (count - sum(values < q)) * q) for q in values[values <= p]), default=0)
+        for i, p in enumerate(
+            values
+        ):  # the smallest level at which step-down testing rejects hypothesis i
+            expected[i] = max(
+                (min(1.0, (count - sum(values < q)) * q) for q in values[values <= p]), default=0
+            )
         np.testing.assert_allclose(holm(values), expected, rtol=1e-12)
 
 

@@ -1,7 +1,9 @@
-"""Do 95% intervals hold the truth 95 times in 100, and is what they call real wrong at most 5 times? Simulated runs.
+"""Do 95% intervals hold the truth 95 times in 100, and is what they call real wrong at most 5
+times? Simulated runs.
 
-Every world is asked twice at once, about a system that is as good as the baseline and about one that is better. Texts
-and runs are drawn anew each time; the truth is that of all texts and runs there are.
+Every world is asked twice at once, about a system that is as good as the baseline and about one
+that is better. Texts and runs are drawn anew each time; the truth is that of all texts and runs
+there are.
 """
 
 from dataclasses import replace
@@ -16,9 +18,11 @@ from ..simulated_runs import World, label_sets, right_answers, true_accuracy, tr
 
 pytestmark = pytest.mark.slow
 
-# what a text is to a system, and to a run: real runs of several losses on one encoder lie between the first two
+# what a text is to a system, and to a run: real runs of several losses on one encoder lie between
+# the first two
 WORLDS = {"close": (0.05, 0.15), "noisy": (0.05, 0.5), "apart": (0.7, 0.3)}
-# luck of a run, and its correlation between systems of one seed: none, and 0.5 and 2 points of accuracy
+# luck of a run, and its correlation between systems of one seed: none, and 0.5 and 2 points of
+# accuracy
 NONE, SOME, MUCH, PAIRED = (0.0, 0.0), (0.02, 0.0), (0.08, 0.0), (0.08, 0.8)
 # 0.3 and 1.6 points of micro-F1, where luck of several kinds adds up
 SOME_F1, PAIRED_F1 = (0.01, 0.0), (0.05, 0.8)
@@ -32,7 +36,9 @@ def world_of(name: str, luck: tuple[float, float], **others) -> World:
 
 
 def accuracy_coverage(world: World, rounds: int = ROUNDS) -> list[float]:
-    """How often the interval holds the true difference in accuracy to the first system, for each other one."""
+    """How often the interval holds the true difference in accuracy to the first system, for each
+    other one.
+    """
     rng, truth = np.random.default_rng(11), true_accuracy(world)
     held = np.zeros(len(world.gains) - 1)
     for _ in range(rounds):
@@ -62,7 +68,12 @@ def holds(values: np.ndarray, truth: np.ndarray) -> list[bool]:
 @pytest.mark.parametrize(
     ("name", "luck", "seeds", "texts"),
     [(name, luck, 5, 500) for name in WORLDS for luck in (NONE, PAIRED)]
-    + [("close", SOME, 5, 500), ("noisy", MUCH, 5, 500), ("noisy", MUCH, 5, 2000), ("apart", MUCH, 10, 500)],
+    + [
+        ("close", SOME, 5, 500),
+        ("noisy", MUCH, 5, 500),
+        ("noisy", MUCH, 5, 2000),
+        ("apart", MUCH, 10, 500),
+    ],
 )
 def test_intervals_of_accuracy_hold_the_truth(name, luck, seeds, texts):
     found = accuracy_coverage(world_of(name, luck, seeds=seeds, texts=texts))
@@ -71,12 +82,16 @@ def test_intervals_of_accuracy_hold_the_truth(name, luck, seeds, texts):
 
 @pytest.mark.parametrize(("name", "luck"), [("close", MUCH), ("noisy", NONE), ("apart", MUCH)])
 def test_three_seeds_are_few_and_their_intervals_wide(name, luck):
-    """Two degrees of freedom make intervals wider than need be where texts matter too; never narrower."""
+    """Two degrees of freedom make intervals wider than need be where texts matter too; never
+    narrower.
+    """
     found = accuracy_coverage(world_of(name, luck, seeds=3))
     assert all(0.93 <= share <= 0.99 for share in found), found
 
 
-@pytest.mark.parametrize(("name", "luck"), [("close", PAIRED_F1), ("noisy", NONE), ("apart", PAIRED_F1)])
+@pytest.mark.parametrize(
+    ("name", "luck"), [("close", PAIRED_F1), ("noisy", NONE), ("apart", PAIRED_F1)]
+)
 def test_intervals_of_micro_f1_hold_the_truth(name, luck):
     found = f1_coverage(world_of(name, luck), "micro_f1", rounds=1000)
     assert all(0.93 <= share <= 0.97 for share in found), found
@@ -89,13 +104,17 @@ def test_intervals_of_micro_f1_hold_the_truth_of_many_texts():
 
 @pytest.mark.parametrize("name", ["close", "apart"])
 def test_intervals_of_macro_f1_may_be_narrow_where_labels_are_rare(name):
-    """The rarest label has 7 of 500 texts: its F1 is far from linear in texts, and nothing is promised."""
+    """The rarest label has 7 of 500 texts: its F1 is far from linear in texts, and nothing is
+    promised.
+    """
     found = f1_coverage(world_of(name, SOME_F1), "macro_f1", rounds=300)
     assert all(0.90 <= share <= 0.98 for share in found), found
 
 
 def false_findings(world: World, draw_values, rounds: int) -> tuple[float, float]:
-    """How often something is found among systems that are all equal: after Holm's correction, and without."""
+    """How often something is found among systems that are all equal: after Holm's correction, and
+    without.
+    """
     rng = np.random.default_rng(13)
     corrected = plain = 0
     for _ in range(rounds):
@@ -131,6 +150,8 @@ def test_of_five_equal_objectives_one_is_called_different_at_most_5_times_in_100
 
 
 def test_of_five_equal_objectives_one_is_called_different_in_micro_f1_at_most_5_times_in_100():
-    corrected, plain = false_findings(replace(world_of("close", SOME_F1), gains=(0.0,) * 6), micro_values, 800)
+    corrected, plain = false_findings(
+        replace(world_of("close", SOME_F1), gains=(0.0,) * 6), micro_values, 800
+    )
     assert corrected <= 0.05 + margin(800)
     assert plain > 0.08

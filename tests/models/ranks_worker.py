@@ -1,4 +1,6 @@
-"""What `test_ranks.py` runs in each of two processes: everything that they do together, its results as JSON."""
+"""What `test_ranks.py` runs in each of two processes: everything that they do together, its results
+as JSON.
+"""
 
 import json
 import os
@@ -28,7 +30,9 @@ def head_of(labels):
 
 
 class Sums(nn.Module):
-    """Logits of texts: sums of their tokens' rows; one weight is used in training by even rows only, one never."""
+    """Logits of texts: sums of their tokens' rows; one weight is used in training by even rows
+    only, one never.
+    """
 
     def __init__(self):
         super().__init__()
@@ -64,8 +68,21 @@ def trained(ranks, **options):
         value = odd.square().sum()
         return value + (even * network.sometimes).square().sum() if len(even) else value
 
-    seen = list(steps(network, optimiser, course(), loss_of, lambda step: 1.0, clip=0.5, ranks=ranks, **options))
-    return {name: w.tolist() for name, w in network.state_dict().items()}, [step.loss for step in seen]
+    seen = list(
+        steps(
+            network,
+            optimiser,
+            course(),
+            loss_of,
+            lambda step: 1.0,
+            clip=0.5,
+            ranks=ranks,
+            **options,
+        )
+    )
+    return {name: w.tolist() for name, w in network.state_dict().items()}, [
+        step.loss for step in seen
+    ]
 
 
 def drawn(ranks):
@@ -76,7 +93,16 @@ def drawn(ranks):
         result.extend([torch.rand(1).item(), torch.rand(1, generator=generator).item()])
         return network(torch.ones(len(rows), 1)).sum()
 
-    next(steps(network, torch.optim.SGD(network.parameters()), course(), loss_of, lambda step: 1.0, ranks=ranks))
+    next(
+        steps(
+            network,
+            torch.optim.SGD(network.parameters()),
+            course(),
+            loss_of,
+            lambda step: 1.0,
+            ranks=ranks,
+        )
+    )
     return result
 
 
@@ -119,7 +145,12 @@ def results(ranks):
     _gradients.BUCKET = 64  # several buckets, and a tensor larger than one
     ranks.require_same([5, -1], "numbers")
     return {
-        "sums": [ranks.total([1.5, ranks.rank]), ranks.any(not ranks.first), ranks.any(False), ranks.all(ranks.first)],
+        "sums": [
+            ranks.total([1.5, ranks.rank]),
+            ranks.any(not ranks.first),
+            ranks.any(False),
+            ranks.all(ranks.first),
+        ],
         "first": ranks.of_first(ranks.rank + 7.0),
         "merged": ranks.merged(zeros).view(np.int32).ravel().tolist(),
         "trained": trained(ranks),
@@ -148,7 +179,8 @@ def main(folder):
         except RankError as error:
             found["gone"] = str(error)
         (folder / "0.json").write_text(json.dumps(found))
-    # torch's threads may abort a process that ends after another is gone; whether ours saw it is what is asked here
+    # torch's threads may abort a process that ends after another is gone; whether ours saw it is
+    # what is asked here
     os._exit(0)
 
 

@@ -36,7 +36,9 @@ def test_building_does_not_touch_the_global_generator():
     assert torch.equal(torch.rand(3), expected)
 
 
-@pytest.mark.parametrize(("loss", "link"), [("bce", "sigmoid"), ("zlpr", "sigmoid2"), ("cross_entropy", "softmax")])
+@pytest.mark.parametrize(
+    ("loss", "link"), [("bce", "sigmoid"), ("zlpr", "sigmoid2"), ("cross_entropy", "softmax")]
+)
 def test_the_loss_says_the_link(loss, link):
     assert resolve({"objective": loss}).link == link
 
@@ -64,12 +66,20 @@ def test_without_rows_labels_start_at_zero():
 
 
 def test_every_head_starts_at_the_shares_of_its_own_labels():
-    heads = {"topic": {"objective": "bce"}, "mood": {"objective": "zlpr"}, "kind": {"objective": "cross_entropy"}}
-    settings = resolve({**CNN, "heads": heads}, heads={"topic": "many", "mood": "many", "kind": "one"})
+    heads = {
+        "topic": {"objective": "bce"},
+        "mood": {"objective": "zlpr"},
+        "kind": {"objective": "cross_entropy"},
+    }
+    settings = resolve(
+        {**CNN, "heads": heads}, heads={"topic": "many", "mood": "many", "kind": "one"}
+    )
     other = LabelSpace(names=("x", "y"), counts=(20, 60), exclusive=True)
     labels = {"topic": (SPACE, 200), "mood": (SPACE, 125), "kind": (other, 80)}
     network = build_network(settings, labels, sizes=(11,), learned={})
-    bias = {name: head.linear.bias.detach().double().numpy() for name, head in network.heads.items()}
+    bias = {
+        name: head.linear.bias.detach().double().numpy() for name, head in network.heads.items()
+    }
     share = {"topic": 1 / (1 + np.exp(-bias["topic"])), "mood": 1 / (1 + np.exp(-2 * bias["mood"]))}
     np.testing.assert_allclose(share["topic"], np.array(SPACE.counts) / 200, rtol=1e-5)
     np.testing.assert_allclose(share["mood"], np.array(SPACE.counts) / 125, rtol=1e-5)
@@ -78,10 +88,16 @@ def test_every_head_starts_at_the_shares_of_its_own_labels():
 
 def test_soft_labels_of_one_head_that_ask_for_it_have_a_head_beside():
     soft = {"targets": "kwls", "soft": {"role": "auxiliary", "heads": 2}}
-    settings = resolve({**CNN, "heads": {"topic": {}, "mood": soft}}, heads={"topic": "many", "mood": "many"})
-    network = build_network(settings, {"topic": (SPACE, 0), "mood": (SPACE, 0)}, sizes=(11,), learned={})
+    settings = resolve(
+        {**CNN, "heads": {"topic": {}, "mood": soft}}, heads={"topic": "many", "mood": "many"}
+    )
+    network = build_network(
+        settings, {"topic": (SPACE, 0), "mood": (SPACE, 0)}, sizes=(11,), learned={}
+    )
     assert [*network.heads] == ["topic", "mood", "mood soft"]
-    assert not torch.equal(network.heads["mood"].linear.weight, network.heads["mood soft"].linear.weight)
+    assert not torch.equal(
+        network.heads["mood"].linear.weight, network.heads["mood soft"].linear.weight
+    )
 
 
 def test_an_encoder_that_learns_nothing_beforehand_gives_no_arrays():
@@ -99,6 +115,8 @@ def test_bow_learns_its_features_with_the_settings_given():
 def test_given_vectors_are_where_training_starts():
     vectors = np.arange(44, dtype=np.float32).reshape(11, 4)
     settings = resolve(CNN)
-    network = build_network(settings, {"main": (SPACE, 0)}, sizes=(11,), learned={}, vectors=vectors)
+    network = build_network(
+        settings, {"main": (SPACE, 0)}, sizes=(11,), learned={}, vectors=vectors
+    )
     found = [t for t in network.encoder.state_dict().values() if t.shape == (11, 4)]
     assert any(np.array_equal(t[2:].numpy(), vectors[2:]) for t in found)

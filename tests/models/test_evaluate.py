@@ -8,7 +8,13 @@ from torch import nn
 from tagwright.batches.bucket import ROOMS
 from tagwright.batches.inputs import TokenInputs
 from tagwright.batches.places import TagInputs, placed
-from tagwright.models.evaluate import logits_of, logits_of_heads, shortlist_of, token_logits_of, token_logits_of_heads
+from tagwright.models.evaluate import (
+    logits_of,
+    logits_of_heads,
+    shortlist_of,
+    token_logits_of,
+    token_logits_of_heads,
+)
 from tagwright.models.heads import Head
 from tagwright.models.heads.document import Document
 from tagwright.models.network import Network
@@ -68,7 +74,9 @@ def test_every_row_gets_its_own_logits_whatever_the_batch():
     tokens = tokens_of(lengths)
     expected = [[tokens.ids[a:b].sum(), b - a] for a, b in zip(tokens.offsets, tokens.offsets[1:])]
     for batch in (1, 2, 3, 100):
-        np.testing.assert_array_equal(logits_of(Counting(), TokenInputs(tokens), batch=batch), expected)
+        np.testing.assert_array_equal(
+            logits_of(Counting(), TokenInputs(tokens), batch=batch), expected
+        )
 
 
 def test_all_heads_come_of_one_pass_and_each_is_as_alone():
@@ -80,9 +88,8 @@ def test_all_heads_come_of_one_pass_and_each_is_as_alone():
     assert found["other"].dtype == np.float32
     for name, logits in found.items():
         np.testing.assert_array_equal(logits, logits_of(Counting(), inputs, head=name, batch=3))
-    np.testing.assert_array_equal(
-        found["main"], logits_of(Counting(), inputs, batch=3)
-    )  # the first, where none is named
+    # the first, where none is named
+    np.testing.assert_array_equal(found["main"], logits_of(Counting(), inputs, batch=3))
 
 
 def test_evaluation_drops_nothing_out_and_takes_no_gradient():
@@ -104,21 +111,31 @@ def test_rows_of_like_length_share_a_batch_so_that_little_is_padded():
 def test_a_head_with_slots_makes_batches_smaller_by_what_they_cost(slotted, names):
     lengths = np.random.default_rng(0).integers(1, 30, 200)
     network = Counting()
-    network.heads[slotted] = Slotted(network.heads[slotted].label_count)  # its slots are read for whatever is asked
+    # its slots are read for whatever is asked
+    network.heads[slotted] = Slotted(network.heads[slotted].label_count)
     inputs = Roomy(tokens_of(lengths), 64)
     found = logits_of_heads(network, inputs, names)
     expected = {"main": lengths, "other": -lengths}
-    assert {name: logits[:, -1].tolist() for name, logits in found.items()} == {n: expected[n].tolist() for n in names}
+    assert {name: logits[:, -1].tolist() for name, logits in found.items()} == {
+        n: expected[n].tolist() for n in names
+    }
     assert sum(rows for rows, _ in network.batches) == 200
     assert max(rows * (2 * width + 50) for rows, width in network.batches) <= 1024
-    assert len(network.batches) <= 1.3 * (2 * lengths + 50).sum() / 1024 + 1  # and not smaller than that
+    # and not smaller than that
+    assert len(network.batches) <= 1.3 * (2 * lengths + 50).sum() / 1024 + 1
 
 
-@pytest.mark.parametrize("options", [{"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"chunks": 2}, {"chunks": 2, "text_sees_slots": False}], ids=str
+)
 def test_windows_with_their_slots_and_passes_stay_within_the_room(options):
-    network, read = network_of("bert", 5, limit=9, encoder={"long": "windows", "overlap": 2}, **options), []
+    network, read = (
+        network_of("bert", 5, limit=9, encoder={"long": "windows", "overlap": 2}, **options),
+        [],
+    )
     network.encoder._states = lambda given, lengths, width, allowed=None: (
-        read.append(len(lengths) * width) or torch.zeros(len(lengths), width, network.encoder.width_out).double()
+        read.append(len(lengths) * width)
+        or torch.zeros(len(lengths), width, network.encoder.width_out).double()
     )
     many = tokens_of(np.arange(3, 60).repeat(4) % 40 + 2)
     inputs = network.encoder.inputs_of(Tokens(many.ids % 30, many.offsets), limit=9)
@@ -136,7 +153,10 @@ def test_logits_are_float32_and_no_rows_give_none():
     assert logits_of(Counting(), TokenInputs(tokens_of([1]))).dtype == np.float32
     assert logits_of(Counting(), TokenInputs(tokens_of([]))).shape == (0, 2)
     none = logits_of_heads(Counting(), TokenInputs(tokens_of([])), ["main", "other"])
-    assert {name: logits.shape for name, logits in none.items()} == {"main": (0, 2), "other": (0, 1)}
+    assert {name: logits.shape for name, logits in none.items()} == {
+        "main": (0, 2),
+        "other": (0, 1),
+    }
 
 
 def test_shortlists_are_the_highest_of_the_logits_in_the_rows_order():
@@ -144,7 +164,11 @@ def test_shortlists_are_the_highest_of_the_logits_in_the_rows_order():
     from tagwright.models.build import build_network
     from tagwright.settings.schema import resolve
 
-    given = {"objective": "zlpr", "loss": {"name": "zlpr", "threshold": 0.5}, "head": {"chunk": 4, "shortlist": 5}}
+    given = {
+        "objective": "zlpr",
+        "loss": {"name": "zlpr", "threshold": 0.5},
+        "head": {"chunk": 4, "shortlist": 5},
+    }
     space = LabelSpace(names=tuple("abcdefghijk"), counts=(1,) * 11)
     network = build_network(resolve(given), {"main": (space, 0)}, sizes=(100,), learned={})
     inputs = TokenInputs(tokens_of([3, 0, 7, 1, 1, 12, 2]))
@@ -153,7 +177,9 @@ def test_shortlists_are_the_highest_of_the_logits_in_the_rows_order():
         found = shortlist_of(network, inputs, batch=batch, log_terms=lambda logits: logits)
         order = np.argsort(-logits, axis=1)[:, :5]
         np.testing.assert_array_equal(found.ids, order)
-        np.testing.assert_allclose(found.logits, np.take_along_axis(logits, order, axis=1), atol=1e-5)
+        np.testing.assert_allclose(
+            found.logits, np.take_along_axis(logits, order, axis=1), atol=1e-5
+        )
         np.testing.assert_allclose(found.log_sum, np.log(np.exp(logits).sum(1)), rtol=1e-5)
     assert shortlist_of(network, inputs).log_sum is None
 
@@ -161,7 +187,9 @@ def test_shortlists_are_the_highest_of_the_logits_in_the_rows_order():
 def test_a_shortlist_beside_a_head_with_slots_is_of_texts_that_stand_behind_them():
     network = network_of("bert", 5)
     torch.manual_seed(3)
-    short = Document(network.encoder.width_out, 9, False, torch.randn(9), 0, 0.0, chunk=4, shortlist=5)
+    short = Document(
+        network.encoder.width_out, 9, False, torch.randn(9), 0, 0.0, chunk=4, shortlist=5
+    )
     network.heads["many"] = short.double()
     inputs = inputs_of(network)
     with torch.no_grad():
@@ -210,12 +238,16 @@ def test_tokens_of_all_heads_come_of_one_pass():
     assert sum(rows for rows, _ in network.batches) == len(inputs.lengths)
     np.testing.assert_array_equal(found["other"], -pieces.ids[pieces.offsets[:-1], None])
     np.testing.assert_array_equal(found["main"], token_logits_of(Echo(), inputs, batch=3))
-    np.testing.assert_array_equal(found["other"], token_logits_of(Echo(), inputs, head="other", batch=3))
+    np.testing.assert_array_equal(
+        found["other"], token_logits_of(Echo(), inputs, head="other", batch=3)
+    )
 
 
 def test_a_long_page_is_read_in_windows_and_no_batch_is_wider():
     pieces, network = tokens_of([1] * 100_000), Echo()
-    found = token_logits_of(network, TagInputs(placed(pieces, np.array([0, 100_000]), limit=512), 512))
+    found = token_logits_of(
+        network, TagInputs(placed(pieces, np.array([0, 100_000]), limit=512), 512)
+    )
     np.testing.assert_array_equal(found[:, 0], pieces.ids)
     assert max(width for _, width in network.batches) == 512
     assert max(rows * width for rows, width in network.batches) <= 4096

@@ -1,4 +1,6 @@
-"""The whole road with labels as slots: fit, stop, save, load, captured steps, names, and what is refused."""
+"""The whole road with labels as slots: fit, stop, save, load, captured steps, names, and what is
+refused.
+"""
 
 import json
 
@@ -37,7 +39,14 @@ def encoder(tmp_path_factory):
 
 
 def given(path, *, head=None, encoder=None, fit=None, **sections):
-    run = {"epochs": 1, "batch": 16, "learning_rate": 0.01, "limit": 20, "device": "cpu", **(fit or {})}
+    run = {
+        "epochs": 1,
+        "batch": 16,
+        "learning_rate": 0.01,
+        "limit": 20,
+        "device": "cpu",
+        **(fit or {}),
+    }
     own = {"name": "pretrained", "path": str(path), "dropout": 0.0, **(encoder or {})}
     return {"objective": "cloze", "encoder": own, "fit": run, "head": head or {}, **sections}
 
@@ -57,19 +66,31 @@ def weights(fitted):
     [
         {"head": {"masking": "part", "rounds": 3}},
         {"head": {"chunks": 2, "score": "own"}, "encoder": WINDOWS, "fit": {"limit": 9}},
-        {"head": {"text_sees_slots": False, "chunks": 2, "template": "short"}, "encoder": {"lora": 2}},
+        {
+            "head": {"text_sees_slots": False, "chunks": 2, "template": "short"},
+            "encoder": {"lora": 2},
+        },
         {"head": {"template": "same", "masking": "p"}, "encoder": {"freeze": "all"}},
-        {"head": {"names": True, "slot_positions": "shared"}, "encoder": {"freeze": 1}, "objective": "zlpr"},
+        {
+            "head": {"names": True, "slot_positions": "shared"},
+            "encoder": {"freeze": 1},
+            "objective": "zlpr",
+        },
     ],
     ids=str,
 )
-def test_a_folder_scores_as_the_model_in_memory_whatever_the_batch(sections, encoder, source, tmp_path):
+def test_a_folder_scores_as_the_model_in_memory_whatever_the_batch(
+    sections, encoder, source, tmp_path
+):
     if "objective" in sections:
         sections = {**sections, "head": {"name": "cloze", **sections["head"]}}
     prepared, settings = ready(source, encoder, **sections)
     model = fit(prepared, settings).model
     model_folder.save(model, tmp_path / "model", card="")
-    whole, again = model.scores(TEXTS).logits, model_folder.load(tmp_path / "model").scores(TEXTS).logits
+    whole, again = (
+        model.scores(TEXTS).logits,
+        model_folder.load(tmp_path / "model").scores(TEXTS).logits,
+    )
     assert np.array_equal(whole, again)
     alone = np.concatenate([model.scores([text]).logits for text in TEXTS])
     np.testing.assert_allclose(whole, alone, rtol=1e-4, atol=1e-4)
@@ -80,7 +101,12 @@ def test_slots_learn_beside_a_frozen_encoder_and_beside_adapters(frozen, encoder
     prepared, settings = ready(source, encoder, encoder=frozen, head={"masking": "part"})
     before, after = loops_start(prepared, settings), weights(fit(prepared, settings))
     moved = {name for name, value in after.items() if not torch.equal(value, before[name])}
-    assert {"heads.main.middle", "heads.main.edges", "heads.main.weight", "heads.main.bias"} <= moved
+    assert {
+        "heads.main.middle",
+        "heads.main.edges",
+        "heads.main.weight",
+        "heads.main.bias",
+    } <= moved
     of_encoder = {name for name in moved if name.startswith("encoder.model")}
     assert bool(of_encoder) is (frozen != {"freeze": "all"})
     if "lora" in frozen:
@@ -90,7 +116,11 @@ def test_slots_learn_beside_a_frozen_encoder_and_beside_adapters(frozen, encoder
 def loops_start(prepared, settings):
     """The weights that training starts from."""
     calm = resolve({**settings.as_dict(), "encoder": {**settings.as_dict()["encoder"], "lora": 0}})
-    made = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "tokeniser": prepared.tokeniser}
+    made = {
+        "sizes": prepared.tokeniser.sizes,
+        "learned": prepared.learned,
+        "tokeniser": prepared.tokeniser,
+    }
     labels = {"main": (prepared.space, prepared.heads["main"].examples)}
     return build_network(calm, labels, **made, fresh=True).state_dict()
 
@@ -108,13 +138,19 @@ def test_stopped_and_resumed_equals_never_stopped(masking, encoder, source, tmp_
 @pytest.mark.parametrize("masking", ["full", "part", "p"])
 def test_captured_steps_train_the_same_model(masking, encoder, source, monkeypatch):
     """The last batch of an epoch is a short one, which a captured step fills up."""
-    prepared, settings = ready(source, encoder, head={"masking": masking, "wrong": 0.1}, fit={"epochs": 1.5})
+    prepared, settings = ready(
+        source, encoder, head={"masking": masking, "wrong": 0.1}, fit={"epochs": 1.5}
+    )
     assert prepared.tables["train"].num_rows % 16
     found = {}
     for reason in ("", None):
         monkeypatch.setattr(loops, "against_capture", lambda *given, reason=reason: reason)
         losses = []
-        run = Run(progress=lambda stream, *_, losses=losses: (losses.append(step.loss) or step for step in stream))
+        run = Run(
+            progress=lambda stream, *_, losses=losses: (
+                losses.append(step.loss) or step for step in stream
+            )
+        )
         found[reason] = weights(fit(prepared, settings, run)), losses
     assert found[None][1] == pytest.approx(found[""][1], rel=1e-4)
     for name, value in found[""][0].items():
@@ -164,7 +200,9 @@ def test_names_are_where_the_network_starts(encoder):
     assert expected.abs().max() > 0.2
 
 
-@pytest.mark.parametrize(("head", "from_names"), [({}, True), ({"names": False}, False), ({"template": "short"}, True)])
+@pytest.mark.parametrize(
+    ("head", "from_names"), [({}, True), ({"names": False}, False), ({"template": "short"}, True)]
+)
 def test_slots_start_from_names_unless_told_otherwise(encoder, head, from_names):
     """One without a word starts at random, whatever the others do."""
     from tagwright.models.build import learn
@@ -174,7 +212,8 @@ def test_slots_start_from_names_unless_told_otherwise(encoder, head, from_names)
     learned = learn(settings, tokeniser.encode(["a"]), tokeniser)
     made = {"sizes": tokeniser.sizes, "learned": learned, "fresh": True, "tokeniser": tokeniser}
     network = build_network(settings, {"main": (space, 0)}, **made)
-    far = network.heads["main"].middle.detach().mean(1).abs().amax(1) > 0.12  # random ones are N(0, 0.02)
+    # random ones are N(0, 0.02)
+    far = network.heads["main"].middle.detach().mean(1).abs().amax(1) > 0.12
     assert far.tolist() == [from_names, False, from_names]
 
 
@@ -182,7 +221,8 @@ def test_a_name_without_a_word_is_told(encoder, tmp_path, rows_of, write_csv):
     rows = [(n, text, labels.replace("metal", "???")) for n, text, labels in rows_of(60)]
     source = write_csv(tmp_path / "texts.csv", rows)
     with pytest.raises(
-        SettingsError, match=r"1 of the labels have no word in their name, such as '\?\?\?'.*head\.names"
+        SettingsError,
+        match=r"1 of the labels have no word in their name, such as '\?\?\?'.*head\.names",
     ):
         fit_folder(str(source), given(encoder, head={"names": True}), out=tmp_path / "model")
     assert [path.name for path in tmp_path.iterdir()] == ["texts.csv"]
@@ -191,7 +231,10 @@ def test_a_name_without_a_word_is_told(encoder, tmp_path, rows_of, write_csv):
 @pytest.mark.parametrize(
     ("sections", "match"),
     [
-        ({"fit": {"limit": 26}}, r"5 labels take 15 positions before a text, and this encoder has 14 left: room for 4"),
+        (
+            {"fit": {"limit": 26}},
+            r"5 labels take 15 positions before a text, and this encoder has 14 left: room for 4",
+        ),
         ({"head": {"chunks": 0}}, r"head\.chunks must be at least 1"),
         ({"head": {"chunks": 2.5}}, r"chunks must be of type int, got 2\.5"),
         ({"head": {"share": 0.0}}, r"head\.share must be above 0"),
@@ -203,11 +246,16 @@ def test_a_name_without_a_word_is_told(encoder, tmp_path, rows_of, write_csv):
     ],
     ids=str,
 )
-def test_mistakes_are_told_in_a_line_before_anything_is_written(sections, match, encoder, source, tmp_path):
+def test_mistakes_are_told_in_a_line_before_anything_is_written(
+    sections, match, encoder, source, tmp_path
+):
     steps = []
     with pytest.raises(SettingsError, match=match) as error:
         fit_folder(
-            str(source), given(encoder, **sections), out=tmp_path / "model", progress=lambda *given: steps.append(given)
+            str(source),
+            given(encoder, **sections),
+            out=tmp_path / "model",
+            progress=lambda *given: steps.append(given),
         )
     assert "\n" not in str(error.value)
     assert steps == []
@@ -224,22 +272,33 @@ def test_the_chunks_that_a_refusal_proposes_work(encoder, source):
 @pytest.mark.parametrize("name", ["cnn", "bow", "bat", "lstm"])
 def test_encoders_that_read_no_slots_are_refused_by_the_check(name, source, tmp_path):
     with pytest.raises(SettingsError, match="head cloze is for pretrained encoders"):
-        fit_folder(str(source), {"objective": "cloze", "encoder": {"name": name}}, out=tmp_path / "model")
+        fit_folder(
+            str(source), {"objective": "cloze", "encoder": {"name": name}}, out=tmp_path / "model"
+        )
     assert list(tmp_path.iterdir()) == []
 
 
 def two_heads(folder, path, **topic):
-    """Prepared data and settings of a head with slots and one without, each with texts that it has no label for."""
+    """Prepared data and settings of a head with slots and one without, each with texts that it has
+    no label for.
+    """
     texts = ["paris rome", "gold", "chess golf", "oslo", "saw"]
-    answers = {"mood": ["glad", None, "sad", "glad", "sad"], "topic": [["city"], ["metal"], ["sport"], None, ["tool"]]}
-    write_heads(folder, {name: own * 6 for name, own in answers.items()}, texts=texts * 6, dev=range(5))
+    answers = {
+        "mood": ["glad", None, "sad", "glad", "sad"],
+        "topic": [["city"], ["metal"], ["sport"], None, ["tool"]],
+    }
+    write_heads(
+        folder, {name: own * 6 for name, own in answers.items()}, texts=texts * 6, dev=range(5)
+    )
     run = given(path, fit={"epochs": 2})
     own = {"mood": {"objective": "cross_entropy", "head": {"name": "document"}}, "topic": topic}
     heads = heads_of("mood", "topic", **own)
     return ready_heads(folder, heads, encoder=run["encoder"], fit=run["fit"])
 
 
-def test_a_head_with_slots_beside_one_without_scores_as_in_memory_whatever_the_batch(encoder, tmp_path):
+def test_a_head_with_slots_beside_one_without_scores_as_in_memory_whatever_the_batch(
+    encoder, tmp_path
+):
     cloze = {"objective": "cloze", "head": {"masking": "part", "rounds": 3}}
     prepared, settings = two_heads(tmp_path / "data", encoder, **cloze)
     check(prepared, settings)
@@ -256,14 +315,26 @@ def test_a_head_with_slots_beside_one_without_scores_as_in_memory_whatever_the_b
 
 def test_two_heads_with_slots_are_refused(encoder, tmp_path):
     prepared, settings = two_heads(tmp_path, encoder, objective="cloze")
-    cloze = resolve({**settings.as_dict(), "heads": {"mood": {"objective": "cloze"}, "topic": {"objective": "cloze"}}})
-    with pytest.raises(SettingsError, match="heads mood and topic put slots before a text, and only one can"):
+    cloze = resolve(
+        {
+            **settings.as_dict(),
+            "heads": {"mood": {"objective": "cloze"}, "topic": {"objective": "cloze"}},
+        }
+    )
+    with pytest.raises(
+        SettingsError, match="heads mood and topic put slots before a text, and only one can"
+    ):
         check(prepared, cloze)
 
 
 def test_labels_and_tags_from_one_model_are_refused(encoder, tmp_path):
-    rows = [{"tokens": ["paris", f"n{n}"], "tags": ["B-X", "O"], "labels": ["a", "b"][n % 2]} for n in range(40)]
-    (tmp_path / "both.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    rows = [
+        {"tokens": ["paris", f"n{n}"], "tags": ["B-X", "O"], "labels": ["a", "b"][n % 2]}
+        for n in range(40)
+    ]
+    (tmp_path / "both.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     sections = given(encoder, data={"task": "both"})
     with pytest.raises(SettingsError, match="head cloze puts slots before a text"):
         fit_folder(str(tmp_path / "both.jsonl"), sections, out=tmp_path / "model")
@@ -282,5 +353,7 @@ def test_presets_bring_the_head_and_the_mean_over_labels(objective):
 def test_every_family_is_trained(source, tmp_path):
     for family in FAMILIES:
         path = write_encoder(tmp_path / family, family)
-        fitted = fit(*ready(source, path, fit={"epochs": 0.2, "limit": 12}, head={"masking": "part"}))
+        fitted = fit(
+            *ready(source, path, fit={"epochs": 0.2, "limit": 12}, head={"masking": "part"})
+        )
         assert np.isfinite(fitted.dev.logits).all()

@@ -31,7 +31,9 @@ def test_gain_is_the_ratio_of_the_best_rounds(monkeypatch):
 
 def test_emulation_ends_the_trial_early(monkeypatch):
     calls = []
-    monkeypatch.setattr(precision, "_seconds", lambda *given, half: calls.append(half) or (5.0 if half else 1.0))
+    monkeypatch.setattr(
+        precision, "_seconds", lambda *given, half: calls.append(half) or (5.0 if half else 1.0)
+    )
     assert precision._gain() == 0.2
     assert len(calls) == 2
 

@@ -7,7 +7,14 @@ from tagwright.errors import DataError
 from tagwright.models.word_vectors import read_vectors
 
 VOCABULARY = {"[PAD]": 0, "[UNK]": 1, "fig": 2, "pear": 3, "new york": 4, "plum": 5, "café": 6}
-LINES = ["fig 1 2 3", "tree 9 9 9", "pear -1 0.5 1e-2", "new york 4 5 6", "cafe\u0301 7 8 9", "fig 0 0 0"]
+LINES = [
+    "fig 1 2 3",
+    "tree 9 9 9",
+    "pear -1 0.5 1e-2",
+    "new york 4 5 6",
+    "cafe\u0301 7 8 9",
+    "fig 0 0 0",
+]
 
 
 def written(folder: Path, lines: list[str]) -> Path:
@@ -45,9 +52,13 @@ def test_missing_words_are_drawn_with_the_deviation_of_the_found(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("pear 1 2", "line 3: expected a word and 3 numbers"), ("pear 1 x 3", "line 3: expected numbers"),
-     ("pear 1 nan 3", "line 3: expected finite"), ("", "line 3: expected a word")],
-)  # fmt: skip
+    [
+        ("pear 1 2", "line 3: expected a word and 3 numbers"),
+        ("pear 1 x 3", "line 3: expected numbers"),
+        ("pear 1 nan 3", "line 3: expected finite"),
+        ("", "line 3: expected a word"),
+    ],
+)
 def test_bad_line_is_named(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(DataError, match=f"vectors.txt, {message}"):
         read_vectors(written(tmp_path, [*LINES[:2], line, *LINES[3:]]), VOCABULARY, seed=0)

@@ -8,7 +8,9 @@ class Killed(Exception):
 
 
 class Watching:
-    """Progress that counts the steps of each phase, and ends the run after some: (phase, step) each, in turn."""
+    """Progress that counts the steps of each phase, and ends the run after some: (phase, step)
+    each, in turn.
+    """
 
     def __init__(self, *kills):
         self.steps, self.kills = {}, list(kills)

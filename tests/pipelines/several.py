@@ -1,4 +1,6 @@
-"""Sources with several named heads, and the settings of a network that is quick and learns them all."""
+"""Sources with several named heads, and the settings of a network that is quick and learns them
+all.
+"""
 
 import json
 
@@ -21,9 +23,13 @@ def write_heads(folder, answers, *, texts=TEXTS, dev=DEV):
     folder.mkdir(parents=True, exist_ok=True)
     tagging = any(TASKS[name] == "tokens" for name in answers)
     base = [{"tokens": text.split()} if tagging else {"text": text} for text in texts]
-    rows = [{**one, **{name: own[row] for name, own in answers.items()}} for row, one in enumerate(base)]
+    rows = [
+        {**one, **{name: own[row] for name, own in answers.items()}} for row, one in enumerate(base)
+    ]
     for name, part in {"train": range(len(texts)), "dev": dev}.items():
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(rows[row]) + "\n" for row in part), encoding="utf-8")
+        (folder / f"{name}.jsonl").write_text(
+            "".join(json.dumps(rows[row]) + "\n" for row in part), encoding="utf-8"
+        )
     return folder
 
 

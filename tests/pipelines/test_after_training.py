@@ -7,7 +7,10 @@ from tagwright.inference import model_folder
 from tagwright.pipelines import fit as module
 from tagwright.pipelines.fit import fit_folder, run_folder
 
-TINY = {"encoder": {"name": "cnn", "width": 8, "filters": 4}, "fit": {"epochs": 1, "batch": 16, "learning_rate": 0.03}}
+TINY = {
+    "encoder": {"name": "cnn", "width": 8, "filters": 4},
+    "fit": {"epochs": 1, "batch": 16, "learning_rate": 0.03},
+}
 
 
 def broken(*arguments, **options):
@@ -17,7 +20,9 @@ def broken(*arguments, **options):
 def test_a_decision_that_cannot_be_fitted_leaves_a_model_that_loads(source, tmp_path, monkeypatch):
     """A new decision rule raised KeyError after training, and the model was lost."""
     monkeypatch.setattr(module, "decided", broken)
-    with pytest.raises(ModelError, match=r"trained and saved in .*m, but its decision .*a rule that nobody tried"):
+    with pytest.raises(
+        ModelError, match=r"trained and saved in .*m, but its decision .*a rule that nobody tried"
+    ):
         fit_folder(str(source), TINY, out=tmp_path / "m")
     model = model_folder.load(tmp_path / "m")
     assert model.primary.rule == "zero"
@@ -30,16 +35,25 @@ def test_the_run_goes_on_after_a_decision_that_failed(source, tmp_path, monkeypa
         with pytest.raises(ModelError):
             fit_folder(str(source), TINY, out=tmp_path / "m")
     done = fit_folder(str(source), TINY, out=tmp_path / "m", resume=True)
-    assert (model_folder.load(tmp_path / "m").primary.rule, done.metrics["lrap"] > 0) == ("threshold", True)
+    assert (model_folder.load(tmp_path / "m").primary.rule, done.metrics["lrap"] > 0) == (
+        "threshold",
+        True,
+    )
 
 
-@pytest.mark.parametrize(("step", "what"), [("card_facts", "the model card"), ("report_pages", "the report")])
-def test_a_description_that_fails_is_said_and_the_model_is_complete(source, tmp_path, monkeypatch, step, what):
+@pytest.mark.parametrize(
+    ("step", "what"), [("card_facts", "the model card"), ("report_pages", "the report")]
+)
+def test_a_description_that_fails_is_said_and_the_model_is_complete(
+    source, tmp_path, monkeypatch, step, what
+):
     told: list[str] = []
     monkeypatch.setattr(module, step, broken)
     done = fit_folder(str(source), TINY, out=tmp_path / "m", say=told.append)
     assert any(sentence.startswith(f"{what} could not be made (KeyError") for sentence in told)
-    assert model_folder.load(tmp_path / "m").primary.metrics["metrics"] == pytest.approx(done.metrics, nan_ok=True)
+    assert model_folder.load(tmp_path / "m").primary.metrics["metrics"] == pytest.approx(
+        done.metrics, nan_ok=True
+    )
     assert (run_folder(tmp_path / "m") / "outcome.json").is_file()
 
 

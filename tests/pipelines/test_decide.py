@@ -26,11 +26,15 @@ def dev(tmp_path_factory, rows_of, write_csv):
 
 
 def tree(folder):
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+    }
 
 
 def changed(folder, source, rule="threshold", assignments=(), split=None):
-    return redecide(folder, source and str(source), rule=rule, assignments=list(assignments), split=split)
+    return redecide(
+        folder, source and str(source), rule=rule, assignments=list(assignments), split=split
+    )
 
 
 def test_thresholds_are_fitted_anew_and_the_weights_stay(model, dev):
@@ -56,7 +60,9 @@ def test_figures_of_a_fixed_rule_on_data_are_those_of_scikit_learn(model, dev, r
     done = changed(model, dev, "topk", ["k=2"])
     loaded = model_folder.load(model)
     rows = rows_of(60, seed=8)
-    truth = np.array([[n in row[2].split(";") for n in loaded.heads["main"].space.names] for row in rows])
+    truth = np.array(
+        [[n in row[2].split(";") for n in loaded.heads["main"].space.names] for row in rows]
+    )
     chosen = loaded.scores([row[1] for row in rows]).chosen
     assert done.metrics["micro_f1"] == pytest.approx(f1_score(truth, chosen, average="micro"))
 
@@ -110,7 +116,9 @@ def test_by_itself_a_model_of_several_labels_gets_thresholds_and_takes_their_set
     assert model_folder.load(model).heads["main"].decision.shrink == 5
 
 
-def test_by_itself_a_one_label_model_stays_with_the_highest_score(single_trained, single_source, tmp_path):
+def test_by_itself_a_one_label_model_stays_with_the_highest_score(
+    single_trained, single_source, tmp_path
+):
     folder = shutil.copytree(single_trained, tmp_path / "one")
     done = changed(folder, single_source, "auto")
     assert done.rule == "argmax"
@@ -119,14 +127,18 @@ def test_by_itself_a_one_label_model_stays_with_the_highest_score(single_trained
 
 
 @pytest.mark.parametrize("rule", ["threshold", "zero", "fixed", "topk"])
-def test_a_one_label_model_refuses_a_rule_that_may_choose_none_or_several(single_trained, single_source, rule):
+def test_a_one_label_model_refuses_a_rule_that_may_choose_none_or_several(
+    single_trained, single_source, rule
+):
     before = tree(single_trained)
     with pytest.raises(SettingsError, match="take argmax"):
         changed(single_trained, single_source, rule)
     assert tree(single_trained) == before
 
 
-@pytest.mark.parametrize(("head", "rule", "chosen"), [(None, "zero", "main"), ("tags", "spans", "tags")])
+@pytest.mark.parametrize(
+    ("head", "rule", "chosen"), [(None, "zero", "main"), ("tags", "spans", "tags")]
+)
 def test_every_head_of_a_model_with_labels_and_tags_stays(tmp_path, head, rule, chosen):
     """The head for tokens was dropped, and the folder did not load any more."""
     folder = shutil.copytree(FOLDERS / "format-1" / "both", tmp_path / "both")
@@ -169,4 +181,6 @@ def test_a_card_without_sections_or_none_at_all_gets_them(model):
         changed(model, None, "fixed", ["probability=0.3"])
         card = (model / "README.md").read_text(encoding="utf-8")
         assert card.startswith("# Mine\n" if content else "# A text tagger made with Tagwright\n")
-        assert card.index("## Decision rule\n\nEvery label") < card.index("## Results\n\nNot measured")
+        assert card.index("## Decision rule\n\nEvery label") < card.index(
+            "## Results\n\nNot measured"
+        )

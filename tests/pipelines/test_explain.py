@@ -31,7 +31,11 @@ def folder(encoder, split_source, tmp_path_factory):
     """A model of head cloze, five labels and two layers."""
     out = tmp_path_factory.mktemp("models") / "cloze"
     own = {"name": "pretrained", "path": str(encoder)}
-    fit_folder(str(split_source), {"encoder": own, "objective": "cloze", "fit": {"epochs": 1, "limit": 16}}, out=out)
+    fit_folder(
+        str(split_source),
+        {"encoder": own, "objective": "cloze", "fit": {"epochs": 1, "limit": 16}},
+        out=out,
+    )
     return out
 
 
@@ -52,10 +56,17 @@ def test_attention_is_of_dev_and_the_correlation_of_its_labels(model, data):
     assert list(facts.layers) == [1, 2]
     for layer in (1, 2):
         np.testing.assert_allclose(facts.layers[layer], expected[layer], rtol=1e-6)
-    truth = np.array([[label in row for label in LABELS] for row in table["labels"].to_pylist()], float)
+    truth = np.array(
+        [[label in row for label in LABELS] for row in table["labels"].to_pylist()], float
+    )
     np.testing.assert_allclose(facts.correlation, np.corrcoef(truth.T), atol=1e-12)
     np.testing.assert_array_equal(facts.together, truth.T @ truth)
-    assert (facts.split, facts.texts, facts.rows, facts.labelled) == ("dev", len(table), len(table), len(table))
+    assert (facts.split, facts.texts, facts.rows, facts.labelled) == (
+        "dev",
+        len(table),
+        len(table),
+        len(table),
+    )
     assert set(facts.likeness) == set(facts.nearness) == {1, 2}
     assert sorted(facts.shown) == [0, 1, 2, 3, 4]
 
@@ -64,7 +75,9 @@ def test_fewer_texts_are_spread_over_the_split_and_labels_are_of_all(model, data
     facts = attention_facts(model, data, texts=3, layers="last")
     table = data.tables["dev"]
     texts = table["text"].take([0, round((len(table) - 1) / 2), len(table) - 1])
-    np.testing.assert_allclose(facts.layers[2], label_attention(model.network, model.inputs(texts), (2,))[2], rtol=1e-6)
+    np.testing.assert_allclose(
+        facts.layers[2], label_attention(model.network, model.inputs(texts), (2,))[2], rtol=1e-6
+    )
     assert (facts.texts, facts.rows, facts.labelled) == (3, len(table), len(table))
 
 
@@ -100,7 +113,9 @@ def test_the_most_frequent_labels_are_shown(model, data, monkeypatch):
     ],
 )
 def test_a_mistake_is_said_before_any_work(model, data, asked, message, monkeypatch):
-    monkeypatch.setattr(explain, "label_attention", lambda *_, **__: pytest.fail("worked before it looked"))
+    monkeypatch.setattr(
+        explain, "label_attention", lambda *_, **__: pytest.fail("worked before it looked")
+    )
     with pytest.raises((SettingsError, DataError), match=message):
         attention_facts(model, data, **asked)
 
@@ -108,9 +123,14 @@ def test_a_mistake_is_said_before_any_work(model, data, asked, message, monkeypa
 def test_labels_that_nobody_judged_take_no_part(model, data):
     table = data.tables["dev"]
     unknown = pa.array(
-        [["tool"] if number % 2 and "tool" not in row else [] for number, row in enumerate(table["labels"].to_pylist())]
+        [
+            ["tool"] if number % 2 and "tool" not in row else []
+            for number, row in enumerate(table["labels"].to_pylist())
+        ]
     )
-    facts = attention_facts(model, replace(data, tables={"dev": table.append_column("unknown", unknown)}), layers="1")
+    facts = attention_facts(
+        model, replace(data, tables={"dev": table.append_column("unknown", unknown)}), layers="1"
+    )
     plain_one = attention_facts(model, data, layers="1")
     tool = LABELS.index("tool")
     differs = facts.correlation != plain_one.correlation
@@ -120,7 +140,9 @@ def test_labels_that_nobody_judged_take_no_part(model, data):
 
 def test_unlabelled_texts_are_looked_at_but_not_counted(model, data):
     table = data.tables["dev"]
-    labels = pa.array([None if number < 5 else row for number, row in enumerate(table["labels"].to_pylist())])
+    labels = pa.array(
+        [None if number < 5 else row for number, row in enumerate(table["labels"].to_pylist())]
+    )
     some = table.set_column(table.column_names.index("labels"), "labels", labels)
     facts = attention_facts(model, replace(data, tables={"dev": some}), layers="1")
     assert (facts.texts, facts.labelled) == (len(table), len(table) - 5)
@@ -134,7 +156,9 @@ def test_unlabelled_texts_are_looked_at_but_not_counted(model, data):
 
 def test_labels_without_a_text_are_named(model, data):
     table = data.tables["dev"]
-    labels = pa.array([[name for name in row if name != "tool"] + ["odd"] for row in table["labels"].to_pylist()])
+    labels = pa.array(
+        [[name for name in row if name != "tool"] + ["odd"] for row in table["labels"].to_pylist()]
+    )
     changed = table.set_column(table.column_names.index("labels"), "labels", labels)
     facts = attention_facts(model, replace(data, tables={"dev": changed}), layers="1")
     assert facts.warnings == (
@@ -146,7 +170,9 @@ def test_labels_without_a_text_are_named(model, data):
 
 
 def test_a_file_of_texts_alone_will_do(folder, tmp_path):
-    path = write_rows(tmp_path / "texts.csv", [("1", "paris rome"), ("2", "iron")], header=("id", "text"))
+    path = write_rows(
+        tmp_path / "texts.csv", [("1", "paris rome"), ("2", "iron")], header=("id", "text")
+    )
     facts = explain_folder(folder, str(path), out=tmp_path / "page.html", device="cpu")
     assert (facts.split, facts.texts) == ("all", 2)
     assert facts.correlation is None
@@ -155,7 +181,9 @@ def test_a_file_of_texts_alone_will_do(folder, tmp_path):
 
 
 def test_labels_that_are_named_must_be_there(folder, tmp_path):
-    path = write_rows(tmp_path / "texts.csv", [("1", "paris rome"), ("2", "iron")], header=("id", "text"))
+    path = write_rows(
+        tmp_path / "texts.csv", [("1", "paris rome"), ("2", "iron")], header=("id", "text")
+    )
     with pytest.raises(DataError, match="unknown label column 'topics'"):
         explain_folder(folder, str(path), device="cpu", columns={"labels": "topics"})
     path = write_rows(tmp_path / "odd.csv", [("1", "paris rome")], header=("id", "body"))
@@ -174,7 +202,9 @@ def test_a_page_is_not_written_over(folder, split_source, tmp_path):
 
 def test_a_model_without_slots_is_refused_before_the_data_are_read(split_source, tmp_path):
     encoder = {"name": "cnn", "width": 8, "filters": 4}
-    fit_folder(str(split_source), {"encoder": encoder, "fit": {"epochs": 1}}, out=tmp_path / "model")
+    fit_folder(
+        str(split_source), {"encoder": encoder, "fit": {"epochs": 1}}, out=tmp_path / "model"
+    )
     with pytest.raises(ModelError, match="no label slots"):
         explain_folder(tmp_path / "model", str(tmp_path / "nowhere.csv"))
 
@@ -187,7 +217,9 @@ def test_chunks_leave_cells_empty_and_the_page_whole(encoder, split_source, tmp_
         "fit": {"epochs": 1, "limit": 16},
     }
     fit_folder(str(split_source), settings, out=tmp_path / "model")
-    facts = explain_folder(tmp_path / "model", str(split_source), out=tmp_path / "page.html", device="cpu")
+    facts = explain_folder(
+        tmp_path / "model", str(split_source), out=tmp_path / "page.html", device="cpu"
+    )
     assert np.isnan(facts.layers[1]).sum() == 3 * 2 + 2 * 2
     assert facts.likeness[1].cells == 20 - 10
     assert facts.nearness == {}
@@ -200,5 +232,13 @@ def test_json_has_every_label_and_none_for_nothing(model, data, monkeypatch):
     assert found["labels"] == LABELS
     assert len(found["shown"]) == 3
     assert [len(layer["attention"]) for layer in found["layers"]] == [5, 5]
-    assert set(found["layers"][0]) == {"layer", "attention", "spearman", "p_value", "p_shuffled", "cells", "nearness"}
+    assert set(found["layers"][0]) == {
+        "layer",
+        "attention",
+        "spearman",
+        "p_value",
+        "p_shuffled",
+        "cells",
+        "nearness",
+    }
     assert len(found["correlation"]) == 5

@@ -1,4 +1,6 @@
-"""`fit` from a source to a model folder: whole or not there, and the same bits however often it was killed."""
+"""`fit` from a source to a model folder: whole or not there, and the same bits however often it was
+killed.
+"""
 
 import json
 import os
@@ -22,18 +24,41 @@ def bytes_of(folder, names=KEPT):
 
 
 def tree(folder):
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+    }
 
 
 def command(source, out, *more):
-    options = ["--set", "encoder.width=8", "--set", "encoder.filters=4", "--batch", "3", "--epochs", "2"]
+    options = [
+        "--set",
+        "encoder.width=8",
+        "--set",
+        "encoder.filters=4",
+        "--batch",
+        "3",
+        "--epochs",
+        "2",
+    ]
     options += ["--set", "fit.evaluations=6", "--set", "fit.patience=0"]
-    return [sys.executable, "-m", "tagwright", "fit", str(source), "--out", str(out), *options, *more]
+    return [
+        sys.executable,
+        "-m",
+        "tagwright",
+        "fit",
+        str(source),
+        "--out",
+        str(out),
+        *options,
+        *more,
+    ]
 
 
 def start(arguments):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 SAME = {
@@ -70,7 +95,9 @@ def test_a_process_killed_twice_in_one_epoch_ends_in_the_same_bits(source, undis
         assert process.wait() == -signal.SIGKILL
         process.communicate()
         assert not out.exists()
-    fit_folder(str(source), SAME | {"fit": {**SAME["fit"], "save_seconds": 0.0}}, out=out, resume=True)
+    fit_folder(
+        str(source), SAME | {"fit": {**SAME["fit"], "save_seconds": 0.0}}, out=out, resume=True
+    )
     assert bytes_of(out, KEPT[:3]) == bytes_of(undisturbed, KEPT[:3])
 
 
@@ -170,7 +197,10 @@ def test_resuming_with_other_settings_or_data_is_refused(source, single_source, 
 def test_resuming_a_finished_run_returns_its_outcome(undisturbed, source):
     before = tree(undisturbed)
     outcome = fit_folder(str(source), SAME, out=undisturbed, resume=True)
-    assert outcome.metrics == json.loads((undisturbed / "heads/main/metrics.json").read_text())["metrics"]
+    assert (
+        outcome.metrics
+        == json.loads((undisturbed / "heads/main/metrics.json").read_text())["metrics"]
+    )
     assert tree(undisturbed) == before
 
 
@@ -218,7 +248,10 @@ def test_empty_texts_are_dropped_with_a_count(rows_of, write_csv, tiny, tmp_path
     rows[3:6] = [(i, "  ", labels) for i, _, labels in rows[3:6]]
     said = []
     outcome = fit_folder(
-        str(write_csv(tmp_path / "a.csv", rows)), tiny(fit={"epochs": 1}), out=tmp_path / "m", say=said.append
+        str(write_csv(tmp_path / "a.csv", rows)),
+        tiny(fit={"epochs": 1}),
+        out=tmp_path / "m",
+        say=said.append,
     )
     assert any("3 rows with empty text" in sentence for sentence in said)
     assert outcome.rows < 60
@@ -238,7 +271,9 @@ def test_the_outcome_is_plain_json_of_dev(source, tiny, tmp_path):
     assert {"micro_f1", "macro_f1", "lrap", "example_f1", "hamming_loss"} <= set(found["metrics"])
 
 
-def test_labels_of_test_change_nothing_in_the_model(split_source, tiny, tmp_path, rows_of, write_csv):
+def test_labels_of_test_change_nothing_in_the_model(
+    split_source, tiny, tmp_path, rows_of, write_csv
+):
     """Thresholds, best step, vocabulary and labels come from train and dev alone."""
     poisoned = tmp_path / "poisoned"
     for name in ("train.csv", "dev.csv"):

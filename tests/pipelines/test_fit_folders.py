@@ -11,15 +11,21 @@ from tagwright.training.pipes import Interrupted
 
 
 def tree(folder):
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+    }
 
 
-@pytest.mark.parametrize("flags", [{"overwrite": True}, {"resume": True}, {}], ids=["overwrite", "resume", "plain"])
+@pytest.mark.parametrize(
+    "flags", [{"overwrite": True}, {"resume": True}, {}], ids=["overwrite", "resume", "plain"]
+)
 @pytest.mark.parametrize("place", ["model/thesis.txt", "model", "model.run/thesis.txt"])
 def test_what_others_made_is_never_replaced(source, tiny, tmp_path, place, flags):
     (tmp_path / place).parent.mkdir(exist_ok=True)
     (tmp_path / place).write_text("mine")
-    with pytest.raises(ModelError, match=r"exists and is no (model|run) folder; choose another --out"):
+    with pytest.raises(
+        ModelError, match=r"exists and is no (model|run) folder; choose another --out"
+    ):
         fit_folder(str(source), tiny(), out=tmp_path / "model", **flags)
     assert tree(tmp_path) == {place: b"mine"}
 
@@ -46,7 +52,9 @@ def test_a_run_that_fails_before_its_first_checkpoint_leaves_nothing(source, tin
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_decision_that_cannot_be_is_refused_before_training(source, single_source, tiny, tmp_path):
+def test_a_decision_that_cannot_be_is_refused_before_training(
+    source, single_source, tiny, tmp_path
+):
     many = [{"name": "topk", "k": 0}, {"name": "fixed", "probability": 2.0}]
     one = [{"name": "threshold"}, {"name": "zero"}, {"name": "topk", "k": 2}]
     for path, decide in [(source, d) for d in many] + [(single_source, d) for d in one]:
@@ -72,7 +80,9 @@ def test_the_outcome_tells_of_a_refit_also_when_it_is_read_back(source, tiny, tm
     first = fit_folder(str(source), given, out=tmp_path / "m")
     assert first.refitted_on == first.as_dict()["refitted_on"] == 120
     assert fit_folder(str(source), given, out=tmp_path / "m", resume=True).refitted_on == 120
-    assert "trained again on train and dev (120 texts)" in (tmp_path / "m" / "README.md").read_text()
+    assert (
+        "trained again on train and dev (120 texts)" in (tmp_path / "m" / "README.md").read_text()
+    )
 
 
 def test_a_run_that_ended_while_teaching_goes_on_and_leaves_no_teacher(source, tiny, tmp_path):
@@ -97,7 +107,9 @@ def test_a_run_that_ended_while_teaching_can_be_overwritten(source, tiny, tmp_pa
     fit_folder(str(source), {**given, "fit": {**given["fit"], "seed": 1}}, out=out, overwrite=True)
 
 
-def test_a_kill_while_an_old_run_is_cleared_leaves_a_folder_that_goes_on(source, tiny, tmp_path, monkeypatch):
+def test_a_kill_while_an_old_run_is_cleared_leaves_a_folder_that_goes_on(
+    source, tiny, tmp_path, monkeypatch
+):
     """The marks of a run folder went first, and no command took what was left."""
     out, quick = tmp_path / "m", tiny(fit={"epochs": 1})
     fit_folder(str(source), quick, out=out)

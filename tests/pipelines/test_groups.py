@@ -18,7 +18,10 @@ COMMON = {"city": "place", "sport": "hobby", "tool": "hobby", "fruit": "thing", 
 
 def renamed(rows):
     """Labels with a prefix."""
-    return [(i, t, ";".join(f"{COMMON[one]}/{one}" for one in labels.split(";"))) for i, t, labels in rows]
+    return [
+        (i, t, ";".join(f"{COMMON[one]}/{one}" for one in labels.split(";")))
+        for i, t, labels in rows
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +31,9 @@ def prefixed(tmp_path_factory, write_csv, rows_of):
 
 @pytest.fixture
 def twins(tmp_path, write_csv, rows_of):
-    """One label a text; in half of the texts of `city` it is `metal`, so a model must confuse the two."""
+    """One label a text; in half of the texts of `city` it is `metal`, so a model must confuse the
+    two.
+    """
     rows = rows_of(60, seed=9, many=False)
     swapped = [
         (i, t, {"city": "metal", "metal": "city"}.get(label, label) if n % 2 else label)
@@ -39,7 +44,10 @@ def twins(tmp_path, write_csv, rows_of):
 
 def test_names_are_grouped_by_prefix_and_written(prefixed, tmp_path):
     found = find_groups(str(prefixed), by="prefix", out=tmp_path / "new" / "g.toml", options={})
-    assert found.groups == {"hobby": ["hobby/sport", "hobby/tool"], "thing": ["thing/fruit", "thing/metal"]}
+    assert found.groups == {
+        "hobby": ["hobby/sport", "hobby/tool"],
+        "thing": ["thing/fruit", "thing/metal"],
+    }
     assert (found.separator, found.label_count) == ("/", 5)
     assert read_groups(tmp_path / "new" / "g.toml") == found.groups
 
@@ -53,17 +61,24 @@ def test_confused_labels_of_a_model_are_a_group_with_evidence(single_trained, tw
     options = {"model": single_trained, "split": "all"}
     found = find_groups(str(twins), by="confusions", out=tmp_path / "g.toml", options=options)
     model, table = model_folder.load(single_trained), read_data(twins).tables["all"]
-    chosen = [names[0] for names in model.heads["main"].space.decode(model.scores(table["text"]).chosen)]
+    chosen = [
+        names[0] for names in model.heads["main"].space.decode(model.scores(table["text"]).chosen)
+    ]
     gold = [labels[0] for labels in table["labels"].to_pylist()]
     count = sum({g, c} == {"city", "metal"} for g, c in zip(gold, chosen))
     rate = count / sum(g in ("city", "metal") for g in gold)
     (group,) = [members for members in found.groups.values() if "city" in members]
     assert "metal" in group
     pairs = [
-        pair for pairs in found.evidence.values() for pair in pairs if {pair.left, pair.right} == {"city", "metal"}
+        pair
+        for pairs in found.evidence.values()
+        for pair in pairs
+        if {pair.left, pair.right} == {"city", "metal"}
     ]
     assert [(pair.texts, pytest.approx(pair.rate)) for pair in pairs] == [(count, rate)]
-    assert f'"city" and "metal": {count} texts, rate {rate:.3f}' in (tmp_path / "g.toml").read_text()
+    assert (
+        f'"city" and "metal": {count} texts, rate {rate:.3f}' in (tmp_path / "g.toml").read_text()
+    )
     assert (found.split, found.rows) == ("all", 60)
 
 
@@ -76,7 +91,9 @@ def test_chunks_of_texts_change_nothing(single_trained, twins, monkeypatch):
 
 def test_without_a_dev_split_that_of_the_training_is_taken_and_said(single_trained, single_source):
     with pytest.raises(SettingsError, match=r"on dev of .*\(12 texts\)"):
-        find_groups(str(single_source), by="confusions", options={"model": single_trained, "least": 12})
+        find_groups(
+            str(single_source), by="confusions", options={"model": single_trained, "least": 12}
+        )
     assert split(read_data(single_source)).tables["dev"].num_rows == 12
 
 
@@ -99,7 +116,10 @@ def test_labels_of_the_same_texts_are_a_group(tmp_path):
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["text", "labels"])
-        rows.writerows([f"text {n}", "tea;milk" if n % 3 else "tea;rain" if n % 2 else "rain"] for n in range(30))
+        rows.writerows(
+            [f"text {n}", "tea;milk" if n % 3 else "tea;rain" if n % 2 else "rain"]
+            for n in range(30)
+        )
     found = find_groups(str(path), by="cooccurrence", options={})
     assert found.groups == {"tea": ["milk", "tea"]}
     assert [(pair.texts, pair.rate) for pair in found.evidence["tea"]] == [(20, 20 / 25)]
@@ -107,7 +127,8 @@ def test_labels_of_the_same_texts_are_a_group(tmp_path):
 
 def test_nothing_alike_is_an_error_with_the_nearest(source):
     with pytest.raises(
-        SettingsError, match=r"no two labels have a rate of 0\.9 in 3 texts; the nearest are \".* Lower"
+        SettingsError,
+        match=r"no two labels have a rate of 0\.9 in 3 texts; the nearest are \".* Lower",
     ):
         find_groups(str(source), by="cooccurrence", options={"share": 0.9})
 
@@ -120,7 +141,11 @@ def test_nothing_alike_is_an_error_with_the_nearest(source):
         ("elements", {}, "--by elements asks a trained model; give its folder with --model"),
         ("prefix", {"threshold": 0.5}, "--threshold goes with --by elements, not with prefix"),
         ("confusions", {}, "give its folder with --model"),
-        ("prefix", {"model": "m"}, "--model goes with --by confusions or elements, not with prefix"),
+        (
+            "prefix",
+            {"model": "m"},
+            "--model goes with --by confusions or elements, not with prefix",
+        ),
         ("cooccurrence", {"prefix_separator": "/"}, "--prefix-separator goes with --by prefix"),
         ("prefix", {"share": 0.1}, "--share goes with --by confusions or cooccurrence"),
         ("cooccurrence", {"share": 0.0}, "--share must be above 0 and at most 1, got 0.0"),

@@ -1,4 +1,6 @@
-"""Models with several named heads, from a file to answers: trained, saved, scored, tagged with, decided, continued."""
+"""Models with several named heads, from a file to answers: trained, saved, scored, tagged with,
+decided, continued.
+"""
 
 import csv
 import json
@@ -36,7 +38,11 @@ from tagwright.training.train import _network, check, fit, objectives_of
 from . import several
 
 TINY = {"name": "bat", "hidden": 16, "width": 16, "feed": 16, "layers": 1, "heads": 2}
-GIVEN = {"data": {"task": "both"}, "encoder": TINY, "fit": {"epochs": 1.0, "device": "cpu", "learning_rate": 0.005}}
+GIVEN = {
+    "data": {"task": "both"},
+    "encoder": TINY,
+    "fit": {"epochs": 1.0, "device": "cpu", "learning_rate": 0.005},
+}
 TOPICS = {"billing": ("invoice", "refund"), "tech": ("crash", "login"), "sales": ("price", "offer")}
 URGENCY = {"high": "urgent", "low": "whenever"}
 FLAGS = {"angry": "awful", "new": "first", "vip": "partner"}
@@ -49,7 +55,9 @@ THREE = {
 
 @pytest.fixture(scope="module")
 def mails(tmp_path_factory):
-    """Mails with a topic each, an urgency that a third of them do not have, and any number of flags."""
+    """Mails with a topic each, an urgency that a third of them do not have, and any number of
+    flags.
+    """
     draw, path = np.random.default_rng(0), tmp_path_factory.mktemp("mails") / "mails.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
@@ -57,8 +65,19 @@ def mails(tmp_path_factory):
         for number in range(240):
             topic, urgency = draw.choice(sorted(TOPICS)), draw.choice(["high", "low", ""])
             flags = [flag for flag in FLAGS if draw.random() < 0.4]
-            words = [*draw.permutation(TOPICS[topic]), URGENCY.get(urgency, "please"), *(FLAGS[flag] for flag in flags)]
-            rows.writerow([" ".join([*draw.permutation(words), f"n{number}"]), topic, urgency, ";".join(flags)])
+            words = [
+                *draw.permutation(TOPICS[topic]),
+                URGENCY.get(urgency, "please"),
+                *(FLAGS[flag] for flag in flags),
+            ]
+            rows.writerow(
+                [
+                    " ".join([*draw.permutation(words), f"n{number}"]),
+                    topic,
+                    urgency,
+                    ";".join(flags),
+                ]
+            )
     return path
 
 
@@ -107,7 +126,9 @@ def test_figures_of_a_head_are_those_of_the_texts_where_it_has_an_answer(folder,
 
 
 def test_what_nobody_said_of_a_head_teaches_it_nothing(mails):
-    """Other labels where a head's cell is empty would change nothing, for the cell takes no part."""
+    """Other labels where a head's cell is empty would change nothing, for the cell takes no
+    part.
+    """
     data, settings = read_for(str(mails), {**THREE, "fit": {**THREE["fit"], "epochs": 0.5}})
     prepared = prepare(data, settings)
     network, objectives = _network(prepared, settings), objectives_of(prepared, settings)
@@ -116,7 +137,10 @@ def test_what_nobody_said_of_a_head_teaches_it_nothing(mails):
     index = np.array([np.flatnonzero(~labelled)[0], np.flatnonzero(labelled)[0]])
     batch = rows.batch(index, "cpu")
     logits = network.eval().run(*batch.inputs)[1]
-    parts = {name: objectives[name](logits[name], batch.heads[name], generator=None) for name in objectives}
+    parts = {
+        name: objectives[name](logits[name], batch.heads[name], generator=None)
+        for name in objectives
+    }
     whole = Learner(network, objectives)(batch, torch.Generator()).value
     torch.testing.assert_close(whole, sum(parts.values()))
     truth = int(batch.heads["urgency"].target[1].argmax())
@@ -124,19 +148,29 @@ def test_what_nobody_said_of_a_head_teaches_it_nothing(mails):
     rare = 0.5 * len(labelled) / labelled.sum()  # its weight, and as if it had an answer everywhere
     torch.testing.assert_close(parts["urgency"], of_urgency * rare.item(), rtol=1e-5, atol=1e-6)
     logits["urgency"][0] += 3.0
-    assert objectives["urgency"](logits["urgency"], batch.heads["urgency"], generator=None) == parts["urgency"]
+    assert (
+        objectives["urgency"](logits["urgency"], batch.heads["urgency"], generator=None)
+        == parts["urgency"]
+    )
 
 
 def test_a_rarely_answered_head_weighs_more_a_text_but_not_where_no_answer_is_needed(tmp_path):
-    rows = [f"{'xyz'[n % 3]} number{n},{'xyz'[n % 3]},{'pq'[n // 10 % 2] if n % 10 == 0 else ''}" for n in range(200)]
+    rows = [
+        f"{'xyz'[n % 3]} number{n},{'xyz'[n % 3]},{'pq'[n // 10 % 2] if n % 10 == 0 else ''}"
+        for n in range(200)
+    ]
     path = tmp_path / "a.csv"
     path.write_text("\n".join(["text,often,rarely", *rows]), encoding="utf-8")
-    data, settings = read_for(str(path), {"heads": {"often": {}, "rarely": {"weight": 0.5}}, "encoder": "cnn"})
+    data, settings = read_for(
+        str(path), {"heads": {"often": {}, "rarely": {"weight": 0.5}}, "encoder": "cnn"}
+    )
     prepared = prepare(data, settings)
     found = objectives_of(prepared, settings)
     answers = prepared.heads["rarely"].examples
     assert (found["often"].weight, found["often"].of_any_text) == (1.0, 1.0)
-    assert found["rarely"].weight == pytest.approx(0.5 * prepared.tables["train"].num_rows / answers)
+    assert found["rarely"].weight == pytest.approx(
+        0.5 * prepared.tables["train"].num_rows / answers
+    )
     assert found["rarely"].of_any_text == 0.5  # two passes must agree on every text
 
 
@@ -149,9 +183,13 @@ def test_a_loss_of_a_whole_batch_weighs_the_same_however_rarely_its_head_is_answ
 
 def test_the_logits_of_heads_that_nobody_asks_for_are_not_made(folder, monkeypatch):
     model = model_folder.load(folder)
-    monkeypatch.setattr(type(model.network.heads["topic"]), "forward", lambda head, hidden: calls.append(head))
+    monkeypatch.setattr(
+        type(model.network.heads["topic"]), "forward", lambda head, hidden: calls.append(head)
+    )
     calls = []
-    model.network.run(torch.ones(1, 3, dtype=torch.long), torch.tensor([3]), without=["topic", "flags"])
+    model.network.run(
+        torch.ones(1, 3, dtype=torch.long), torch.tensor([3]), without=["topic", "flags"]
+    )
     assert calls == [model.network.heads["urgency"]]
 
 
@@ -162,14 +200,21 @@ def test_a_head_alone_learns_what_it_would_without_a_name(own, mails):
     plain.pop("heads")
     named = {**THREE, "heads": {"flags": own}}
     of_plain, of_named = (
-        fit(prepare(*read), read[1]) for read in (read_for(str(mails), one) for one in (plain, named))
+        fit(prepare(*read), read[1])
+        for read in (read_for(str(mails), one) for one in (plain, named))
     )
     for key, value in weights(of_plain).items():
-        assert torch.equal(weights(of_named)[key.replace("heads.main.", "heads.flags.")], value), key
+        assert torch.equal(weights(of_named)[key.replace("heads.main.", "heads.flags.")], value), (
+            key
+        )
 
 
 def test_stopped_and_resumed_equals_never_stopped(mails, tmp_path):
-    given = {**THREE, "fit": {**THREE["fit"], "epochs": 2.0, "save_seconds": 0.0}, "rdrop": {"alpha": 1.0}}
+    given = {
+        **THREE,
+        "fit": {**THREE["fit"], "epochs": 2.0, "save_seconds": 0.0},
+        "rdrop": {"alpha": 1.0},
+    }
     given["encoder"] = {**given["encoder"], "dropout": 0.2}
     data, settings = read_for(str(mails), given)
     prepared, stops = prepare(data, settings), iter([False] * 7 + [True])
@@ -188,9 +233,13 @@ def test_tagging_gives_columns_to_each_head_and_one_head_can_be_asked(folder, ma
         f"got_{head}{of}" for head in ("topic", "urgency", "flags") for of in ("", "_scores")
     ]
     for head, column in (("topic", "got_topic"), ("urgency", "got_urgency")):
-        assert [row[column] for row in rows] == load(folder, head=head).predict([r["message"] for r in rows]).tolist()
+        assert [row[column] for row in rows] == load(folder, head=head).predict(
+            [r["message"] for r in rows]
+        ).tolist()
     tag_file(folder, mails, tmp_path / "one.csv", head="topic", column="got")
-    assert [row["got"] for row in rows_of(tmp_path / "one.csv")] == [row["got_topic"] for row in rows]
+    assert [row["got"] for row in rows_of(tmp_path / "one.csv")] == [
+        row["got_topic"] for row in rows
+    ]
 
 
 @pytest.mark.parametrize("head", ["topic", "flags"])
@@ -208,7 +257,9 @@ def test_a_new_rule_of_one_head_leaves_the_others(head, folder, mails, tmp_path)
 def test_groups_and_elements_ask_the_head_that_is_named(folder, mails):
     asked = {"model": folder, "head": "flags"}
     assert find_element_groups(str(mails), options={**asked, "threshold": 0.1}).label_count == 3
-    with pytest.raises(SettingsError, match=r"\(24 texts\): no two labels"):  # of flags, which every text has told
+    with pytest.raises(
+        SettingsError, match=r"\(24 texts\): no two labels"
+    ):  # of flags, which every text has told
         find_groups(str(mails), by="confusions", options=asked)
     with pytest.raises(SettingsError, match="unknown head 'flag'"):
         find_groups(str(mails), by="confusions", options={**asked, "head": "flag"})
@@ -222,7 +273,9 @@ def test_every_head_has_a_report_and_the_card_names_them_all(folder, mails, tmp_
     assert "head `topic`" in card
     assert "| urgency | exactly one of 2 labels |" in card
     assert "| flags | any number of 3 labels |" in card
-    report_folder(folder, str(mails), tmp_path / "flags.html", split=None, overwrite=False, head="flags")
+    report_folder(
+        folder, str(mails), tmp_path / "flags.html", split=None, overwrite=False, head="flags"
+    )
     assert "angry" in (tmp_path / "flags.html").read_text("utf-8")
 
 
@@ -262,7 +315,10 @@ def test_a_head_without_answers_in_dev_or_train_is_refused(tmp_path):
 
 def test_teachers_and_masks_are_those_of_their_head(mails):
     given = {**THREE, "fit": {**THREE["fit"], "epochs": 1.0}}
-    given["heads"] = {"topic": {"objective": "ls-distil"}, "flags": {"objective": "bce", "targets": "kwls"}}
+    given["heads"] = {
+        "topic": {"objective": "ls-distil"},
+        "flags": {"objective": "bce", "targets": "kwls"},
+    }
     data, settings = read_for(str(mails), given)
     prepared = prepare(data, settings)
     made = prepared.alone("flags").soft_labels(["train"], settings.of("flags"))
@@ -290,12 +346,20 @@ def test_a_head_may_be_called_what_the_program_calls_something_else(names, mails
 def test_reports_are_written_where_dev_lacks_answers_of_each_head(tmp_path):
     pytest.importorskip("altair")
     draw = np.random.default_rng(0)
-    texts = [" ".join(draw.choice(["red", "blue", "tent", "kite", "old", "hat"], 3)) for _ in range(60)]
+    texts = [
+        " ".join(draw.choice(["red", "blue", "tent", "kite", "old", "hat"], 3)) for _ in range(60)
+    ]
     moods = [["glad", "sad", None][number] for number in draw.integers(0, 3, 60)]
     topics = [[["sea"], ["land", "sea"], [], None][number] for number in draw.integers(0, 4, 60)]
-    spans = [[None, ["O", "B-X", "O"], ["B-X", "I-X", "O"]][number] for number in draw.integers(0, 3, 60)]
-    for number, answers in enumerate(({"mood": moods, "topic": topics}, {"topic": topics, "span": spans})):
-        folder = several.write_heads(tmp_path / f"{number}", answers, texts=texts, dev=range(0, 60, 2))
+    spans = [
+        [None, ["O", "B-X", "O"], ["B-X", "I-X", "O"]][number] for number in draw.integers(0, 3, 60)
+    ]
+    for number, answers in enumerate(
+        ({"mood": moods, "topic": topics}, {"topic": topics, "span": spans})
+    ):
+        folder = several.write_heads(
+            tmp_path / f"{number}", answers, texts=texts, dev=range(0, 60, 2)
+        )
         said = []
         given = {"encoder": several.ENCODER, "fit": {"epochs": 1, "device": "cpu"}}
         given["heads"] = several.heads_of(*answers)
@@ -305,13 +369,23 @@ def test_reports_are_written_where_dev_lacks_answers_of_each_head(tmp_path):
 
 
 def test_a_comparison_is_of_what_the_first_head_learns_by(mails, tmp_path):
-    settings = {**THREE, "heads": {"flags": {}, "urgency": {}}, "fit": {**THREE["fit"], "epochs": 1.0}}
-    made = compare_folder(str(mails), settings, objectives=["bce", "zlpr"], seeds=2, jobs=1, out=tmp_path / "c")
+    settings = {
+        **THREE,
+        "heads": {"flags": {}, "urgency": {}},
+        "fit": {**THREE["fit"], "epochs": 1.0},
+    }
+    made = compare_folder(
+        str(mails), settings, objectives=["bce", "zlpr"], seeds=2, jobs=1, out=tmp_path / "c"
+    )
     assert made.failed == 0
     assert made.facts.title.endswith(", flags")
     given = {**settings, "heads": {"flags": {"objective": "zlpr"}, "urgency": {}}}
-    with pytest.raises(SettingsError, match="bce is not compared, for the head whose figures are compared, flags"):
-        compare_folder(str(mails), given, objectives=["bce", "focal"], seeds=1, jobs=1, out=tmp_path / "d")
+    with pytest.raises(
+        SettingsError, match="bce is not compared, for the head whose figures are compared, flags"
+    ):
+        compare_folder(
+            str(mails), given, objectives=["bce", "focal"], seeds=1, jobs=1, out=tmp_path / "d"
+        )
 
 
 def test_keywords_are_those_of_one_head(mails):
@@ -323,7 +397,9 @@ def test_keywords_are_those_of_one_head(mails):
 
 def test_columns_that_two_heads_would_write_are_refused(mails, tmp_path):
     given = {**THREE, "heads": {"a": {"labels": "topic"}, "a_scores": {"labels": "urgency"}}}
-    fit_folder(str(mails), {**given, "fit": {**THREE["fit"], "epochs": 0.5}}, out=tmp_path / "model")
+    fit_folder(
+        str(mails), {**given, "fit": {**THREE["fit"], "epochs": 0.5}}, out=tmp_path / "model"
+    )
     with pytest.raises(SettingsError, match="two heads would write the column 'tags_a_scores'"):
         tag_file(tmp_path / "model", mails, tmp_path / "out.csv")
     tag_file(tmp_path / "model", mails, tmp_path / "out.csv", head="a")
@@ -340,12 +416,17 @@ def test_heads_without_answers_in_the_data_are_named_and_the_others_scored(folde
 
 
 def test_the_words_of_a_head_stay_and_a_run_stopped_in_its_teacher_goes_on(mails, tmp_path):
-    own = {"topic": {}, "flags": {"objective": "bce", "mask": {"name": "elements", "threshold": 0.05}}}
+    own = {
+        "topic": {},
+        "flags": {"objective": "bce", "mask": {"name": "elements", "threshold": 0.05}},
+    }
     given = {**THREE, "heads": own, "fit": {**THREE["fit"], "epochs": 4.0}}
     stops = iter([False] * 3 + [True])
     with pytest.raises(Interrupted):
         fit_folder(str(mails), given, out=tmp_path / "model", asked=lambda: next(stops))
-    assert [path.name for path in (tmp_path / "model.run").iterdir() if path.is_dir()] == ["head-flags"]
+    assert [path.name for path in (tmp_path / "model.run").iterdir() if path.is_dir()] == [
+        "head-flags"
+    ]
     fit_folder(str(mails), given, out=tmp_path / "model", resume=True)
     assert "angry" in (tmp_path / "model.run" / "elements-flags.csv").read_text("utf-8")
     fit_folder(str(mails), THREE, out=tmp_path / "model", overwrite=True)
@@ -354,7 +435,9 @@ def test_the_words_of_a_head_stay_and_a_run_stopped_in_its_teacher_goes_on(mails
 
 def test_a_teacher_with_a_head_of_the_same_name_teaches_by_it(folder, mails):
     own = {"flags": {"objective": "bce", "targets": {"name": "distil", "model": str(folder)}}}
-    data, settings = read_for(str(mails), {**THREE, "heads": own, "fit": {**THREE["fit"], "epochs": 0.5}})
+    data, settings = read_for(
+        str(mails), {**THREE, "heads": own, "fit": {**THREE["fit"], "epochs": 0.5}}
+    )
     prepared = prepare(data, settings)
     check(prepared, settings)
     assert fit(prepared, settings).heads["flags"].measures.results()["micro_f1"] > 0.2
@@ -389,14 +472,22 @@ def test_both_learn(model):
 
 
 def test_the_loss_is_that_of_the_labels_and_the_weighed_one_of_the_tags():
-    data, settings = read_for("shop", {**GIVEN, "heads": {"tags": {"objective": "cecl", "weight": 0.5}}})
+    data, settings = read_for(
+        "shop", {**GIVEN, "heads": {"tags": {"objective": "cecl", "weight": 0.5}}}
+    )
     prepared = prepare(data, settings)
     network = _network(prepared, settings).eval()
     rows = prepared.rows("train", network, settings)
     batch = rows.batch(np.arange(5), "cpu")
     value = Learner(network, objectives_of(prepared, settings))(batch, torch.Generator()).value
-    logits, truth, tags = network(*batch.inputs), batch.heads["main"].target, batch.heads["tags"].tags
-    of_labels = torch.nn.functional.binary_cross_entropy_with_logits(logits["main"], truth, reduction="sum")
+    logits, truth, tags = (
+        network(*batch.inputs),
+        batch.heads["main"].target,
+        batch.heads["tags"].tags,
+    )
+    of_labels = torch.nn.functional.binary_cross_entropy_with_logits(
+        logits["main"], truth, reduction="sum"
+    )
     share = torch.log_softmax(logits["tags"], -1)[tags >= 0]
     gold = tags[tags >= 0]
     others = torch.log1p(-share.exp()).scatter(1, gold[:, None], 0.0).sum()
@@ -418,14 +509,17 @@ def test_labels_start_at_their_share_of_texts_and_tags_at_theirs_of_tokens():
 def test_tag_gives_labels_and_keywords(model, tmp_path):
     source = tmp_path / "pages.jsonl"
     pages = read_data("shop").tables["test"]["text"][:5].to_pylist()
-    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in [*pages, ""]), encoding="utf-8")
+    source.write_text(
+        "".join(json.dumps({"text": text}) + "\n" for text in [*pages, ""]), encoding="utf-8"
+    )
     tag(model, source, tmp_path / "out.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
     assert all({"tags", "tags_scores", "keywords"} <= set(row) for row in rows)
     for row in rows:
         for keyword in row["keywords"]:
             assert all(
-                row["text"][s["start"] : s["end"]].casefold() == keyword["text"].casefold() for s in keyword["spans"]
+                row["text"][s["start"] : s["end"]].casefold() == keyword["text"].casefold()
+                for s in keyword["spans"]
             )
     assert sum(len(row["keywords"]) for row in rows) > 0
     assert rows[-1]["keywords"] == []
@@ -450,7 +544,10 @@ def test_a_table_without_labels_is_refused(tmp_path):
 def test_the_tags_have_a_report_of_their_own(tmp_path):
     pytest.importorskip("altair")
     fit_folder("shop", {**GIVEN, "fit": {**GIVEN["fit"], "epochs": 0.2}}, out=tmp_path / "model")
-    labels, tags = ((tmp_path / "model.run" / name).read_text("utf-8") for name in ("report.html", "report-tags.html"))
+    labels, tags = (
+        (tmp_path / "model.run" / name).read_text("utf-8")
+        for name in ("report.html", "report-tags.html")
+    )
     assert "outdoor/tent" in labels
     assert "B-BRAND" in tags
     assert "outdoor/tent" not in tags
@@ -458,7 +555,10 @@ def test_the_tags_have_a_report_of_their_own(tmp_path):
 
 @pytest.mark.parametrize("order", [("pos", "ner"), ("ner", "pos")])
 def test_a_text_counts_its_tokens_that_any_head_has_a_tag_for(order, tmp_path):
-    rows = [{"tokens": ["in", "rome", f"n{n}"], "pos": None if n % 10 else ["P", "N", "X"]} for n in range(100)]
+    rows = [
+        {"tokens": ["in", "rome", f"n{n}"], "pos": None if n % 10 else ["P", "N", "X"]}
+        for n in range(100)
+    ]
     tags = [{**row, "ner": ["O", "B-CITY", "O"] if n % 4 else None} for n, row in enumerate(rows)]
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in tags), encoding="utf-8")
@@ -467,7 +567,10 @@ def test_a_text_counts_its_tokens_that_any_head_has_a_tag_for(order, tmp_path):
     prepared = prepare(data, settings)
     learnt = prepared.rows("train", _network(prepared, settings), settings)
     table = prepared.tables["train"]
-    told = [bool(pos or ner) for pos, ner in zip(table["tags/pos"].to_pylist(), table["tags/ner"].to_pylist())]
+    told = [
+        bool(pos or ner)
+        for pos, ner in zip(table["tags/pos"].to_pylist(), table["tags/ner"].to_pylist())
+    ]
     assert learnt.sizes.tolist() == [3 * one for one in told]
     weights = {name: head.weight for name, head in objectives_of(prepared, settings).items()}
     tagged = table.num_rows - table["tags/pos"].null_count
@@ -478,11 +581,17 @@ def test_a_text_counts_its_tokens_that_any_head_has_a_tag_for(order, tmp_path):
 def test_two_heads_may_tag_the_same_tokens(tmp_path):
     """Kinds and colours of words, each from a column of its own, beside a label of the text."""
     draw = np.random.default_rng(3)
-    kinds, colours = {"tent": "B-GEAR", "stove": "B-GEAR", "red": "O", "blue": "O"}, {"red": "WARM", "blue": "COLD"}
+    kinds, colours = (
+        {"tent": "B-GEAR", "stove": "B-GEAR", "red": "O", "blue": "O"},
+        {"red": "WARM", "blue": "COLD"},
+    )
     rows = []
     for _ in range(160):
         words = draw.choice(sorted(kinds), 4).tolist()
-        own = {"kind": [kinds[word] for word in words], "colour": [colours.get(word, "NONE") for word in words]}
+        own = {
+            "kind": [kinds[word] for word in words],
+            "colour": [colours.get(word, "NONE") for word in words],
+        }
         rows.append({"tokens": words, **own, "gear": "some" if "B-GEAR" in own["kind"] else "no"})
     source = tmp_path / "rows.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -496,11 +605,18 @@ def test_two_heads_may_tag_the_same_tokens(tmp_path):
     assert {"got", "keywords_kind", "keywords_colour"} <= set(first)
     for head in (None, "gear"):  # the tokens are the text, whichever head is asked
         found = score_folder(
-            tmp_path / "model", str(source), split=None, unseen="drop", convention="sklearn", head=head
+            tmp_path / "model",
+            str(source),
+            split=None,
+            unseen="drop",
+            convention="sklearn",
+            head=head,
         )
         figures = found.as_dict()["heads"]["gear"] if head is None else found.as_dict()["metrics"]
         assert figures["accuracy"] > 0.9
-    done = redecide(tmp_path / "model", str(source), rule="auto", assignments=[], split=None, head="kind")
+    done = redecide(
+        tmp_path / "model", str(source), rule="auto", assignments=[], split=None, head="kind"
+    )
     assert done.metrics["entity_f1"] > 0.9
     again = read_for(str(source), read_settings(tmp_path / "model" / "resolved.toml"))[1]
     assert [again.of(name).objective for name in heads] == ["cross_entropy"] * 3

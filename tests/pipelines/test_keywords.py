@@ -32,7 +32,10 @@ GIVEN = {"embed": {"name": "word", "minimum": 1}}
 def test_words_of_one_label_come_first(source):
     found = find_keywords(source, GIVEN, top=2)
     assert found.rows == 12
-    assert {label: words[0].word for label, words in found.keywords.items()} == {"camping": "tent", "kitchen": "pan"}
+    assert {label: words[0].word for label, words in found.keywords.items()} == {
+        "camping": "tent",
+        "kitchen": "pan",
+    }
     assert found.keywords["camping"][0].occurrences == 6
     assert all(len(words) == 2 for words in found.keywords.values())
     values = [word.relevance for word in found.keywords["kitchen"]]
@@ -47,7 +50,10 @@ def test_texts_carry_the_soft_labels_of_the_part(source):
     data, settings = read_for(source, GIVEN)
     prepared = prepare(data, settings)
     soft = kwls(prepared.tables["train"], prepared.space, prepared.words("train"))
-    expected = [{prepared.space.names[i]: float(row[i]) for i in np.argsort(-row, kind="stable")} for row in soft]
+    expected = [
+        {prepared.space.names[i]: float(row[i]) for i in np.argsort(-row, kind="stable")}
+        for row in soft
+    ]
     assert [text.soft for text in found.texts] == expected
     assert found.texts[0].labels == ["camping"]
 
@@ -56,7 +62,9 @@ def test_labels_can_be_named_and_numbers_are_the_settings(source):
     found = find_keywords(source, GIVEN, labels=["kitchen"], texts=0)
     assert list(found.keywords) == ["kitchen"]
     assert found.texts == []
-    other = find_keywords(source, {**GIVEN, "targets": {"name": "kwls", "k1": 0.1}}, labels=["kitchen"], texts=0)
+    other = find_keywords(
+        source, {**GIVEN, "targets": {"name": "kwls", "k1": 0.1}}, labels=["kitchen"], texts=0
+    )
     assert other.keywords["kitchen"][0].relevance < found.keywords["kitchen"][0].relevance
     rival = find_keywords(source, GIVEN, by="tfidf", labels=["kitchen"])
     assert rival.keywords["kitchen"][0].relevance == pytest.approx(6 * np.log(2))
@@ -66,7 +74,10 @@ def test_labels_can_be_named_and_numbers_are_the_settings(source):
     ("options", "message"),
     [
         ({"by": "kwl"}, "unknown --by 'kwl'; did you mean 'kwls'"),
-        ({"by": "distil"}, "distil are a teacher's scores, not made of words; --by takes kwls or tfidf"),
+        (
+            {"by": "distil"},
+            "distil are a teacher's scores, not made of words; --by takes kwls or tfidf",
+        ),
         ({"labels": ["kitchn"]}, "unknown label 'kitchn'; did you mean 'kitchen'"),
         ({"top": 0}, "--top must be at least 1"),
         ({"texts": -1}, "--texts 0, got"),

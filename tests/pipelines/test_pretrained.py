@@ -31,14 +31,19 @@ def encoder(tmp_path_factory):
 
 def given(encoder, fit=None, **options):
     run = {"epochs": 3, "batch": 16, "learning_rate": 0.01, "limit": 24}
-    return {"encoder": {"name": "pretrained", "path": str(encoder), **options}, "fit": {**run, **(fit or {})}}
+    return {
+        "encoder": {"name": "pretrained", "path": str(encoder), **options},
+        "fit": {**run, **(fit or {})},
+    }
 
 
 def digest(network):
     return [tensor.sum().item() for tensor in network.state_dict().values()]
 
 
-@pytest.mark.parametrize("options", [{}, ROOMY, {"lora": 4}, {"freeze": 1, "pooling": "attention"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, ROOMY, {"lora": 4}, {"freeze": 1, "pooling": "attention"}], ids=str
+)
 def test_folder_needs_no_source_and_scores_as_fit_did(options, encoder, split_source, tmp_path):
     own, said = tmp_path / "gone", []
     shutil.copytree(encoder, own)
@@ -46,12 +51,18 @@ def test_folder_needs_no_source_and_scores_as_fit_did(options, encoder, split_so
     outcome = fit_folder(str(split_source), settings, out=tmp_path / "model", say=said.append)
     assert sum("longer than 9 word pieces" in sentence for sentence in said) == 1
     shutil.rmtree(own)
-    scored = score_folder(tmp_path / "model", str(split_source), split="dev", unseen="drop", convention="sklearn")
+    scored = score_folder(
+        tmp_path / "model", str(split_source), split="dev", unseen="drop", convention="sklearn"
+    )
     assert scored.as_dict()["metrics"]["lrap"] == pytest.approx(outcome.metrics["lrap"], abs=1e-6)
     assert outcome.metrics["lrap"] > 0.6
-    tagged = tag_file(tmp_path / "model", split_source / "test.csv", tmp_path / "tagged.csv", device="cpu")
+    tagged = tag_file(
+        tmp_path / "model", split_source / "test.csv", tmp_path / "tagged.csv", device="cpu"
+    )
     assert tagged.rows == 40
-    assert (tmp_path / "model" / "encoder" / "config.json").read_text(encoding="utf-8").startswith("{")
+    assert (
+        (tmp_path / "model" / "encoder" / "config.json").read_text(encoding="utf-8").startswith("{")
+    )
     card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
     assert "| pretrained weights | gone |" in card
     assert "Of a text longer than 9 word pieces " in card
@@ -81,13 +92,17 @@ def test_windows_are_pooled_in_training_as_in_prediction(encoder, source):
     texts = prepared.tables["dev"]["text"]
     from tagwright.models.evaluate import logits_of
 
-    np.testing.assert_allclose(logits_of(network, rows.inputs), in_training.detach().numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        logits_of(network, rows.inputs), in_training.detach().numpy(), rtol=1e-4, atol=1e-5
+    )
     assert len(texts) == len(in_training)
 
 
 @pytest.mark.parametrize("options", [{}, {"lora": 2}], ids=str)
 def test_stopped_and_resumed_equals_never_stopped(options, encoder, source, tmp_path):
-    settings = resolve(given(encoder, {"epochs": 2, "layer_decay": 0.8, "save_seconds": 0.0}, **options))
+    settings = resolve(
+        given(encoder, {"epochs": 2, "layer_decay": 0.8, "save_seconds": 0.0}, **options)
+    )
     prepared = prepare(read_data(str(source)), settings)
     whole = fit(prepared, settings)
     asked = iter([False, False, False, True])
@@ -105,7 +120,9 @@ def test_precision_of_a_run_outlives_a_stop(encoder, source, tmp_path, monkeypat
     with pytest.raises(Interrupted):
         fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(asked)))
     monkeypatch.setattr(precision, "gain", lambda: 0.5)
-    assert fit(prepared, settings, Run(folder=tmp_path)).model.network.encoder.precision == "bfloat16"
+    assert (
+        fit(prepared, settings, Run(folder=tmp_path)).model.network.encoder.precision == "bfloat16"
+    )
     assert fit(prepared, settings).model.network.encoder.precision == "float32"
 
 
@@ -122,7 +139,9 @@ def test_training_starts_from_the_folders_weights(encoder, source):
 
 def test_tagger_takes_it_and_its_clone_trains_the_same_kind(encoder, tmp_path):
     texts = [f"{thing} item {n}" for n in range(30) for thing in ("paris", "apple")]
-    tagger = Tagger(encoder="pretrained", settings=given(encoder), epochs=12).fit(texts, ["city", "fruit"] * 30)
+    tagger = Tagger(encoder="pretrained", settings=given(encoder), epochs=12).fit(
+        texts, ["city", "fruit"] * 30
+    )
     assert tagger.predict(["a paris", "apple"]).tolist() == ["city", "fruit"]
     tagger.save(tmp_path / "model")
     again = load(tmp_path / "model")
@@ -140,8 +159,14 @@ def test_compare_and_refit_start_anew_each_time(encoder, source):
 @pytest.mark.parametrize(
     ("sections", "match"),
     [
-        ({"embed": {"name": "word"}}, "reads the tokens it was trained with; leave embed.name at pieces, got word"),
-        ({"encoder": {"name": "cnn"}, "embed": {"name": "pieces"}}, "belongs to a pretrained encoder"),
+        (
+            {"embed": {"name": "word"}},
+            "reads the tokens it was trained with; leave embed.name at pieces, got word",
+        ),
+        (
+            {"encoder": {"name": "cnn"}, "embed": {"name": "pieces"}},
+            "belongs to a pretrained encoder",
+        ),
         ({"encoder": {"name": "pretrained"}}, "encoder.path is missing"),
     ],
 )
@@ -172,7 +197,10 @@ def test_rate_suits_the_width(tmp_path, encoder, monkeypatch):
     wide = tmp_path / "wide"
     wide.mkdir()
     (wide / "config.json").write_text('{"hidden_size": 768}', encoding="utf-8")
-    rates = [resolve({"encoder": {"name": "pretrained", "path": str(p)}}).fit.learning_rate for p in (encoder, wide)]
+    rates = [
+        resolve({"encoder": {"name": "pretrained", "path": str(p)}}).fit.learning_rate
+        for p in (encoder, wide)
+    ]
     assert rates[0] > rates[1]
     monkeypatch.setenv("TAGWRIGHT_ENCODERS", str(encoder.parent))
     shutil.copytree(encoder, tmp_path / "shelf" / "mpnet")
@@ -187,7 +215,10 @@ def test_encoder_by_our_name_is_kept_in_the_folder(encoder, source, tmp_path, mo
     fit_folder(str(source), settings, out=tmp_path / "model")
     monkeypatch.delenv("TAGWRIGHT_ENCODERS")
     model = model_folder.load(tmp_path / "model")
-    assert (model.inference.encoder.name, model.inference.encoder.options["path"]) == ("mpnet", "mpnet")
+    assert (model.inference.encoder.name, model.inference.encoder.options["path"]) == (
+        "mpnet",
+        "mpnet",
+    )
 
 
 def test_a_head_in_chunks_takes_its_vectors_but_no_windows(encoder, source):

@@ -1,4 +1,6 @@
-"""Pretrained encoders tag tokens: the first piece speaks, special tokens stand around every window."""
+"""Pretrained encoders tag tokens: the first piece speaks, special tokens stand around every
+window.
+"""
 
 import os
 from pathlib import Path
@@ -49,19 +51,25 @@ def test_every_family_tags(family, pages, tmp_path):
 @pytest.fixture(scope="module")
 def trained(pages, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pretrained")
-    outcome = fit_folder(str(pages), given(write_encoder(folder / "bert", "bert")), out=folder / "model")
+    outcome = fit_folder(
+        str(pages), given(write_encoder(folder / "bert", "bert")), out=folder / "model"
+    )
     return folder / "model", outcome
 
 
 def test_a_folder_scores_as_fit_did(trained, pages):
     folder, outcome = trained
     scored = score_folder(folder, str(pages), split="dev", unseen="drop", convention="sklearn")
-    assert scored.as_dict()["metrics"]["entity_f1"] == pytest.approx(outcome.metrics["entity_f1"], abs=1e-6)
+    assert scored.as_dict()["metrics"]["entity_f1"] == pytest.approx(
+        outcome.metrics["entity_f1"], abs=1e-6
+    )
     assert outcome.metrics["macro_f1"] > 0.3
 
 
 def test_logits_of_a_token_are_the_librarys_at_its_first_piece(trained):
-    """The model of the library, run by hand on [CLS] pieces [SEP], without a batch or a window of ours."""
+    """The model of the library, run by hand on [CLS] pieces [SEP], without a batch or a window of
+    ours.
+    """
     model, known = model_folder.load(trained[0]), vocabulary(0)
     words = ["the", "hammer", "xyz", "of", "paris"]
     pieces = {"xyz": ["x", "##y", "##z"]}
@@ -71,7 +79,9 @@ def test_logits_of_a_token_are_the_librarys_at_its_first_piece(trained):
         ids += [known[piece] for piece in pieces.get(word, [word])]
     network = model.network.eval()
     with torch.no_grad():
-        made = network.encoder.model(input_ids=torch.tensor([[*ids, known["[SEP]"]]])).last_hidden_state
+        made = network.encoder.model(
+            input_ids=torch.tensor([[*ids, known["[SEP]"]]])
+        ).last_hidden_state
         expected = network.heads["main"].linear(made)[0, first]
     short = ["pear"]  # shares the batch, and is padded in it
     found = token_scores(model, pa.array(words + short), np.array([0, 5, 6])).logits
@@ -87,7 +97,10 @@ def test_a_text_longer_than_the_encoder_reads_is_tagged_in_windows(trained):
     assert np.abs(found.logits).sum(1).all()
 
 
-@pytest.mark.skipif("TAGWRIGHT_ENCODERS" not in os.environ, reason="real encoders are not here; set TAGWRIGHT_ENCODERS")
+@pytest.mark.skipif(
+    "TAGWRIGHT_ENCODERS" not in os.environ,
+    reason="real encoders are not here; set TAGWRIGHT_ENCODERS",
+)
 def test_minilm_tags_after_a_few_steps(pages, tmp_path):
     if not (Path(os.environ["TAGWRIGHT_ENCODERS"]) / "minilm").is_dir():
         pytest.skip("no minilm in TAGWRIGHT_ENCODERS")

@@ -7,7 +7,10 @@ from tagwright.pipelines.report import report_folder
 
 
 def test_the_page_shows_every_label_and_the_texts_escaped(trained, tmp_path, rows_of, write_csv):
-    rows = [(i, f"{text} <script>alert({i})</script>", labels) for i, text, labels in rows_of(40, seed=6)]
+    rows = [
+        (i, f"{text} <script>alert({i})</script>", labels)
+        for i, text, labels in rows_of(40, seed=6)
+    ]
     source = write_csv(tmp_path / "a.csv", rows)
     report_folder(trained, str(source), tmp_path / "r.html", split=None, overwrite=False)
     page = (tmp_path / "r.html").read_text("utf-8")
@@ -37,7 +40,9 @@ def test_a_folder_that_is_not_there_is_made(trained, source, tmp_path):
 
 
 def test_tokens_get_a_page_of_their_own(token_trained, token_source, tmp_path):
-    report_folder(token_trained.model, str(token_source), tmp_path / "r.html", split=None, overwrite=False)
+    report_folder(
+        token_trained.model, str(token_source), tmp_path / "r.html", split=None, overwrite=False
+    )
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "tokens of 120 texts" in page
     assert "Every type, by whole spans" in page

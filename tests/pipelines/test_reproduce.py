@@ -88,7 +88,9 @@ def make(tmp_path, folder):
 
     def made(text=RECIPE, **options):
         (tmp_path / "mine.toml").write_text(text)
-        return reproduce(str(tmp_path / "mine.toml"), **{"data": folder, "out": tmp_path / "out", **options})
+        return reproduce(
+            str(tmp_path / "mine.toml"), **{"data": folder, "out": tmp_path / "out", **options}
+        )
 
     return made
 
@@ -107,14 +109,20 @@ def trained(monkeypatch):
 
 
 def ledger(tmp_path):
-    return [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()]
+    return [
+        json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()
+    ]
 
 
 def test_every_variant_runs_with_every_seed_and_the_table_says_so(make, tmp_path):
     said = []
     done = make(say=said.append)
     (table,) = done.facts.tables
-    assert [line.variant for line in table.lines] == ["plain", "smooth epsilon 0.1", "smooth epsilon 0.5"]
+    assert [line.variant for line in table.lines] == [
+        "plain",
+        "smooth epsilon 0.1",
+        "smooth epsilon 0.5",
+    ]
     assert all(len(line.scores) == 2 for line in table.lines)
     assert (done.facts.finished, done.facts.runs, done.failed) == (6, 6, 0)
     assert done.report.read_text().count("| smooth epsilon 0.1 |") == 1
@@ -125,7 +133,10 @@ def test_every_variant_runs_with_every_seed_and_the_table_says_so(make, tmp_path
 def test_scores_are_those_of_fit_and_score(make, tmp_path, folder):
     make(seeds=1)
     data = read_data(folder / "things")
-    encoder, choice = {"name": "cnn", "width": 8, "filters": 4}, {"epochs": 1, "batch": 16, "learning_rate": 0.03}
+    encoder, choice = (
+        {"name": "cnn", "width": 8, "filters": 4},
+        {"epochs": 1, "batch": 16, "learning_rate": 0.03},
+    )
     settings = resolve({"objective": "cross_entropy", "encoder": encoder, "fit": choice}, "one", 90)
     fitted = fit(prepare(data, settings), settings)
     expected = score(fitted.model, data, split="test").as_dict()["metrics"]
@@ -223,7 +234,10 @@ def test_data_are_prepared_once_for_all_variants_and_seeds(make, monkeypatch):
 def test_a_variant_that_reads_texts_otherwise_gets_data_of_its_own(make, monkeypatch):
     prepared, real = [], prepared_cache.prepare
     monkeypatch.setattr(prepared_cache, "prepare", lambda *a: prepared.append(1) or real(*a))
-    own = '[[variants]]\nname = "letters"\nobjective = "cross_entropy"\nsettings.embed = { name = "char" }\n'
+    own = (
+        '[[variants]]\nname = "letters"\nobjective = "cross_entropy"\nsettings.embed = { name ='
+        ' "char" }\n'
+    )
     assert make(RECIPE + own).failed == 0
     assert len(prepared) == 2
 
@@ -233,12 +247,16 @@ def test_classes_cut_in_turn_are_one_table_of_means(make, tmp_path):
     tables = {table.cut: table for table in done.facts.tables}
     assert list(tables) == ["in turn", "few"]
     assert tables["in turn"].parts == 2
-    rows = [row for row in ledger(tmp_path) if row["cut"] == "in turn" and row["variant"] == "plain"]
+    rows = [
+        row for row in ledger(tmp_path) if row["cut"] == "in turn" and row["variant"] == "plain"
+    ]
     assert [row["part"] for row in rows] == ["city", "tool"]
     mean = np.mean([row["scored"]["accuracy"] for row in rows])
     assert tables["in turn"].lines[0].scores == pytest.approx([mean])
     assert len([note for note in tables["in turn"].notes if note.startswith("keep: 2 of ")]) == 2
-    assert any(note.startswith("keep: 3 of ") and note.endswith("sport") for note in tables["few"].notes)
+    assert any(
+        note.startswith("keep: 3 of ") and note.endswith("sport") for note in tables["few"].notes
+    )
 
 
 def test_files_of_groups_stand_beside_the_recipe_and_move_with_it(make, tmp_path, trained, folder):
@@ -266,10 +284,15 @@ def test_nothing_of_the_machine_is_in_the_tables(make, tmp_path, folder):
 
 
 def test_a_missing_set_is_an_error_before_anything_is_written(make, tmp_path):
-    with pytest.raises(DataError, match="has no data set 'other'; put it there, or leave it out with --only"):
+    with pytest.raises(
+        DataError, match="has no data set 'other'; put it there, or leave it out with --only"
+    ):
         make(RECIPE.replace('["things"]', '["things", "other"]'))
     assert not (tmp_path / "out").exists()
-    assert make(RECIPE.replace('["things"]', '["things", "other"]'), only=["things"], seeds=1).failed == 0
+    assert (
+        make(RECIPE.replace('["things"]', '["things", "other"]'), only=["things"], seeds=1).failed
+        == 0
+    )
 
 
 def test_a_set_without_a_test_is_an_error(make, tmp_path, folder, rows_of, write_csv):
@@ -341,7 +364,9 @@ def test_tables_say_what_the_runs_were_made_with(make, tmp_path):
     assert again.facts.versions["torch"] == f"1.0 and {rows[1]['versions']['torch']}"
     rows[0] |= {"set": ["fit.batch=9"]}
     ledger.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(ModelError, match=r"different settings \(--set fit.batch=9 and --set fit.batch=8\)"):
+    with pytest.raises(
+        ModelError, match=r"different settings \(--set fit.batch=9 and --set fit.batch=8\)"
+    ):
         write_tables(str(tmp_path / "mine.toml"), out=tmp_path / "out", seeds=1)
 
 
@@ -351,8 +376,12 @@ def test_texts_of_test_with_labels_that_train_lacks_are_told(tmp_path, rows_of, 
     with (tmp_path / "things" / "test.csv").open("a") as file:
         file.write("999,something new,unheard\n")
     (tmp_path / "mine.toml").write_text(RECIPE)
-    made = reproduce(str(tmp_path / "mine.toml"), data=tmp_path, out=tmp_path / "out", only=["plain"], seeds=1)
-    assert "left out of test: 1 texts, whose labels train does not have" in made.facts.tables[0].notes
+    made = reproduce(
+        str(tmp_path / "mine.toml"), data=tmp_path, out=tmp_path / "out", only=["plain"], seeds=1
+    )
+    assert (
+        "left out of test: 1 texts, whose labels train does not have" in made.facts.tables[0].notes
+    )
     assert made.facts.tables[0].texts == 41
 
 
@@ -373,7 +402,9 @@ def test_a_picture_that_fails_is_said_and_the_tables_stand(make, tmp_path, monke
     assert any("results.svg" in one and "ValueError: cannot be drawn" in one for one in said)
 
 
-def test_of_two_at_once_the_second_is_told_of_the_first_and_tables_are_free(make, tmp_path, monkeypatch):
+def test_of_two_at_once_the_second_is_told_of_the_first_and_tables_are_free(
+    make, tmp_path, monkeypatch
+):
     monkeypatch.setattr(lock, "PATIENCE", 0.05)
     refused = []
 
@@ -381,7 +412,9 @@ def test_of_two_at_once_the_second_is_told_of_the_first_and_tables_are_free(make
         def end(self, number, row):
             with pytest.raises(InUseError, match=r"out is in use by process .*another --out"):
                 make(seeds=1)
-            refused.append(write_tables(str(tmp_path / "mine.toml"), out=tmp_path / "out").facts.finished)
+            refused.append(
+                write_tables(str(tmp_path / "mine.toml"), out=tmp_path / "out").facts.finished
+            )
 
     done = make(seeds=1, watch=lambda metric: Second())
     assert done.failed == 0

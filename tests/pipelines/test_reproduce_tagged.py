@@ -56,7 +56,9 @@ def made(tmp_path_factory, tagged_sets):
 def model(tagged_sets):
     """The first run's model, trained without a recipe."""
     data = read_data(tagged_sets / "places")
-    settings = resolve({"objective": "cross_entropy", "encoder": ENCODER, "fit": FIT}, "tokens", Size(60, 0))
+    settings = resolve(
+        {"objective": "cross_entropy", "encoder": ENCODER, "fit": FIT}, "tokens", Size(60, 0)
+    )
     return fit(prepare(data, settings), settings).model, data
 
 
@@ -71,7 +73,8 @@ def test_every_run_ends_and_the_tables_speak_of_tokens(made):
     tokens = first_row(home)["tokens"]
     assert page.count(f"31 texts of test with {tokens} tokens.") == 2
     assert (
-        "| variant | macro_f1 | macro_f2 | entity_f1 | seeds | difference in macro_f1 | over seeds | | seconds" in page
+        "| variant | macro_f1 | macro_f2 | entity_f1 | seeds | difference in macro_f1 | over seeds"
+        " | | seconds" in page
     )
     assert "| places | bat | transformer |" in page
 
@@ -92,19 +95,26 @@ def test_amounts_are_tokens_of_each_type_counted_one_by_one(made, model):
     names = tagger.heads["main"].space.names
     chosen = [names[n] for n in token_scores(tagger, words.words, words.offsets).chosen.argmax(1)]
     true = [tag for tags in table["tags"].to_pylist() for tag in tags]
-    counted = {kind: [sum(tag.endswith(kind) for tag in tags) for tags in (chosen, true)] for kind in ("CITY", "FRUIT")}
+    counted = {
+        kind: [sum(tag.endswith(kind) for tag in tags) for tags in (chosen, true)]
+        for kind in ("CITY", "FRUIT")
+    }
     assert first_row(made[0])["amounts"] == counted
 
 
 def test_tables_alone_are_the_same(made):
     home, done = made
-    assert repr(write_tables(str(home / "mine.toml"), out=home / "out").facts.tables) == repr(done.facts.tables)
+    assert repr(write_tables(str(home / "mine.toml"), out=home / "out").facts.tables) == repr(
+        done.facts.tables
+    )
 
 
 def test_words_go_by_seeds_alone(made):
     for line in (line for table in made[1].facts.tables for line in table.lines):
         assert line.over_texts == line.over_seeds
-        assert all(len(scores) == 2 and np.isfinite(scores).all() for scores in line.beside.values())
+        assert all(
+            len(scores) == 2 and np.isfinite(scores).all() for scores in line.beside.values()
+        )
 
 
 def test_a_tag_that_train_does_not_have_is_told_and_counts_as_outside(tagged_sets, tmp_path):
@@ -124,7 +134,10 @@ def test_a_tag_that_train_does_not_have_is_told_and_counts_as_outside(tagged_set
         seeds=1,
         more=["fit.epochs=1"],
     )
-    assert "1 tokens of test have tags that train does not have; they count as O" in done.facts.tables[0].notes
+    assert (
+        "1 tokens of test have tags that train does not have; they count as O"
+        in done.facts.tables[0].notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,7 +148,9 @@ def test_a_tag_that_train_does_not_have_is_told_and_counts_as_outside(tagged_set
     ],
     ids=["compared", "beside"],
 )
-def test_a_metric_that_tokens_do_not_have_is_refused_before_any_run(tagged_sets, tmp_path, before, after, message):
+def test_a_metric_that_tokens_do_not_have_is_refused_before_any_run(
+    tagged_sets, tmp_path, before, after, message
+):
     (tmp_path / "mine.toml").write_text(RECIPE.replace(before, after))
     with pytest.raises(SettingsError, match=message):
         reproduce(str(tmp_path / "mine.toml"), data=tagged_sets, out=tmp_path / "out")
@@ -144,6 +159,10 @@ def test_a_metric_that_tokens_do_not_have_is_refused_before_any_run(tagged_sets,
 
 def test_a_recipe_of_the_package_runs_on_a_small_set(tagged_sets, tmp_path):
     (tmp_path / "inspec").symlink_to(tagged_sets / "places")
-    options = {"only": ["inspec", "bat", "pbp-0-8"], "seeds": 1, "more": ["fit.epochs=0.2", "encoder.layers=1"]}
+    options = {
+        "only": ["inspec", "bat", "pbp-0-8"],
+        "seeds": 1,
+        "more": ["fit.epochs=0.2", "encoder.layers=1"],
+    }
     done = reproduce("bat", data=tmp_path, out=tmp_path / "out", **options)
     assert (done.facts.finished, done.failed) == (2, 0)

@@ -26,7 +26,9 @@ def macro_f1() -> dict[str, np.ndarray]:
     for name, given in CHOICES.items():
         for seed in range(SEEDS):
             fitted = fit(prepared, resolve({"encoder": "bow", "fit": {"seed": seed}, **given}))
-            found[name].append(score(fitted.model, data, split="test").as_dict()["metrics"]["macro_f1"])
+            found[name].append(
+                score(fitted.model, data, split="test").as_dict()["metrics"]["macro_f1"]
+            )
     return {name: np.array(values) for name, values in found.items()}
 
 

@@ -44,7 +44,11 @@ def test_a_tagger_takes_given_vectors_and_holds_them_where_asked(tmp_path, freez
     path.unlink()
     loaded = model_folder.load(tmp_path / "m")
     row = loaded.tokeniser.vocabulary["york"]
-    (table,) = (p for name, p in loaded.network.encoder.named_parameters() if name.endswith("lookup.tables.0"))
+    (table,) = (
+        p
+        for name, p in loaded.network.encoder.named_parameters()
+        if name.endswith("lookup.tables.0")
+    )
     vector = table[row].detach().numpy()
     np.testing.assert_allclose(vector, [1, 2, 3, 4], atol=0 if freeze else 0.2)
     assert (vector == [1, 2, 3, 4]).all() == freeze

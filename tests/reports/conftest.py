@@ -12,7 +12,9 @@ VOID = {"meta", "link", "br", "img", "input", "hr", "source", "base"}
 
 
 class Page(HTMLParser):
-    """Every tag with its attributes and every piece of text; `faults` are tags that do not close in order."""
+    """Every tag with its attributes and every piece of text; `faults` are tags that do not close in
+    order.
+    """
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -75,23 +77,53 @@ def make_fit() -> Callable[..., FitFacts]:
             "label_names": [f"label {i}" for i in range(labels)],
             "label_counts": counts,
             "exclusive": exclusive,
-            "metrics": {"accuracy": 0.871} if exclusive else {"micro_f1": 0.7413, "macro_f1": 0.6127, "lrap": 0.8},
+            "metrics": {"accuracy": 0.871}
+            if exclusive
+            else {"micro_f1": 0.7413, "macro_f1": 0.6127, "lrap": 0.8},
             "settings": {"objective": "zlpr", "fit": {"epochs": 3.0}, "encoder": {"name": "cnn"}},
             "data_found": ["Text: column body."],
             "split_sizes": {"train": 4321, "dev": 543},
             "dropped": {"empty text": 7},
-            "history": [{"step": 10 * i, "loss": 1 / i, "score": 0.5 + 0.04 * i} for i in range(1, 8)],
+            "history": [
+                {"step": 10 * i, "loss": 1 / i, "score": 0.5 + 0.04 * i} for i in range(1, 8)
+            ],
             "watched": "lrap",
             "best_step": 70,
             "per_label": scores,
             "bands": [
-                {"band": "head", "labels": 2, "from_count": 90, "to_count": 3000, "macro_f1": 0.8, "micro_f1": 0.9},
-                {"band": "tail", "labels": 3, "from_count": 1, "to_count": 89, "macro_f1": 0.3, "micro_f1": np.nan},
+                {
+                    "band": "head",
+                    "labels": 2,
+                    "from_count": 90,
+                    "to_count": 3000,
+                    "macro_f1": 0.8,
+                    "micro_f1": 0.9,
+                },
+                {
+                    "band": "tail",
+                    "labels": 3,
+                    "from_count": 1,
+                    "to_count": 89,
+                    "macro_f1": 0.3,
+                    "micro_f1": np.nan,
+                },
             ],
             "threshold_curve": None
             if exclusive
-            else {"thresholds": steps, "micro_f1": 1 - steps, "macro_f1": steps / 2, "chosen": 0.35},
-            "confused": [{"true": "label 0", "chosen": "label 1", "count": 9, "examples": ["a text", "another"]}],
+            else {
+                "thresholds": steps,
+                "micro_f1": 1 - steps,
+                "macro_f1": steps / 2,
+                "chosen": 0.35,
+            },
+            "confused": [
+                {
+                    "true": "label 0",
+                    "chosen": "label 1",
+                    "count": 9,
+                    "examples": ["a text", "another"],
+                }
+            ],
             "calibration": {"centres": steps, "observed": steps**2, "counts": np.arange(19)},
             "seconds": 75.0,
             "versions": {"tagwright": "0.1.0"},

@@ -29,7 +29,10 @@ def facts():
         correlation=np.corrcoef(truth.T),
         together=truth.T.astype(int) @ truth.astype(int),
         labelled=41,
-        likeness={layer: Likeness(layer / 10, 0.01, 0.3 if layer < 6 else 0.001, 20) for layer in (1, 3, 6)},
+        likeness={
+            layer: Likeness(layer / 10, 0.01, 0.3 if layer < 6 else 0.001, 20)
+            for layer in (1, 3, 6)
+        },
         nearness={1: 0.55, 3: -0.11, 6: 0.0},
         warnings=["something to know"],
     )
@@ -59,17 +62,30 @@ def test_the_page_has_a_map_for_the_data_and_one_for_each_layer(facts, read_page
 
 def test_all_maps_have_the_same_order(facts, read_page):
     words = read_page(attention_report(facts)).text("text").split("\n")
-    assert [word for word in words if word in NAMES] == ["anger", "joy", "love", "grief", "fear"] * 8
+    assert [word for word in words if word in NAMES] == [
+        "anger",
+        "joy",
+        "love",
+        "grief",
+        "fear",
+    ] * 8
 
 
 def test_the_page_loads_nothing_and_runs_its_own_script_alone(facts, read_page):
     page = read_page(attention_report(facts))
     assert len(page.named("script")) == 1
-    assert not [name for _, attributes in page.tags for name in attributes if name in ("src", "href", "onclick")]
+    assert not [
+        name
+        for _, attributes in page.tags
+        for name in attributes
+        if name in ("src", "href", "onclick")
+    ]
 
 
 def test_hostile_names_stay_text(facts, read_page):
-    page = read_page(attention_report(replace(facts, title=HOSTILE, label_names=[HOSTILE, "<i>", *NAMES[2:]])))
+    page = read_page(
+        attention_report(replace(facts, title=HOSTILE, label_names=[HOSTILE, "<i>", *NAMES[2:]]))
+    )
     assert page.faults == []
     assert len(page.named("script")) == 1
     assert page.text("h1") == HOSTILE
@@ -98,8 +114,13 @@ def test_cells_that_nobody_sees_are_said_to_be_grey(facts, read_page):
 
 def test_the_verdict_names_the_layer_that_is_most_alike(facts):
     assert "most clearly in layer 6: Spearman's correlation is +0.60 (p ≤ 0.001)" in verdict(facts)
-    weak = {layer: found._replace(spearman=found.spearman / 3) for layer, found in facts.likeness.items()}
-    assert "look at each other a little more, most clearly in layer 6" in verdict(replace(facts, likeness=weak))
+    weak = {
+        layer: found._replace(spearman=found.spearman / 3)
+        for layer, found in facts.likeness.items()
+    }
+    assert "look at each other a little more, most clearly in layer 6" in verdict(
+        replace(facts, likeness=weak)
+    )
     chance = {layer: found._replace(p_shuffled=0.2) for layer, found in facts.likeness.items()}
     assert verdict(replace(facts, likeness=chance)).startswith("In none of these layers")
     against = {6: Likeness(-0.5, 0.001, 0.001, 20)}
@@ -121,14 +142,20 @@ def test_two_labels_have_nothing_to_be_ranked(facts, read_page):
     nothing = Likeness(np.nan, np.nan, np.nan, 2)
     few = {"layers": {1: np.full((2, 2), 0.1)}, "likeness": {1: nothing}, "nearness": {1: np.nan}}
     data = {"correlation": np.array([[1.0, -0.2], [-0.2, 1.0]]), "together": np.ones((2, 2), int)}
-    page = read_page(attention_report(replace(facts, label_names=NAMES[:2], shown=[0, 1], **few, **data)))
+    page = read_page(
+        attention_report(replace(facts, label_names=NAMES[:2], shown=[0, 1], **few, **data))
+    )
     assert page.faults == []
     assert "nan" not in page.text("td") + page.text("strong") + page.text("p")
     assert "nan" not in {attributes.get("data-value") for attributes in page.named("td")}
 
 
 def test_slots_that_share_a_place_have_no_nearness(facts):
-    assert [title for title, _ in layer_table(replace(facts, nearness={})).columns][4:] == ["likeness", "p", "cells"]
+    assert [title for title, _ in layer_table(replace(facts, nearness={})).columns][4:] == [
+        "likeness",
+        "p",
+        "cells",
+    ]
 
 
 def test_the_highest_pairs_of_every_column_are_there(facts):

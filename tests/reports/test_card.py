@@ -13,12 +13,30 @@ def make(**changes: object) -> CardFacts:
         "metrics": {"micro_f1": 0.74129, "macro_f1": 0.61271},
         "decision": "A label is given above its own threshold.",
         "source": "/home/person/pages.csv",
-        "settings": {"objective": "zlpr", "encoder": {"name": "cnn"}, "fit": {"epochs": 3.0, "seed": 5}},
+        "settings": {
+            "objective": "zlpr",
+            "encoder": {"name": "cnn"},
+            "fit": {"epochs": 3.0, "seed": 5},
+        },
         "split_sizes": {"train": 4321, "dev": 543},
         "per_label": {"f1": [0.91, 0.52, np.nan], "support": [120, 5, 0], "predicted": [118, 0, 1]},
         "bands": [
-            {"band": "head", "labels": 1, "from_count": 1234, "to_count": 1234, "macro_f1": 0.91, "micro_f1": 0.91},
-            {"band": "tail", "labels": 2, "from_count": 7, "to_count": 56, "macro_f1": 0.26, "micro_f1": 0.3},
+            {
+                "band": "head",
+                "labels": 1,
+                "from_count": 1234,
+                "to_count": 1234,
+                "macro_f1": 0.91,
+                "micro_f1": 0.91,
+            },
+            {
+                "band": "tail",
+                "labels": 2,
+                "from_count": 7,
+                "to_count": 56,
+                "macro_f1": 0.26,
+                "micro_f1": 0.3,
+            },
         ],
         "nothing_predicted": 0.0625,
         "seconds": 75.0,
@@ -29,7 +47,12 @@ def make(**changes: object) -> CardFacts:
 
 def test_card_states_the_numbers():
     card = model_card(make())
-    for line in ("| micro-F1 | 0.741 |", "| macro-F1 | 0.613 |", "| shoes | 1,234 | 0.910 |", "| hats | 7 | – |"):
+    for line in (
+        "| micro-F1 | 0.741 |",
+        "| macro-F1 | 0.613 |",
+        "| shoes | 1,234 | 0.910 |",
+        "| hats | 7 | – |",
+    ):
         assert line in card
     assert "Measured on dev, 543 texts, sklearn convention." in card
     assert "| tail | 2 | 7–56 | 0.260 | 0.300 |" in card
@@ -39,7 +62,10 @@ def test_card_has_its_sections_in_order():
     headings = [line for line in model_card(make()).splitlines() if line.startswith("#")]
     assert headings == [
         "# Shop pages",
-        *(f"## {name}" for name in ("Intended use and limits", "Use", "Labels", "Data", "Training")),
+        *(
+            f"## {name}"
+            for name in ("Intended use and limits", "Use", "Labels", "Data", "Training")
+        ),
         *("## Decision rule", "## Results"),
     ]
 
@@ -80,7 +106,9 @@ def test_source_path_is_not_told():
 
 def test_many_labels_are_summarised():
     names = [f"label {i}" for i in range(601)]
-    card = model_card(make(label_names=names, label_counts=np.arange(601), per_label=None, bands=None))
+    card = model_card(
+        make(label_names=names, label_counts=np.arange(601), per_label=None, bands=None)
+    )
     assert "And 571 rarer ones" in card
     assert "| label 600 |" in card
     assert "| label 570 |" not in card
@@ -106,11 +134,20 @@ def test_card_tells_how_it_was_trained():
 
 
 def test_card_needs_only_the_required_facts():
-    facts = CardFacts(title="t", label_names=["a", "b"], label_counts=[3, 4], exclusive=True, metrics={}, decision="d")
+    facts = CardFacts(
+        title="t",
+        label_names=["a", "b"],
+        label_counts=[3, 4],
+        exclusive=True,
+        metrics={},
+        decision="d",
+    )
     assert model_card(facts).startswith("# t\n")
 
 
 def test_a_model_that_was_trained_again_says_so_beside_its_figures():
-    sentence = "trained again on train and dev (4,864 texts); the figures are of the model before that."
+    sentence = (
+        "trained again on train and dev (4,864 texts); the figures are of the model before that."
+    )
     assert sentence in model_card(make(refitted_on=4864)).partition("## Results")[2]
     assert "trained again" not in model_card(make())

@@ -18,16 +18,22 @@ def table(rows: list[tuple[str, list[str]]]) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def make_facts() -> Callable[[str], dict[str, object]]:
-    """An audit in which everything is found: copies, a leak, a contradiction, look-alikes, an unseen label."""
+    """An audit in which everything is found: copies, a leak, a contradiction, look-alikes, an
+    unseen label.
+    """
 
     def make(word: str) -> dict[str, object]:
-        pairs = [(f"warm wool coat number {i} {word}", [f"coats {word}", "winter"]) for i in range(9)]
+        pairs = [
+            (f"warm wool coat number {i} {word}", [f"coats {word}", "winter"]) for i in range(9)
+        ]
         pairs += [(f"warm wool jacket number {i} {word}", [f"jackets {word}"]) for i in range(7)]
         pairs += [(f"a tin cup {i}", ["cups"]) for i in range(5)]
         train = [*pairs, pairs[0], (pairs[1][0], ["cups"])]
         dev = [pairs[2], ("something else", [f"only dev {word}"]), ("nothing here", [])]
         return audit(
-            Data(tables={"train": table(train), "dev": table(dev)}, task="many", source="shop/a.csv")
+            Data(
+                tables={"train": table(train), "dev": table(dev)}, task="many", source="shop/a.csv"
+            )
         ).as_dict()
 
     return make
@@ -60,7 +66,12 @@ def test_hostile_texts_and_labels_stay_text(make_facts, read_page):
     assert page.faults == []
     assert len(page.named("script")) == 1
     assert page.text("h1") == HOSTILE
-    assert not [value for _, attributes in page.tags for name, value in attributes.items() if name in ("src", "href")]
+    assert not [
+        value
+        for _, attributes in page.tags
+        for name, value in attributes.items()
+        if name in ("src", "href")
+    ]
 
 
 def test_only_what_was_found_is_shown(make_facts, read_page):

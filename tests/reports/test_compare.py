@@ -1,4 +1,6 @@
-"""The page of a comparison: which sections it has, in what order, and that nothing in the facts can break it."""
+"""The page of a comparison: which sections it has, in what order, and that nothing in the facts can
+break it.
+"""
 
 import base64
 import hashlib
@@ -57,12 +59,17 @@ def test_every_section_is_there_in_order(whole):
     ]
     assert whole.text("p").split("\n")[:3] == [
         "Comparison",
-        "3 objectives on the encoder cnn, 3 seeds each; compared by macro-F1 on 1,234 texts of test against bce.",
+        (
+            "3 objectives on the encoder cnn, 3 seeds each; compared by macro-F1 on 1,234 texts of"
+            " test against bce."
+        ),
         "zlpr beats bce.",
     ]
 
 
-@pytest.mark.parametrize("section", [name for name in SECTIONS if name not in ("summary", "differences")])
+@pytest.mark.parametrize(
+    "section", [name for name in SECTIONS if name not in ("summary", "differences")]
+)
 def test_a_section_without_its_fact_is_left_out(read_page, section):
     page = read_page(compare_report(make_compare(**{**NO_PLOTS, **SECTIONS[section]})))
     assert page.faults == []
@@ -79,7 +86,15 @@ def test_without_summaries_there_is_nothing_to_rank(read_page):
 
 
 def test_only_the_required_facts_are_required(read_page):
-    facts = CompareFacts(title="t", baseline="a", metric="accuracy", objectives=["a"], encoders=[], rows=[], summary=[])
+    facts = CompareFacts(
+        title="t",
+        baseline="a",
+        metric="accuracy",
+        objectives=["a"],
+        encoders=[],
+        rows=[],
+        summary=[],
+    )
     page = read_page(compare_report(facts))
     assert page.faults == []
     assert sections(page) == ["record"]
@@ -92,7 +107,8 @@ def test_details_of_further_encoders_are_folded(whole, two_encoders):
     assert len([a for a in two_encoders.named("details") if a.get("class") == "encoder"]) == 3
     assert [a["class"] for a in two_encoders.named("h3") if "class" in a] == ["encoder"] * 3
     assert two_encoders.text("summary").count("bow: zlpr and bce") == 3
-    assert len(two_encoders.named("svg")) == len(whole.named("svg")) * 2 - 2  # one forest, one plot of runs
+    # one forest, one plot of runs
+    assert len(two_encoders.named("svg")) == len(whole.named("svg")) * 2 - 2
 
 
 def test_failed_runs_are_said_first_with_their_error_once(read_page):
@@ -120,7 +136,12 @@ def test_links_lead_to_files_beside_the_page(read_page):
     rows = [{**run("bce", "cnn", seed, 0.5), "page": place} for seed, place in enumerate(places)]
     page = read_page(compare_report(make_compare(rows=rows, **NO_PLOTS)))
     found = [a["href"] for a in page.named("a") if not a["href"].startswith("#")]
-    assert found == ["./runs/a%20b/report.html", "./javascript%3Aalert%281%29", ".///elsewhere.org/x", "./../up.html"]
+    assert found == [
+        "./runs/a%20b/report.html",
+        "./javascript%3Aalert%281%29",
+        ".///elsewhere.org/x",
+        "./../up.html",
+    ]
 
 
 def test_one_seed_has_no_interval_and_no_spread(read_page):
@@ -168,12 +189,15 @@ def test_every_table_can_be_copied(whole):
 def test_texts_that_flipped_stand_under_right_and_wrong(whole):
     said = cut("Texts that flipped", whole)
     right, wrong = said.index("Now right: 2 texts"), said.index("Now wrong: 1 text")
-    places = [said.index(text) for text in ("text that gained", "text that nearly gained", "text that lost")]
+    places = [
+        said.index(text)
+        for text in ("text that gained", "text that nearly gained", "text that lost")
+    ]
     assert right < places[0] < places[1] < wrong < places[2]
     assert "right with 0 of 3 seeds" in said[places[0] : places[1]]
-    assert [a["class"] for a in whole.named("span") if a.get("class", "").startswith("label")][:3] == [
-        *("label", "label", "label wrong")
-    ]
+    assert [a["class"] for a in whole.named("span") if a.get("class", "").startswith("label")][
+        :3
+    ] == [*("label", "label", "label wrong")]
     assert "none" in whole.text("span").split("\n")  # what the baseline gave
 
 
@@ -220,7 +244,11 @@ def test_policy_allows_the_script_and_plots_take_the_colours_of_the_page():
     drawn = "".join(re.findall(r"<svg.*?</svg>", html, re.S))
     found = set(re.findall(r"(?:fill|stroke)=\"([^\"]+)\"", drawn))
     style = re.search(r"<style>(.*)</style>", html, re.S)[1]
-    assert found <= {"none", "transparent", *(f"var({name})" for name in re.findall(r"(--[a-z]+):", style))}
+    assert found <= {
+        "none",
+        "transparent",
+        *(f"var({name})" for name in re.findall(r"(--[a-z]+):", style)),
+    }
     assert not re.search(r"url\(|@import|data:image|<image", html)
 
 

@@ -42,7 +42,9 @@ def test_means_and_deviations_are_those_of_the_facts_best_first():
     assert said(table, "objective") == ["zlpr", "bce (baseline)", "focal"]
     assert said(table, "macro-F1") == ["0.640 ± 0.012", "0.520 ± 0.012", "0.500 ± 0.012"]
     means = {row["objective"]: row["metrics"]["macro_f1"][0] for row in facts.summary}
-    assert [cell.value for cell in column(table, "macro-F1")] == [means[name] for name in ("zlpr", "bce", "focal")]
+    assert [cell.value for cell in column(table, "macro-F1")] == [
+        means[name] for name in ("zlpr", "bce", "focal")
+    ]
     assert titles(table) == [
         *("objective", "macro-F1", "macro-F1, untuned", "time", "memory", "LRAP", "Hamming loss"),
     ]
@@ -51,7 +53,11 @@ def test_means_and_deviations_are_those_of_the_facts_best_first():
 
 def test_figures_without_fitted_thresholds_stand_beside_the_others():
     facts = make_compare()
-    assert said(summary_table(facts), "macro-F1, untuned") == ["0.590 ± 0.030", "0.470 ± 0.030", "0.450 ± 0.030"]
+    assert said(summary_table(facts), "macro-F1, untuned") == [
+        "0.590 ± 0.030",
+        "0.470 ± 0.030",
+        "0.450 ± 0.030",
+    ]
     bare = make_compare(summary=[{**row, "untuned": {}} for row in facts.summary])
     assert untuned_metrics(bare) == []
     assert "macro-F1, untuned" not in titles(summary_table(bare))
@@ -59,7 +65,9 @@ def test_figures_without_fitted_thresholds_stand_beside_the_others():
 
 def test_untuned_figures_are_of_the_primary_metric_and_f1_alone():
     known = dict.fromkeys(("lrap", "weighted_f1", "micro_f1", "macro_f1"), (0.5, 0.1))
-    facts = make_compare(metric="lrap", summary=[{**row, "untuned": known} for row in make_compare().summary])
+    facts = make_compare(
+        metric="lrap", summary=[{**row, "untuned": known} for row in make_compare().summary]
+    )
     assert untuned_metrics(facts) == ["lrap", "micro_f1", "macro_f1"]
 
 
@@ -80,7 +88,9 @@ def test_every_encoder_has_its_best_and_the_lowest_loss_is_best():
 
 
 def test_alone_is_not_best():
-    assert marked(summary_table(make_compare(summary=[summary("bce", "cnn", 0.5)])), "macro-F1") == [False]
+    assert marked(
+        summary_table(make_compare(summary=[summary("bce", "cnn", 0.5)])), "macro-F1"
+    ) == [False]
 
 
 def test_one_run_has_no_deviation():
@@ -104,11 +114,17 @@ def test_what_failed_says_so():
 def test_wins_are_counted_by_metric_and_in_all():
     won = {"bce": (1, 1, 0), "zlpr": (2, 4, 5), "focal": (3, 0, 0)}
     names = ("lrap", "macro_f1", "one_error")
-    facts = make_compare(wins=[{"objective": n, "metrics": dict(zip(names, w))} for n, w in won.items()], games=5)
+    facts = make_compare(
+        wins=[{"objective": n, "metrics": dict(zip(names, w))} for n, w in won.items()], games=5
+    )
     table = wins_table(facts)
     assert titles(table) == ["objective", "total", "macro-F1", "LRAP", "one error"]
     assert [[cell.text for cell in row] for row in table.rows] == [
-        *(["zlpr", "11", "4", "2", "5"], ["focal", "3", "0", "3", "0"], ["bce (baseline)", "2", "1", "1", "0"]),
+        *(
+            ["zlpr", "11", "4", "2", "5"],
+            ["focal", "3", "0", "3", "0"],
+            ["bce (baseline)", "2", "1", "1", "0"],
+        ),
     ]
     assert marked(table, "LRAP") == [False, True, False]
     assert [cell.heat for cell in column(table, "one error")] == [1.0, 0.0, 0.0]
@@ -125,7 +141,9 @@ def test_every_label_has_the_difference_of_every_objective():
     scores["bce"][3] = np.nan
     own = {"encoder": "cnn", "base": scores["bce"], "spread": np.zeros(7)}
     gains = [{"objective": n, "f1": f1, **own} for n, f1 in scores.items()]
-    facts = make_compare(gains=gains, label_names=[f"label {i}" for i in range(7)], label_counts=range(7))
+    facts = make_compare(
+        gains=gains, label_names=[f"label {i}" for i in range(7)], label_counts=range(7)
+    )
     table = label_table(facts, "cnn", "focal", keys(facts))
     assert titles(table) == ["label", "train", "bce", "Δ focal", "Δ zlpr"]
     places = [int(name.split()[1]) for name in said(table, "label")]
@@ -134,7 +152,9 @@ def test_every_label_has_the_difference_of_every_objective():
     assert places[-1] == 3
     for i, row in zip(places[:-1], table.rows):
         expected = [f"{scores['bce'][i]:.3f}"]
-        expected += [f"{scores[n][i] - scores['bce'][i]:+.3f}".replace("-", "−") for n in ("focal", "zlpr")]
+        expected += [
+            f"{scores[n][i] - scores['bce'][i]:+.3f}".replace("-", "−") for n in ("focal", "zlpr")
+        ]
         assert [cell.text for cell in row] == [f"label {i}", str(i), *expected]
     assert [cell.text for cell in table.rows[-1][2:]] == ["–", "–", "–"]
 
@@ -142,10 +162,18 @@ def test_every_label_has_the_difference_of_every_objective():
 def test_a_table_of_labels_is_cut_at_the_smallest_differences():
     f1 = np.linspace(0, 0.5, 407)
     gains = [
-        {"objective": name, "encoder": "cnn", "f1": f1 * factor, "base": f1, "spread": np.zeros(407)}
+        {
+            "objective": name,
+            "encoder": "cnn",
+            "f1": f1 * factor,
+            "base": f1,
+            "spread": np.zeros(407),
+        }
         for name, factor in (("bce", 1), ("zlpr", 2))
     ]
-    facts = make_compare(gains=gains, label_names=[str(i) for i in range(407)], label_counts=np.ones(407))
+    facts = make_compare(
+        gains=gains, label_names=[str(i) for i in range(407)], label_counts=np.ones(407)
+    )
     table = label_table(facts, "cnn", "zlpr", keys(facts))
     assert said(table, "label") == [str(i) for i in range(406, 106, -1)]
     assert table.left_out == 107
@@ -157,13 +185,17 @@ def test_calibration_errors_stand_under_their_encoder():
     assert titles(table) == ["objective", "cnn", "bow"]
     assert said(table, "bow") == ["0.0500", "0.0250", "0.0250"]
     assert marked(table, "cnn") == [False, True, True]
-    missing = [row for row in facts.reliability if (row["objective"], row["encoder"]) != ("zlpr", "bow")]
+    missing = [
+        row for row in facts.reliability if (row["objective"], row["encoder"]) != ("zlpr", "bow")
+    ]
     assert said(error_table(make_compare(TWO, reliability=missing)), "bow")[1] == "–"
 
 
 def test_confused_pairs_come_by_the_size_of_their_change():
     facts = make_compare()
-    table = exchange_table([p for p in facts.exchanges if p["objective"] == "zlpr"], before="bce", after="zlpr")
+    table = exchange_table(
+        [p for p in facts.exchanges if p["objective"] == "zlpr"], before="bce", after="zlpr"
+    )
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["label 1", "label 2", "9", "1", "−8.0"],
         ["label 2", "label 3", "0", "4", "+4.0"],
@@ -174,11 +206,22 @@ def test_confused_pairs_come_by_the_size_of_their_change():
 
 def test_differences_have_interval_and_both_chances():
     facts = make_compare(
-        differences=[difference("zlpr", "cnn", 0.12, 0.02, 0.01), difference("focal", "cnn", -0.02, 0.1, 1e-9)]
+        differences=[
+            difference("zlpr", "cnn", 0.12, 0.02, 0.01),
+            difference("focal", "cnn", -0.02, 0.1, 1e-9),
+        ]
     )
     table = difference_table(facts)
     assert [cell.text for cell in table.rows[0]] == [
-        *("zlpr", "macro-F1", "+0.1200", "+0.1000 to +0.1400", "seeds and texts", "0.0100", "0.0200"),
+        *(
+            "zlpr",
+            "macro-F1",
+            "+0.1200",
+            "+0.1000 to +0.1400",
+            "seeds and texts",
+            "0.0100",
+            "0.0200",
+        ),
     ]
     assert said(table, "p") == ["0.0100", "< 0.0001"]
     assert said(table, "difference")[1] == "−0.0200"
@@ -187,26 +230,48 @@ def test_differences_have_interval_and_both_chances():
 
 @pytest.mark.parametrize("bound", [math.inf, math.nan])
 def test_a_difference_of_one_seed_has_no_interval(bound):
-    alone = {**difference("zlpr", "cnn", 0.12, 0.0, 1.0), "low": -bound, "high": bound, "adjusted": math.nan}
+    alone = {
+        **difference("zlpr", "cnn", 0.12, 0.0, 1.0),
+        "low": -bound,
+        "high": bound,
+        "adjusted": math.nan,
+    }
     row = difference_table(make_compare(differences=[alone])).rows[0]
     assert [cell.text for cell in row[2:]] == ["+0.1200", "–", "–", "1.000", "–"]
     assert row[2].mark == ""
 
 
 def test_what_rounds_to_nothing_has_no_sign():
-    row = difference_table(make_compare(differences=[difference("zlpr", "cnn", -1e-9, 0.1, 0.9)])).rows[0]
+    row = difference_table(
+        make_compare(differences=[difference("zlpr", "cnn", -1e-9, 0.1, 0.9)])
+    ).rows[0]
     assert row[2].text == "0.0000"
 
 
 def test_every_run_is_a_row_with_its_page_or_its_error():
     rows = [run("bce", "cnn", 0, 0.5), run("zlpr", "bow", 1, 0.0, failed="out of memory")]
     table = run_table(make_compare(TWO, rows=rows))
-    assert titles(table)[:7] == ["objective", "encoder", "seed", "report", "failed", "time", "memory"]
+    assert titles(table)[:7] == [
+        "objective",
+        "encoder",
+        "seed",
+        "report",
+        "failed",
+        "time",
+        "memory",
+    ]
     assert [cell.text for cell in table.rows[0]] == [
         *("bce", "cnn", "0", "open", "", "1 min", "2.5 GB", "0.500", "0.600", "0.0500"),
     ]
     assert [cell.page for cell in column(table, "report")] == ["runs/bce-0.html", ""]
-    assert [cell.text for cell in table.rows[1]] == ["zlpr", "bow", "1", "", "out of memory", *"–––––"]
+    assert [cell.text for cell in table.rows[1]] == [
+        "zlpr",
+        "bow",
+        "1",
+        "",
+        "out of memory",
+        *"–––––",
+    ]
 
 
 def test_runs_without_page_error_or_memory_have_no_such_columns():

@@ -18,7 +18,14 @@ def gains_of(labels, difference):
     own = [("bce", np.full(labels, 0.5)), ("zlpr", 0.5 + np.asarray(difference))]
     return make_compare(
         gains=[
-            {"objective": n, "encoder": "cnn", "f1": f1, "base": own[0][1], "spread": np.zeros(labels)} for n, f1 in own
+            {
+                "objective": n,
+                "encoder": "cnn",
+                "f1": f1,
+                "base": own[0][1],
+                "spread": np.zeros(labels),
+            }
+            for n, f1 in own
         ],
         label_names=[f"label {i}" for i in range(labels)],
         label_counts=np.ones(labels),
@@ -34,7 +41,10 @@ def gains_of(labels, difference):
     ],
 )
 def test_the_caption_tells_what_intervals_speak_of(over, words):
-    found = [{**difference(n, "cnn", 0.1, 0.1, 0.5), "over_texts": o} for n, o in zip(("zlpr", "focal"), over)]
+    found = [
+        {**difference(n, "cnn", 0.1, 0.1, 0.5), "over_texts": o}
+        for n, o in zip(("zlpr", "focal"), over)
+    ]
     caption = contrast.standing(make_compare(differences=found))[0].caption
     assert words in caption
     assert "p < 0.05 after Holm's correction" in caption
@@ -54,15 +64,30 @@ def test_the_caption_tells_where_lower_is_better():
 
 def test_the_baseline_has_a_line_at_zero_and_differences_of_other_metrics_none(read_page):
     other = {**difference("zlpr", "cnn", 9.0, 0.1, 0.5), "metric": "lrap"}
-    forest, runs = contrast.standing(make_compare(differences=[difference("zlpr", "cnn", 0.1, 0.1, 0.5), other]))
+    forest, runs = contrast.standing(
+        make_compare(differences=[difference("zlpr", "cnn", 0.1, 0.1, 0.5), other])
+    )
     page = read_page(forest.svg)
-    assert len([a for a in page.named("path") if a.get("stroke") == "var(--accent)" and "A" in a["d"]]) == 2
-    assert [text for text in texts_of(runs, read_page) if text.isalpha()] == ["zlpr", "bce", "focal"]
-    assert [text for text in texts_of(forest, read_page) if text.isalpha()] == ["zlpr", "bce", "focal"]
+    assert (
+        len([a for a in page.named("path") if a.get("stroke") == "var(--accent)" and "A" in a["d"]])
+        == 2
+    )
+    assert [text for text in texts_of(runs, read_page) if text.isalpha()] == [
+        "zlpr",
+        "bce",
+        "focal",
+    ]
+    assert [text for text in texts_of(forest, read_page) if text.isalpha()] == [
+        "zlpr",
+        "bce",
+        "focal",
+    ]
 
 
 def test_without_differences_runs_are_drawn_alone():
-    assert [figure.title for figure in contrast.standing(make_compare(differences=()))] == ["Every run"]
+    assert [figure.title for figure in contrast.standing(make_compare(differences=()))] == [
+        "Every run"
+    ]
     assert contrast.standing(make_compare(summary=[summary("bce", "cnn", 0.0, finished=0)])) == []
 
 
@@ -104,8 +129,18 @@ def test_of_many_labels_both_ends_have_bars_and_all_are_a_curve(read_page):
 
 def test_labels_need_scores_of_both():
     facts = make_compare()
-    assert contrast.by_label(make_compare(gains=[row for row in facts.gains if row["objective"] != "bce"])) == []
-    assert contrast.by_label(make_compare(gains=[row for row in facts.gains if row["objective"] != "zlpr"])) == []
+    assert (
+        contrast.by_label(
+            make_compare(gains=[row for row in facts.gains if row["objective"] != "bce"])
+        )
+        == []
+    )
+    assert (
+        contrast.by_label(
+            make_compare(gains=[row for row in facts.gains if row["objective"] != "zlpr"])
+        )
+        == []
+    )
     assert contrast.by_label(make_compare(shown={})) == []
     [nothing] = contrast.by_label(gains_of(3, [math.nan] * 3))
     assert nothing.figures == []
@@ -122,22 +157,38 @@ def test_a_setting_has_a_figure_with_its_best_value_and_the_baseline():
 
 def test_every_setting_of_every_encoder_has_a_figure():
     facts = make_compare(("cnn", "bow"))
-    sweeps = [*facts.sweeps, {**facts.sweeps[0], "objective": "zlpr"}, {**facts.sweeps[1], "setting": "mask.tau"}]
+    sweeps = [
+        *facts.sweeps,
+        {**facts.sweeps[0], "objective": "zlpr"},
+        {**facts.sweeps[1], "setting": "mask.tau"},
+    ]
     found = contrast.by_setting(make_compare(("cnn", "bow"), sweeps=sweeps))
-    assert [figure.title for figure in found.figures] == ["cnn: loss.gamma", "bow: loss.gamma", "bow: mask.tau"]
+    assert [figure.title for figure in found.figures] == [
+        "cnn: loss.gamma",
+        "bow: loss.gamma",
+        "bow: mask.tau",
+    ]
     assert [key.name for key in found.legend] == ["focal", "zlpr"]
 
 
 def test_a_sweep_without_a_baseline_or_without_a_score():
     facts = make_compare(summary=())
     assert "Dashed" not in contrast.by_setting(facts).figures[0].caption
-    assert contrast.by_setting(make_compare(sweeps=[{**facts.sweeps[0], "means": [math.nan] * 3}])) is None
+    assert (
+        contrast.by_setting(make_compare(sweeps=[{**facts.sweeps[0], "means": [math.nan] * 3}]))
+        is None
+    )
 
 
 def test_score_and_loss_have_a_figure_where_there_are_any():
-    assert [f.title for f in contrast.while_training(make_compare()).figures] == ["micro-F1 on dev", "training loss"]
+    assert [f.title for f in contrast.while_training(make_compare()).figures] == [
+        "micro-F1 on dev",
+        "training loss",
+    ]
     curves = [{**curve, "losses": [math.nan] * 3} for curve in make_compare().curves]
-    assert [f.title for f in contrast.while_training(make_compare(curves=curves)).figures] == ["micro-F1 on dev"]
+    assert [f.title for f in contrast.while_training(make_compare(curves=curves)).figures] == [
+        "micro-F1 on dev"
+    ]
     assert contrast.while_training(make_compare(curves=())) is None
 
 
@@ -158,12 +209,16 @@ def test_details_are_about_the_objective_that_is_shown():
         ("bow", "zlpr"),
     ]
     for found in contrast.of_texts(facts):
-        assert {flip["objective"] for _, first, _ in found.lists for flip in first} == {found.objective}
+        assert {flip["objective"] for _, first, _ in found.lists for flip in first} == {
+            found.objective
+        }
 
 
 def test_texts_come_by_how_many_seeds_flipped():
     [found] = contrast.of_texts(make_compare())
-    assert [(title, [flip["text"] for flip in first], list(more)) for title, first, more in found.lists] == [
+    assert [
+        (title, [flip["text"] for flip in first], list(more)) for title, first, more in found.lists
+    ] == [
         ("Now right: 2 texts", ["text that gained", "text that nearly gained"], []),
         ("Now wrong: 1 text", ["text that lost"], []),
     ]

@@ -15,7 +15,14 @@ def drawn(page, colour, kind="stroke"):
 
 
 def band(objective, name, score, spread=0.02):
-    return {"objective": objective, "encoder": "cnn", "band": name, "labels": 3, "from_count": 1, "to_count": 9} | {
+    return {
+        "objective": objective,
+        "encoder": "cnn",
+        "band": name,
+        "labels": 3,
+        "from_count": 1,
+        "to_count": 9,
+    } | {
         "macro_f1": score,
         "spread": spread,
     }
@@ -35,7 +42,11 @@ def test_bands_have_a_dot_an_objective_and_skip_what_is_undefined(read_page):
 
 
 def test_gains_are_right_of_zero_and_losses_left(read_page):
-    page = read_page(contrast_plots.gains(["up", "down", "<b>"], [0.2, -0.1, 0.0], [0.1, math.nan, 0.0], title="t"))
+    page = read_page(
+        contrast_plots.gains(
+            ["up", "down", "<b>"], [0.2, -0.1, 0.0], [0.1, math.nan, 0.0], title="t"
+        )
+    )
     assert len(drawn(page, "var(--accent)", "fill")) == 2
     assert len(drawn(page, "var(--second)", "fill")) == 1
     names = [text for text in page.text("text").split("\n") if text in ("up", "down", "<b>")]
@@ -67,7 +78,9 @@ def test_a_sweep_has_a_line_a_band_and_dots_in_the_colour_of_its_objective(read_
 
 
 def test_ticks_of_a_sweep_are_its_values_and_far_values_are_evenly_spread(read_page):
-    page = read_page(contrast_plots.sweep([swept("a", [0.001, 0.01, 0.1], [1, 2, 3])], KEYS, title="t"))
+    page = read_page(
+        contrast_plots.sweep([swept("a", [0.001, 0.01, 0.1], [1, 2, 3])], KEYS, title="t")
+    )
     assert {"0.001", "0.01", "0.1"} <= set(page.text().split("\n"))
     dots = [a["transform"] for a in drawn(page, "var(--ink)", "fill") if "transform" in a]
     places = [float(transform.split("(")[1].split(",")[0]) for transform in dots]
@@ -82,19 +95,28 @@ def test_mean_lines_are_means_at_the_steps_that_all_lines_have():
     shared = [step for step in range(40) if all(step in own for own in values)]
     assert shared
     assert steps.tolist() == shared
-    assert means.tolist() == pytest.approx([sum(own[step] for own in values) / 3 for step in shared], rel=1e-12)
+    assert means.tolist() == pytest.approx(
+        [sum(own[step] for own in values) / 3 for step in shared], rel=1e-12
+    )
 
 
 def test_no_line_and_no_shared_step_have_no_mean():
     assert mean_line([])[0].size == 0
-    assert mean_line([(np.array([1]), np.array([0.5])), (np.array([2]), np.array([0.5]))])[1].size == 0
+    assert (
+        mean_line([(np.array([1]), np.array([0.5])), (np.array([2]), np.array([0.5]))])[1].size == 0
+    )
 
 
 def test_seeds_are_thin_and_their_mean_is_thick(read_page):
-    series = {"a": [([1, 2, 3], [0.1, 0.2, 0.3]), ([1, 2, 3], [0.2, 0.3, math.nan])], "c": [([1, 2], [0.3, 0.4])]}
+    series = {
+        "a": [([1, 2, 3], [0.1, 0.2, 0.3]), ([1, 2, 3], [0.2, 0.3, math.nan])],
+        "c": [([1, 2], [0.3, 0.4])],
+    }
     page = read_page(contrast_plots.trainings(series, KEYS, title="t"))
     assert [a["stroke-width"] for a in drawn(page, "var(--ink)")] == ["1", "1", "2.2"]
-    assert [(a["stroke-width"], a["stroke-dasharray"]) for a in drawn(page, "var(--fifth)")] == [("2.2", "5,3")]
+    assert [(a["stroke-width"], a["stroke-dasharray"]) for a in drawn(page, "var(--fifth)")] == [
+        ("2.2", "5,3")
+    ]
 
 
 def test_one_evaluation_is_a_dot(read_page):
@@ -115,7 +137,11 @@ def test_long_trainings_are_thinned():
 
 
 def test_reliability_is_a_line_an_objective_beside_the_diagonal(read_page):
-    bins = {"centres": [0.1, 0.5, 0.9, 0.95], "observed": [0.2, 0.4, 0.8, math.nan], "counts": [3, 2, 0, 4]}
+    bins = {
+        "centres": [0.1, 0.5, 0.9, 0.95],
+        "observed": [0.2, 0.4, 0.8, math.nan],
+        "counts": [3, 2, 0, 4],
+    }
     page = read_page(contrast_plots.reliabilities({"a": bins, "c": bins}, [KEYS[0], KEYS[2]]))
     for colour in ("var(--ink)", "var(--fifth)"):
         assert len([a for a in drawn(page, colour) if "L" in a["d"]]) == 1

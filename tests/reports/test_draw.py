@@ -35,7 +35,10 @@ def test_endless_names_and_titles_are_cut_before_they_are_drawn():
 
 
 def test_long_names_are_cut_in_the_middle_and_stay_different():
-    paths = [f"home and garden / outdoor furniture / {kind} chairs" for kind in ("folding", "garden", "garden")]
+    paths = [
+        f"home and garden / outdoor furniture / {kind} chairs"
+        for kind in ("folding", "garden", "garden")
+    ]
     assert short_names(["plain", *paths]) == [
         "plain",
         "home and gar…lding chairs",
@@ -45,8 +48,14 @@ def test_long_names_are_cut_in_the_middle_and_stay_different():
 
 
 def test_names_that_differ_in_the_middle_are_cut_around_it():
-    names = [f"maskloss with mask.tau={tau} and weights of inverse frequency" for tau in (0.1, 0.25)]
-    assert short_names(["bce", *names]) == ["bce", "masklo…mask.tau=0.1 and w…", "masklo…mask.tau=0.25 and …"]
+    names = [
+        f"maskloss with mask.tau={tau} and weights of inverse frequency" for tau in (0.1, 0.25)
+    ]
+    assert short_names(["bce", *names]) == [
+        "bce",
+        "masklo…mask.tau=0.1 and w…",
+        "masklo…mask.tau=0.25 and …",
+    ]
 
 
 @pytest.mark.parametrize("limit", [9, 26])

@@ -23,8 +23,12 @@ def test_tags_get_the_figures_they_can_tell_spans_first(tags, first, rows):
 
 def test_every_figure_is_the_metric_of_its_row():
     found = {one.counted: one.values for one in figures_of_tags(METRICS, ["O", "B-X"])}
-    assert found["whole spans, mean over types"] == tuple(METRICS[f"entity_macro_{name}"] for name in MEASURES)
-    assert found["tokens but O, mean over tags"] == tuple(METRICS[f"macro_{name}_without_o"] for name in MEASURES)
+    assert found["whole spans, mean over types"] == tuple(
+        METRICS[f"entity_macro_{name}"] for name in MEASURES
+    )
+    assert found["tokens but O, mean over tags"] == tuple(
+        METRICS[f"macro_{name}_without_o"] for name in MEASURES
+    )
     assert found["all tokens together"] == tuple(METRICS[f"micro_{name}"] for name in MEASURES)
 
 

@@ -32,7 +32,9 @@ def many_labels(make_fit: Callable[..., FitFacts]) -> str:
     return fit_report(make_fit(600))
 
 
-@pytest.mark.parametrize(("labels", "exclusive"), [(2, True), (2, False), (20, False), (21, True), (41, False)])
+@pytest.mark.parametrize(
+    ("labels", "exclusive"), [(2, True), (2, False), (20, False), (21, True), (41, False)]
+)
 def test_any_number_of_labels_gives_a_balanced_page(make_fit, read_page, labels, exclusive):
     page = read_page(fit_report(make_fit(labels, exclusive=exclusive, **FEW_PLOTS)))
     assert page.faults == []
@@ -68,7 +70,16 @@ def test_hostile_strings_stay_text(make_fit, read_page):
         convention=HOSTILE,
         watched=HOSTILE,
         settings={"objective": HOSTILE, HOSTILE: {HOSTILE: HOSTILE}},
-        bands=[{"band": HOSTILE, "labels": 5, "from_count": 1, "to_count": 2, "macro_f1": 0.1, "micro_f1": 0.2}],
+        bands=[
+            {
+                "band": HOSTILE,
+                "labels": 5,
+                "from_count": 1,
+                "to_count": 2,
+                "macro_f1": 0.1,
+                "micro_f1": 0.2,
+            }
+        ],
         confused=[{"true": HOSTILE, "chosen": HOSTILE, "count": 1, "examples": [HOSTILE]}],
         versions={HOSTILE: HOSTILE},
         warnings=[HOSTILE],
@@ -86,7 +97,12 @@ def test_hostile_strings_stay_text(make_fit, read_page):
 
 def test_nothing_is_fetched(many_labels, read_page):
     page = read_page(many_labels)
-    addresses = [v for _, a in page.tags for k, v in a.items() if k in ("src", "href", "xlink:href", "data", "action")]
+    addresses = [
+        v
+        for _, a in page.tags
+        for k, v in a.items()
+        if k in ("src", "href", "xlink:href", "data", "action")
+    ]
     assert addresses == []
     assert set(re.findall(r"https?://[^\s\"'<]+", many_labels)) <= {
         "http://www.w3.org/2000/svg",
@@ -97,7 +113,9 @@ def test_nothing_is_fetched(many_labels, read_page):
 
 def test_policy_allows_only_our_script(many_labels, read_page):
     page = read_page(many_labels)
-    policy = next(a["content"] for a in page.named("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"] for a in page.named("meta") if a.get("http-equiv") == "Content-Security-Policy"
+    )
     script = page.text("script")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert "default-src 'none'" in policy
@@ -128,17 +146,23 @@ def test_a_fact_brings_its_section_and_no_other(make_fit, read_page, names, sect
 
 
 def test_only_the_required_facts_are_required(read_page):
-    facts = FitFacts(title="t", label_names=["a", "b"], label_counts=[3, 0], exclusive=True, metrics={})
+    facts = FitFacts(
+        title="t", label_names=["a", "b"], label_counts=[3, 0], exclusive=True, metrics={}
+    )
     assert read_page(fit_report(facts)).faults == []
 
 
 def test_argmax_shows_no_threshold(make_fit, read_page):
     page = read_page(fit_report(make_fit(5, exclusive=True)))
-    assert "threshold" not in "\n".join(text for tag, text in page.texts if tag not in ("script", "style"))
+    assert "threshold" not in "\n".join(
+        text for tag, text in page.texts if tag not in ("script", "style")
+    )
 
 
 def test_a_model_that_was_trained_again_says_so_beside_its_figures(make_fit, read_page):
-    sentence = "trained again on train and dev (4,864 texts); the figures are of the model before that."
+    sentence = (
+        "trained again on train and dev (4,864 texts); the figures are of the model before that."
+    )
     assert sentence in read_page(fit_report(make_fit(refitted_on=4864))).text("p")
     assert "trained again" not in read_page(fit_report(make_fit())).text("p")
 
@@ -206,7 +230,12 @@ scores = st.one_of(st.floats(0, 1), st.just(float("nan")))
 @settings(max_examples=6, deadline=None)
 @given(
     title=texts,
-    labels=st.lists(st.tuples(texts, st.integers(0, 10**6), scores), min_size=2, max_size=30, unique_by=lambda t: t[0]),
+    labels=st.lists(
+        st.tuples(texts, st.integers(0, 10**6), scores),
+        min_size=2,
+        max_size=30,
+        unique_by=lambda t: t[0],
+    ),
     history=st.lists(st.tuples(st.floats(0, 9), scores), max_size=4),
     examples=st.lists(texts, max_size=3),
 )
@@ -218,9 +247,15 @@ def test_any_facts_give_a_balanced_page(read_page, title, labels, history, examp
         label_counts=np.array(counts),
         exclusive=False,
         metrics={"macro_f1": values[0]},
-        history=[{"step": i, "loss": loss, "score": score} for i, (loss, score) in enumerate(history)],
+        history=[
+            {"step": i, "loss": loss, "score": score} for i, (loss, score) in enumerate(history)
+        ],
         best_step=0,
-        per_label={"f1": np.array(values), "support": np.array(counts), "threshold": np.array(values)},
+        per_label={
+            "f1": np.array(values),
+            "support": np.array(counts),
+            "threshold": np.array(values),
+        },
         confused=[{"true": names[0], "chosen": names[1], "count": 1, "examples": examples}],
     )
     assert read_page(fit_report(facts)).faults == []

@@ -11,7 +11,11 @@ LINES = {"cnn": ["zlpr", "bce"], "bow": ["bce", "zlpr"]}
 
 def dots(page):
     """How the dots of means are filled, from top to bottom."""
-    return [a["fill"] for a in page.named("path") if a.get("stroke") == "var(--accent)" and "A" in a["d"]]
+    return [
+        a["fill"]
+        for a in page.named("path")
+        if a.get("stroke") == "var(--accent)" and "A" in a["d"]
+    ]
 
 
 def strokes(page):
@@ -20,14 +24,18 @@ def strokes(page):
 
 def test_lines_stand_under_their_encoder_in_the_given_order(read_page):
     page = read_page(forest.forest(LINES, [difference("zlpr", "cnn", 0.1, 0.02, 0.5)], title="t"))
-    names = [text for text in page.text("text").split("\n") if text in ("cnn", "bow", "bce", "zlpr")]
+    names = [
+        text for text in page.text("text").split("\n") if text in ("cnn", "bow", "bce", "zlpr")
+    ]
     assert names == ["cnn", "zlpr", "bce", "bow", "bce", "zlpr"]
     bold = [a for a in page.named("text") if a.get("font-weight") == "600"]
     assert len(bold) == 2
 
 
 def test_one_encoder_needs_no_heading(read_page):
-    page = read_page(forest.forest({"cnn": ["a"]}, [difference("a", "cnn", 0.1, 0.02, 0.5)], title="t"))
+    page = read_page(
+        forest.forest({"cnn": ["a"]}, [difference("a", "cnn", 0.1, 0.02, 0.5)], title="t")
+    )
     assert "cnn" not in page.text("text")
 
 
@@ -40,21 +48,33 @@ def test_dots_are_filled_where_the_corrected_p_is_small(read_page):
 
 @pytest.mark.parametrize("bound", [math.inf, math.nan])
 def test_without_bounds_there_is_a_dot_alone(read_page, bound):
-    found = [{**difference("zlpr", "cnn", 0.1, 0.0, 1.0), "low": -bound, "high": bound, "adjusted": math.nan}]
+    found = [
+        {
+            **difference("zlpr", "cnn", 0.1, 0.0, 1.0),
+            "low": -bound,
+            "high": bound,
+            "adjusted": math.nan,
+        }
+    ]
     page = read_page(forest.forest(LINES, found, title="t"))
     assert dots(page) == ["var(--surface)"]
     assert all(float(a.get("x2", 0)) == 0 for a in strokes(page))
 
 
 def test_an_undefined_difference_leaves_its_line_empty(read_page):
-    page = read_page(forest.forest(LINES, [difference("zlpr", "cnn", math.nan, 0.1, 0.5)], title="t"))
+    page = read_page(
+        forest.forest(LINES, [difference("zlpr", "cnn", math.nan, 0.1, 0.5)], title="t")
+    )
     assert dots(page) == []
     assert page.faults == []
 
 
 def test_every_run_has_a_dot_and_every_line_a_mean(read_page):
     runs = [
-        run(name, encoder, seed, 0.5 + seed / 10) for encoder, n in LINES.items() for name in n for seed in range(3)
+        run(name, encoder, seed, 0.5 + seed / 10)
+        for encoder, n in LINES.items()
+        for name in n
+        for seed in range(3)
     ]
     runs += [run("zlpr", "cnn", 3, 0.0, failed="no"), run("other", "cnn", 0, 0.9)]
     page = read_page(forest.seeds(LINES, runs, "macro_f1", title="t"))
@@ -70,6 +90,8 @@ def test_both_plots_have_their_lines_at_the_same_height(read_page):
 
 def test_names_with_marks_of_their_own_are_read_whole(read_page):
     names = ["#a\nb", "<b>", "a" * 50]
-    page = read_page(forest.seeds({"cnn": names}, [run(n, "cnn", 0, 0.5) for n in names], "macro_f1", title="t"))
+    page = read_page(
+        forest.seeds({"cnn": names}, [run(n, "cnn", 0, 0.5) for n in names], "macro_f1", title="t")
+    )
     assert page.faults == []
     assert {"<b>", "a" * 12 + "…" + "a" * 12} <= set(page.text("text").split("\n"))

@@ -13,7 +13,9 @@ MATRIX = np.array([[9.0, 0.5, 0.2], [0.1, 9.0, np.nan], [0.3, 0.4, 9.0]])
 
 def cells(read_page, drawn):
     """Colour and strength of every cell, row by row as they stand on the page."""
-    marks = [a for a in read_page(drawn.svg).named("path") if str(a.get("fill", "")).startswith("var(")]
+    marks = [
+        a for a in read_page(drawn.svg).named("path") if str(a.get("fill", "")).startswith("var(")
+    ]
     places = [tuple(map(float, re.match(r"M([\d.]+),([\d.]+)", a["d"]).groups())) for a in marks]
     order = sorted(range(len(marks)), key=lambda i: places[i][::-1])
     return [(marks[i]["fill"], float(marks[i]["opacity"])) for i in order]
@@ -29,7 +31,11 @@ def test_cells_run_from_the_lowest_to_the_highest_and_none_is_grey(read_page, mo
         *("var(--accent)", "var(--muted)", "var(--muted)"),
         *("var(--accent)", "var(--accent)", "var(--muted)"),
     ]
-    shares = [(strength - FAINTEST) / (1 - FAINTEST) for colour, strength in found if colour == "var(--accent)"]
+    shares = [
+        (strength - FAINTEST) / (1 - FAINTEST)
+        for colour, strength in found
+        if colour == "var(--accent)"
+    ]
     assert shares == pytest.approx([1, 0.25, 0, 0.5, 0.75], abs=1e-3)
     assert {strength for colour, strength in found if colour == "var(--muted)"} == {NONE}
 
@@ -38,7 +44,12 @@ def test_both_sides_of_0_have_a_colour(read_page):
     drawn = heat_map(["a", "b"], np.array([[1.0, -0.4], [0.4, 1.0]]), signed=True)
     assert (drawn.low, drawn.high) == (0.0, pytest.approx(0.4))
     found = cells(read_page, drawn)
-    assert [colour for colour, _ in found] == ["var(--muted)", "var(--second)", "var(--accent)", "var(--muted)"]
+    assert [colour for colour, _ in found] == [
+        "var(--muted)",
+        "var(--second)",
+        "var(--accent)",
+        "var(--muted)",
+    ]
     assert [strength for _, strength in found] == [NONE, 1.0, 1.0, NONE]
 
 
@@ -61,7 +72,11 @@ def test_names_stand_in_the_given_order_on_both_axes(read_page):
 
 def test_more_labels_have_the_whole_page(read_page):
     for count, width in ((NARROW, WIDTH), (NARROW + 1, WIDE)):
-        drawn = heat_map([f"n{i}" for i in range(count)], np.random.default_rng(0).random((count, count)), signed=False)
+        drawn = heat_map(
+            [f"n{i}" for i in range(count)],
+            np.random.default_rng(0).random((count, count)),
+            signed=False,
+        )
         page = read_page(drawn.svg)
         assert page.named("svg")[0]["width"] == str(width)
         assert len(cells(read_page, drawn)) == count**2
@@ -72,10 +87,21 @@ def test_names_that_are_cut_stay_apart(read_page):
     names = [f"home / garden / furniture / {word}" for word in ("chairs", "stairs", "repairs")]
     drawn = heat_map(names, MATRIX, signed=False)
     assert len(cells(read_page, drawn)) == 9
-    assert len({word for word in read_page(drawn.svg).text("text").split("\n") if re.search("airs", word)}) == 3
+    assert (
+        len(
+            {
+                word
+                for word in read_page(drawn.svg).text("text").split("\n")
+                if re.search("airs", word)
+            }
+        )
+        == 3
+    )
 
 
-@pytest.mark.parametrize("matrix", [np.full((3, 3), np.nan), np.full((3, 3), 0.2), np.zeros((3, 3))])
+@pytest.mark.parametrize(
+    "matrix", [np.full((3, 3), np.nan), np.full((3, 3), 0.2), np.zeros((3, 3))]
+)
 def test_a_map_without_differences_is_drawn(read_page, matrix):
     for signed in (False, True):
         drawn = heat_map(["a", "b", "c"], matrix, signed=signed)

@@ -4,7 +4,11 @@ from tagwright.reports.markdown import plain, table, three
 
 
 def test_the_first_column_is_left_and_the_others_right():
-    assert table(["a", "b"], [["x", "1"]]).split("\n") == ["| a | b |", "| --- | ---: |", "| x | 1 |"]
+    assert table(["a", "b"], [["x", "1"]]).split("\n") == [
+        "| a | b |",
+        "| --- | ---: |",
+        "| x | 1 |",
+    ]
 
 
 def test_undefined_is_a_dash():

@@ -3,13 +3,29 @@ import sys
 
 import pytest
 
-from tagwright.reports.page import address, duration, excerpt, metric_name, number, part_name, plural, size, sortable
+from tagwright.reports.page import (
+    address,
+    duration,
+    excerpt,
+    metric_name,
+    number,
+    part_name,
+    plural,
+    size,
+    sortable,
+)
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        *((0.51239, "0.512"), (1234567, "1,234,567"), (12.345, "12.3"), (0.00423, "0.0042"), (-0.25, "−0.250")),
+        *(
+            (0.51239, "0.512"),
+            (1234567, "1,234,567"),
+            (12.345, "12.3"),
+            (0.00423, "0.0042"),
+            (-0.25, "−0.250"),
+        ),
         *((0, "0"), (0.0, "0.000"), (1.0, "1.000"), (3.0, "3"), (float("nan"), "–"), (None, "–")),
         *((float("inf"), "∞"), (2.5e-5, "0.000025")),
     ],
@@ -47,7 +63,13 @@ def test_sizes_have_one_decimal(amount, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.5, "0.5"), (3, "3"), (float("inf"), "Infinity"), (float("-inf"), "-Infinity"), (float("nan"), "")],
+    [
+        (0.5, "0.5"),
+        (3, "3"),
+        (float("inf"), "Infinity"),
+        (float("-inf"), "-Infinity"),
+        (float("nan"), ""),
+    ],
 )
 def test_numbers_to_sort_by_are_those_of_the_script(value, text):
     assert sortable(value) == text
@@ -79,7 +101,10 @@ def test_part_name_reads_both_forms():
 
 
 def test_importing_the_package_loads_neither_altair_nor_jinja():
-    code = "import sys, tagwright.reports; print([m for m in ('altair', 'vl_convert', 'jinja2') if m in sys.modules])"
+    code = (
+        "import sys, tagwright.reports; print([m for m in ('altair', 'vl_convert', 'jinja2') if m"
+        " in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -11,7 +11,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def line(variant, mean=0.01, verdict="no difference shown", **changes):
     bounds = (mean, mean - 0.02, mean + 0.02)
-    known = {"scores": [0.5, 0.6, 0.7], "over_seeds": bounds, "over_texts": bounds, "p_value": 0.2, "seconds": 1.0}
+    known = {
+        "scores": [0.5, 0.6, 0.7],
+        "over_seeds": bounds,
+        "over_texts": bounds,
+        "p_value": 0.2,
+        "seconds": 1.0,
+    }
     return Line(variant=variant, **{**known, "verdict": verdict, **changes})
 
 
@@ -19,12 +25,28 @@ BASELINE = line("bce", verdict="baseline", over_seeds=None, over_texts=None)
 
 
 def table(*lines, data="news", encoder="cnn", cut=""):
-    return ResultTable(data=data, encoder=encoder, cut=cut, parts=1, texts=500, lines=[BASELINE, *lines])
+    return ResultTable(
+        data=data, encoder=encoder, cut=cut, parts=1, texts=500, lines=[BASELINE, *lines]
+    )
 
 
 def facts(*tables):
-    about = {"title": "Losses & labels", "paper": "", "note": "", "command": "", "date": "", "versions": {}}
-    counts = {"devices": [], "seeds": 3, "runs": 1, "finished": 1, "settings": {}, "own_settings": {}}
+    about = {
+        "title": "Losses & labels",
+        "paper": "",
+        "note": "",
+        "command": "",
+        "date": "",
+        "versions": {},
+    }
+    counts = {
+        "devices": [],
+        "seeds": 3,
+        "runs": 1,
+        "finished": 1,
+        "settings": {},
+        "own_settings": {},
+    }
     return RecipeFacts(**about, **counts, metric="macro_f1", tables=list(tables))
 
 
@@ -36,7 +58,13 @@ def words(found):
 def test_a_panel_for_each_data_set_and_a_line_for_each_rival():
     found = picture(facts(table(line("focal"), line("zlpr")), table(line("focal"), data="mails")))
     said = words(found)
-    assert [said.count(name) for name in ("news", "mails", "focal", "zlpr", "bce")] == [1, 1, 2, 1, 0]
+    assert [said.count(name) for name in ("news", "mails", "focal", "zlpr", "bce")] == [
+        1,
+        1,
+        2,
+        1,
+        0,
+    ]
     assert "difference in macro-F1, points" in said
     assert said[-1].startswith("To the right: more than bce. Bars: 95%, over other seeds and texts")
     assert "var(--" not in found  # a file has no page around it that brings colours
@@ -54,7 +82,9 @@ def test_a_panel_of_one_encoder_names_it_where_the_picture_has_several():
 
 
 def test_cuts_have_panels_of_their_own():
-    assert {"news few", "news"} <= set(words(picture(facts(table(line("focal")), table(line("focal"), cut="few")))))
+    assert {"news few", "news"} <= set(
+        words(picture(facts(table(line("focal")), table(line("focal"), cut="few"))))
+    )
 
 
 def test_differences_are_in_points():
@@ -64,7 +94,8 @@ def test_differences_are_in_points():
 
 def test_only_what_is_shown_to_differ_is_filled():
     sure, unsure = (
-        picture(facts(table(line("focal", verdict=verdict)))) for verdict in ("better", "no difference shown")
+        picture(facts(table(line("focal", verdict=verdict))))
+        for verdict in ("better", "no difference shown")
     )
     assert sure != unsure
 

@@ -6,7 +6,11 @@ from tagwright.reports.draw import WIDTH
 
 
 def test_few_labels_are_named_and_many_are_ranked(read_page):
-    named = read_page(plots.long_tail([f"n{i}" for i in range(20)], np.arange(20))).text("text").split("\n")
+    named = (
+        read_page(plots.long_tail([f"n{i}" for i in range(20)], np.arange(20)))
+        .text("text")
+        .split("\n")
+    )
     assert [t for t in named if t.startswith("n")] == [f"n{i}" for i in reversed(range(20))]
     ranked = read_page(plots.long_tail([f"n{i}" for i in range(21)], np.arange(21))).text("text")
     assert "n20" not in ranked
@@ -30,7 +34,11 @@ def test_undefined_points_are_skipped(read_page):
 def test_every_plot_has_the_same_width(read_page):
     line = {"a": ([1, 2, 3], [0.1, 0.2, np.nan])}
     drawn = [
-        plots.bars(["a", "a much longer name than the plot has room for, and longer still"], [1, 2], title="t"),
+        plots.bars(
+            ["a", "a much longer name than the plot has room for, and longer still"],
+            [1, 2],
+            title="t",
+        ),
         plots.long_tail([str(i) for i in range(50)], np.arange(50) + 1),
         plots.lines(line, x_title="x", y_title="y", rule=2.0, marked=(2, 0.2, "words")),
         plots.reliability({"centres": [0.1, 0.9], "observed": [0.2, np.nan], "counts": [3, 0]}),
@@ -64,11 +72,14 @@ def test_amounts_pair_what_is_true_with_what_is_predicted(read_page):
     drawn = page.text("text").split("\n")
     assert {"true", "predicted", "<b>", "手机", "30", "4", "7", "0"} <= set(drawn)
     for colour in ("var(--accent)", "var(--second)"):
-        assert len([a for a in page.named("path") if a.get("fill") == colour]) == 3  # two bars and the legend's square
+        # two bars and the legend's square
+        assert len([a for a in page.named("path") if a.get("fill") == colour]) == 3
 
 
 def test_each_of_several_lines_has_a_ring_of_its_colour(read_page):
     series = {name: ([1, 2], [0.1, value]) for name, value in (("a", 0.2), ("b", 0.3), ("c", 0.4))}
-    page = read_page(plots.lines(series, x_title="x", y_title="y", best={"a": (2, 0.2), "c": (2, 0.4)}))
+    page = read_page(
+        plots.lines(series, x_title="x", y_title="y", best={"a": (2, 0.2), "c": (2, 0.4)})
+    )
     rings = [a["stroke"] for a in page.named("path") if a.get("stroke-width") == "2.5"]
     assert rings == ["var(--accent)", "var(--third)"]

@@ -3,19 +3,32 @@ import pytest
 
 from tagwright.reports.scores import score_notes, score_table
 
-COLUMNS = {"f1": ("F1", "mean"), "recall": ("recall", ""), "support": ("true", ""), "predicted": ("predicted", "")}
+COLUMNS = {
+    "f1": ("F1", "mean"),
+    "recall": ("recall", ""),
+    "support": ("true", ""),
+    "predicted": ("predicted", ""),
+}
 SCORES = {"f1": [0.25, np.nan, 0.75], "support": [3, 0, 9], "predicted": [0, 2, 8]}
 
 
 def made(counts):
-    return score_table(["a", "b", "c"], SCORES, COLUMNS, what="type", counts=counts, counted="spans of train")
+    return score_table(
+        ["a", "b", "c"], SCORES, COLUMNS, what="type", counts=counts, counted="spans of train"
+    )
 
 
 def test_columns_are_those_that_have_scores():
-    assert made([5, 7, 1]).columns == [("type", ""), ("train", "spans of train"), *(COLUMNS[n] for n in SCORES)]
+    assert made([5, 7, 1]).columns == [
+        ("type", ""),
+        ("train", "spans of train"),
+        *(COLUMNS[n] for n in SCORES),
+    ]
 
 
-@pytest.mark.parametrize(("counts", "order", "by"), [([5, 7, 1], "bac", "train"), (None, "cab", "true")])
+@pytest.mark.parametrize(
+    ("counts", "order", "by"), [([5, 7, 1], "bac", "train"), (None, "cab", "true")]
+)
 def test_the_most_frequent_come_first_and_the_heading_says_by_what(counts, order, by):
     table = made(counts)
     assert "".join(row[0].text for row in table.rows) == order

@@ -10,9 +10,21 @@ import pytest
 # What the colour-blind see of linear RGB: Machado, Oliveira and Fernandes 2009, severity 1.
 SEEN = {
     "all": np.eye(3),
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
 }
 TO_CONES = [
     [0.4122214708, 0.5363325363, 0.0514459929],
@@ -48,7 +60,9 @@ def palette(request):
 @pytest.mark.parametrize("eyes", list(SEEN))
 def test_colours_of_plots_are_apart(palette, eyes):
     seen = {name: oklab(palette[name] @ np.transpose(SEEN[eyes])) for name in NAMES}
-    nearest = min(combinations(NAMES, 2), key=lambda pair: np.linalg.norm(seen[pair[0]] - seen[pair[1]]))
+    nearest = min(
+        combinations(NAMES, 2), key=lambda pair: np.linalg.norm(seen[pair[0]] - seen[pair[1]])
+    )
     assert np.linalg.norm(seen[nearest[0]] - seen[nearest[1]]) > 0.06, nearest
 
 

@@ -11,7 +11,11 @@ from tagwright.reports.facts import TagFacts
 SPANS = {"precision": [0.5, 0.2], "recall": [0.6, 0.1], "f1": [0.545, 0.133], "f2": [0.577, 0.111]}
 SPANS |= {"support": [31, 12], "predicted": [37, 0]}
 OWN = TagFacts(
-    tokens={"train": 54321, "dev": 1840}, cut="characters", types=["LOC", "P|R"], per_type=SPANS, type_counts=[310, 7]
+    tokens={"train": 54321, "dev": 1840},
+    cut="characters",
+    types=["LOC", "P|R"],
+    per_type=SPANS,
+    type_counts=[310, 7],
 )
 
 
@@ -50,7 +54,9 @@ def test_the_card_says(line):
 def test_figures_are_those_of_spans_and_tokens_and_no_others():
     facts = make()
     results = model_card(facts).partition("## Results")[2]
-    values = [f"{facts.metrics[f'entity_{name}']:.3f}" for name in ("f1", "f2", "precision", "recall")]
+    values = [
+        f"{facts.metrics[f'entity_{name}']:.3f}" for name in ("f1", "f2", "precision", "recall")
+    ]
     assert f"| whole spans, all together | {' | '.join(values)} |" in results
     assert "hamming" not in results.lower()
 
@@ -70,7 +76,9 @@ def test_it_says_nothing_of_labels_of_texts_and_no_path():
 def test_classes_of_tokens_are_no_spans():
     own = replace(OWN, types=(), per_type=None, type_counts=None)
     names = ["DET", "NOUN", "VERB", "ADJ", "ADV"]
-    card = model_card(make(tags=own, label_names=names, per_label={name: [0.1] * 5 for name in SPANS}))
+    card = model_card(
+        make(tags=own, label_names=names, per_label={name: [0.1] * 5 for name in SPANS})
+    )
     assert "It gives every token one of 5 tags: DET, NOUN" in card
     assert "span" not in card.lower()
 

@@ -16,12 +16,23 @@ SPANS |= {"support": [31, 12], "predicted": [37, 0]}
 TOKENS = {name: [0.9, 0.5, 0.5, 0.25, 0.25] for name in ("precision", "recall", "f1", "f2")}
 TOKENS |= {"support": [1777, 31, 13, 12, 7], "predicted": [1801, 37, 19, 0, 5]}
 HISTORY = [
-    {"step": 10 * i, "epoch": float(i), "loss": 1 / i, "score": s, "macro_f1": f1, "macro_f2": f2, "entity_f1": s}
+    {
+        "step": 10 * i,
+        "epoch": float(i),
+        "loss": 1 / i,
+        "score": s,
+        "macro_f1": f1,
+        "macro_f2": f2,
+        "entity_f1": s,
+    }
     for i, s, f1, f2 in [(1, 0.1, 0.2, 0.55), (2, 0.6, 0.3, 0.5), (3, 0.4, 0.35, 0.45)]
 ]
 RIGHT = [Piece("in "), Piece("Oslo", "LOC", "right")]
 EXAMPLES = [
-    Example([Piece("Ann Li", "PER", "missed"), Piece(" sat")], [Piece("Ann", "LOC", "wrong"), Piece(" Li sat")]),
+    Example(
+        [Piece("Ann Li", "PER", "missed"), Piece(" sat")],
+        [Piece("Ann", "LOC", "wrong"), Piece(" Li sat")],
+    ),
     Example(RIGHT, RIGHT),
 ]
 
@@ -47,7 +58,9 @@ def make_tags(make_fit):
             "best_step": 20,
             "per_label": TOKENS,
             "bands": None,
-            "confused": [{"true": "O", "chosen": "B-LOC", "count": 9, "examples": [EXAMPLES[0].found]}],
+            "confused": [
+                {"true": "O", "chosen": "B-LOC", "count": 9, "examples": [EXAMPLES[0].found]}
+            ],
             "tags": own,
             "examples": EXAMPLES,
         }
@@ -65,7 +78,18 @@ def read(make_tags, read_page):
 def test_the_page_is_balanced_and_has_the_sections_of_tags_alone(read):
     page = read()
     assert page.faults == []
-    own = ["results", "data", "training", "amounts", "types", "labels", "examples", "decision", "confused", "record"]
+    own = [
+        "results",
+        "data",
+        "training",
+        "amounts",
+        "types",
+        "labels",
+        "examples",
+        "decision",
+        "confused",
+        "record",
+    ]
     assert [name for name in page.ids() if name in (*own, "frequency")] == own
 
 
@@ -81,7 +105,9 @@ def test_words_are_those_of_tokens(read):
 def test_whole_spans_come_first_with_their_own_figures(make_tags, read):
     metrics = make_tags().metrics
     rows = read().text("td").split("\n")
-    assert rows[:4] == [f"{metrics[f'entity_{name}']:.3f}" for name in ("f1", "f2", "precision", "recall")]
+    assert rows[:4] == [
+        f"{metrics[f'entity_{name}']:.3f}" for name in ("f1", "f2", "precision", "recall")
+    ]
 
 
 def test_amounts_are_drawn_as_they_were_counted_without_o(read):
@@ -102,7 +128,8 @@ def test_each_course_has_its_own_best_epoch_and_the_kept_one_is_said(read):
 def test_a_watched_metric_beside_the_three_is_a_course_of_its_own(read):
     history = [{**row, "score": 0.01 * row["step"]} for row in HISTORY]
     words = read(watched="hamming_loss", history=history, best_step=10).text("figcaption")
-    assert "Hamming loss 0.100 at 1, entity-F1 0.600 at 2" in words  # lower is better: the kept one, not the highest
+    # lower is better: the kept one, not the highest
+    assert "Hamming loss 0.100 at 1, entity-F1 0.600 at 2" in words
 
 
 def test_wrong_and_missed_spans_stand_out_with_their_types(read):
@@ -129,13 +156,18 @@ def test_classes_of_tokens_are_shown_without_spans(make_tags, read):
     page = read(tags=own, label_names=["DET", "NOUN", "VERB", "ADJ", "ADV"], examples=())
     assert page.faults == []
     assert "Each token gets exactly one of 5 tags." in page.text("p")
-    assert "entity" not in page.text("dt") + page.text("figcaption").replace("entity-F1 0.600", "", 1)  # the score
+    # the score
+    assert "entity" not in page.text("dt") + page.text("figcaption").replace(
+        "entity-F1 0.600", "", 1
+    )
     assert "span" not in page.text("h2") + page.text("th") + page.text("dt")
     assert not {"types", "examples"} & set(page.ids())
 
 
 def test_plain_tags_without_counts_of_spans_are_sorted_by_those_that_are_true(make_tags, read):
-    own = replace(make_tags().tags, types=["A", "B"], type_counts=None, per_type={**SPANS, "support": [5, 8]})
+    own = replace(
+        make_tags().tags, types=["A", "B"], type_counts=None, per_type={**SPANS, "support": [5, 8]}
+    )
     page = read(tags=own, label_names=["O", "A", "B", "C", "D"])
     assert page.faults == []
     names = page.text("th").split("\n")
@@ -146,6 +178,9 @@ def test_many_types_are_cut_and_the_caption_says_so(make_tags, read):
     count = 23
     scores = {name: np.arange(count) for name in SPANS}
     own = replace(
-        make_tags().tags, types=[f"t{i}" for i in range(count)], per_type=scores, type_counts=np.arange(count)
+        make_tags().tags,
+        types=[f"t{i}" for i in range(count)],
+        per_type=scores,
+        type_counts=np.arange(count),
     )
     assert "The 20 most frequent of 23." in read(tags=own).text("figcaption")

@@ -6,7 +6,12 @@ from tagwright.reports.wins import wins
 
 def line(variant, *scores, ranking=()):
     about = {"over_seeds": None, "over_texts": None, "p_value": None, "verdict": "", "seconds": 1.0}
-    return Line(variant=variant, scores=scores, beside={"ranking_loss": ranking or [0.5] * len(scores)}, **about)
+    return Line(
+        variant=variant,
+        scores=scores,
+        beside={"ranking_loss": ranking or [0.5] * len(scores)},
+        **about,
+    )
 
 
 def table(*lines, data="news"):
@@ -14,13 +19,23 @@ def table(*lines, data="news"):
 
 
 def rows(*tables, also=("ranking_loss",)):
-    return [found.strip("| ").split(" | ") for found in wins(tables, "macro_f1", also) if found.startswith("| ")]
+    return [
+        found.strip("| ").split(" | ")
+        for found in wins(tables, "macro_f1", also)
+        if found.startswith("| ")
+    ]
 
 
 def test_the_best_mean_wins_and_a_loss_is_best_when_it_is_small():
-    first = table(line("bce", 0.5, 0.7, ranking=[0.1, 0.1]), line("zlpr", 0.5, 0.6, ranking=[0.3, 0.2]))
+    first = table(
+        line("bce", 0.5, 0.7, ranking=[0.1, 0.1]), line("zlpr", 0.5, 0.6, ranking=[0.3, 0.2])
+    )
     second = table(line("bce", 0.8, ranking=[0.1]), line("zlpr", 0.9, ranking=[0.2]))
-    assert rows(first, second) == [["variant", "macro_f1", "ranking_loss"], ["bce", "1", "2"], ["zlpr", "1", "0"]]
+    assert rows(first, second) == [
+        ["variant", "macro_f1", "ranking_loss"],
+        ["bce", "1", "2"],
+        ["zlpr", "1", "0"],
+    ]
 
 
 def test_equals_win_together():

@@ -10,7 +10,11 @@ from tagwright.settings.sections import DataSettings, SplitSettings
 
 
 def test_settings_of_inference_come_back_from_json():
-    given = {"encoder": {"name": "cnn", "windows": [2, 5]}, "fit": {"limit": 77}, "data": {"text": "title,body"}}
+    given = {
+        "encoder": {"name": "cnn", "windows": [2, 5]},
+        "fit": {"limit": 77},
+        "data": {"text": "title,body"},
+    }
     made = inference_of(resolve(given))
     assert made.encoder.options["windows"] == (2, 5)
     assert (made.limit, made.data.text) == (77, "title,body")
@@ -24,12 +28,20 @@ def test_columns_that_were_not_found_stay_unknown():
 
 
 def test_a_record_tells_what_it_knows_and_takes_defaults_for_the_rest():
-    known = Record(resolved={"objective": "zlpr", "split": {"seed": 7, "newer": 1}, "fit": {"refit": True}})
+    known = Record(
+        resolved={"objective": "zlpr", "split": {"seed": 7, "newer": 1}, "fit": {"refit": True}}
+    )
     assert (known.objective, known.split, known.refitted) == ("zlpr", SplitSettings(seed=7), True)
-    assert (Record().objective, Record().split, Record().refitted) == ("unknown", SplitSettings(), False)
+    assert (Record().objective, Record().split, Record().refitted) == (
+        "unknown",
+        SplitSettings(),
+        False,
+    )
 
 
-@pytest.mark.parametrize("junk", [{"split": 3, "fit": "x"}, {"split": {"seed": "x", "dev_share": -1.0}, "fit": {}}])
+@pytest.mark.parametrize(
+    "junk", [{"split": 3, "fit": "x"}, {"split": {"seed": "x", "dev_share": -1.0}, "fit": {}}]
+)
 def test_a_record_that_makes_no_sense_tells_defaults(junk):
     assert (Record(resolved=junk).split, Record(resolved=junk).refitted) == (SplitSettings(), False)
 

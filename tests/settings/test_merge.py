@@ -1,4 +1,6 @@
-"""Settings from several places: who wins, what a named part discards, and that every route leads to one result."""
+"""Settings from several places: who wins, what a named part discards, and that every route leads to
+one result.
+"""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,7 +42,9 @@ def test_set_without_a_key_names_the_part():
 
 
 def test_set_adds_an_option_to_a_part_given_by_name():
-    assert assigned(["encoder=cnn", "encoder.filters=4"]) == {"encoder": {"name": "cnn", "filters": 4}}
+    assert assigned(["encoder=cnn", "encoder.filters=4"]) == {
+        "encoder": {"name": "cnn", "filters": 4}
+    }
 
 
 @pytest.mark.parametrize("assignment", ["fit.epochs", "=3", "fit.=3", ""])
@@ -83,9 +87,14 @@ OBJECTIVES = {
 @st.composite
 def choices(draw):
     """Settings by their dotted names, names of parts before their options."""
-    encoder, objective = draw(st.sampled_from(sorted(ENCODERS))), draw(st.sampled_from(sorted(OBJECTIVES)))
+    encoder, objective = (
+        draw(st.sampled_from(sorted(ENCODERS))),
+        draw(st.sampled_from(sorted(OBJECTIVES))),
+    )
     named = {"objective": objective, "encoder.name": encoder}
-    options = {f"encoder.{key}": value for key, value in ENCODERS[encoder].items()} | OBJECTIVES[objective]
+    options = {f"encoder.{key}": value for key, value in ENCODERS[encoder].items()} | OBJECTIVES[
+        objective
+    ]
     options |= {"fit.epochs": 2.0, "fit.batch": 8, "split.dev_share": 0.2, "schedule.warmup": 0.25}
     kept = draw(st.sets(st.sampled_from(sorted(options))))
     return {**named, **{key: value for key, value in options.items() if key in kept}}
@@ -110,7 +119,12 @@ def test_every_route_to_the_same_choices_resolves_to_equal_settings(chosen, cut,
         "file, then options": merge(dotted(low), dotted(high)),
         "options beside --set": side_by_side(dotted(low), assigned(as_strings[cut:])),
         "a file of anything else below": merge(
-            {"objective": "bce", "loss": {"name": "bce"}, "encoder": {"name": "hybrid", "depth": 3}}, dotted(chosen)
+            {
+                "objective": "bce",
+                "loss": {"name": "bce"},
+                "encoder": {"name": "hybrid", "depth": 3},
+            },
+            dotted(chosen),
         ),
         "what was given, again": wanted.given,
         "the resolved settings, again": wanted.as_dict(),
@@ -125,9 +139,13 @@ def test_python_and_a_recipe_lead_to_the_same_settings_as_a_file(chosen):
     wanted = resolve(dotted(chosen))
     rest = {key: value for key, value in chosen.items() if key not in ("objective", "encoder.name")}
     named = {"objective": chosen["objective"], "encoder": chosen["encoder.name"]}
-    python = dict.fromkeys(("epochs", "batch", "learning_rate", "seed", "device", "dev_share", "decide"))
+    python = dict.fromkeys(
+        ("epochs", "batch", "learning_rate", "seed", "device", "dev_share", "decide")
+    )
     estimator = SimpleNamespace(**{**python, **named, "settings": dotted(rest)})
-    variant = Variant(name="v", family="v", settings=dotted({**rest, "objective": chosen["objective"]}))
+    variant = Variant(
+        name="v", family="v", settings=dotted({**rest, "objective": chosen["objective"]})
+    )
     recipe = Recipe(
         **dict.fromkeys(("name", "title", "paper", "note", "metric", "baseline"), "v"),
         folder=Path(),
@@ -145,7 +163,9 @@ def test_an_objective_over_a_file_of_any_other_is_as_if_it_were_chosen_alone(obj
     alone = resolve({"objective": objective})
     for other in ("focal", "maskloss-label", "kwls", "lm-mtc", "classifier-chain"):
         over = resolve(merge(resolve({"objective": other}).as_dict(), {"objective": objective}))
-        parts_of = {name: getattr(over, name) for name in ("loss", "targets", "mask", "weights", "soft")}
+        parts_of = {
+            name: getattr(over, name) for name in ("loss", "targets", "mask", "weights", "soft")
+        }
         assert parts_of == {name: getattr(alone, name) for name in parts_of}, other
         assert over.head.name == alone.head.name or other == objective, other
 
@@ -160,10 +180,21 @@ def test_a_loss_in_a_file_does_not_outlive_another_objective():
 
 @pytest.mark.parametrize("below", [{"objective": "zlpr"}, {"objective": "focal"}, {}])
 def test_an_objective_means_the_same_over_every_file(below):
-    """The same objective again kept a file's mask and loss, and was compared with others that did not."""
-    low = {**below, "mask": {"name": "groups"}, "loss": {"name": "bce"}, "soft": {"alpha": 0.5}, "fit": {"batch": 8}}
+    """The same objective again kept a file's mask and loss, and was compared with others that did
+    not.
+    """
+    low = {
+        **below,
+        "mask": {"name": "groups"},
+        "loss": {"name": "bce"},
+        "soft": {"alpha": 0.5},
+        "fit": {"batch": 8},
+    }
     lost: list[str] = []
-    assert merge(low, {"objective": "zlpr"}, discarded=lost) == {"objective": "zlpr", "fit": {"batch": 8}}
+    assert merge(low, {"objective": "zlpr"}, discarded=lost) == {
+        "objective": "zlpr",
+        "fit": {"batch": 8},
+    }
     assert lost == ["loss.name", "mask.name", "soft.alpha"]
 
 
@@ -183,14 +214,21 @@ def test_what_was_given_names_the_parts_that_its_options_were_meant_for():
     given = resolve({"encoder": {"filters": 4}, "loss": {"gamma": 3.0}}).given
     assert given["encoder"] == {"name": "cnn", "filters": 4}
     assert (given["objective"], given["loss"]) == ("focal", {"name": "focal", "gamma": 3.0})
-    assert resolve(merge(given, {"encoder": "bow", "loss": "zlpr"})).loss == resolve({"loss": "zlpr"}).loss
+    assert (
+        resolve(merge(given, {"encoder": "bow", "loss": "zlpr"})).loss
+        == resolve({"loss": "zlpr"}).loss
+    )
     assert resolve({"fit": {"epochs": 2}}).given == {"fit": {"epochs": 2}}
 
 
 def test_in_python_parameters_and_settings_are_one_level_unless_they_name_different_parts():
-    none = dict.fromkeys(("epochs", "batch", "learning_rate", "seed", "device", "dev_share", "decide", "encoder"))
+    none = dict.fromkeys(
+        ("epochs", "batch", "learning_rate", "seed", "device", "dev_share", "decide", "encoder")
+    )
     beside = SimpleNamespace(**none, objective="zlpr", settings={"mask": "groups"})
-    over = SimpleNamespace(**none, objective="zlpr", settings={"objective": "focal", "mask": "groups"})
+    over = SimpleNamespace(
+        **none, objective="zlpr", settings={"objective": "focal", "mask": "groups"}
+    )
     assert resolve(given_settings(beside)).mask.name == "groups"
     assert resolve(given_settings(over)).mask.name == "none"
 
@@ -204,7 +242,9 @@ def test_another_encoder_discards_the_options_of_the_one_below():
 
 def test_a_head_by_its_name_in_a_file_takes_options_from_the_command():
     """`head = "document"` in a file and --head-chunk was a traceback."""
-    assert merge({"head": "document"}, {"head": {"chunk": 64}}) == {"head": {"name": "document", "chunk": 64}}
+    assert merge({"head": "document"}, {"head": {"chunk": 64}}) == {
+        "head": {"name": "document", "chunk": 64}
+    }
 
 
 def test_labels_to_keep_are_merged_label_by_label():
@@ -213,7 +253,10 @@ def test_labels_to_keep_are_merged_label_by_label():
 
 
 def test_merging_leaves_its_levels_as_they_were():
-    low, high = {"encoder": {"name": "cnn"}, "fit": {"epochs": 1}}, {"encoder": {"filters": 3}, "fit": {"batch": 2}}
+    low, high = (
+        {"encoder": {"name": "cnn"}, "fit": {"epochs": 1}},
+        {"encoder": {"filters": 3}, "fit": {"batch": 2}},
+    )
     before = repr((low, high))
     merge(low, high)
     assert repr((low, high)) == before

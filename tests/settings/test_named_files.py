@@ -18,7 +18,11 @@ def of_groups(path):
 def test_settings_without_files_stay_as_they_are(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "prefix").write_text("no file of groups: this is what groups are by default")
-    for given in ({}, {"objective": "lm-mtc", "encoder": "minilm"}, {"objective": "maskloss-label"}):
+    for given in (
+        {},
+        {"objective": "lm-mtc", "encoder": "minilm"},
+        {"objective": "maskloss-label"},
+    ):
         settings = resolve(given)
         assert repr(with_contents(settings)) == repr(settings.as_dict())
         assert file_digests(settings) == []

@@ -11,7 +11,12 @@ from tagwright.settings.schema import PART_SECTIONS, resolve
 @pytest.mark.parametrize("name", registry.names("losses"))
 def test_preset_named_like_a_loss_is_that_loss_alone(name: str):
     assert name in presets.names()
-    assert presets.preset(name) == {"loss": name, "targets": "hard", "mask": "none", "weights": "none"}
+    assert presets.preset(name) == {
+        "loss": name,
+        "targets": "hard",
+        "mask": "none",
+        "weights": "none",
+    }
 
 
 def test_maskloss_is_mean_bce_with_groups():
@@ -39,7 +44,13 @@ def test_every_preset_resolves_to_parts_that_exist(name: str):
 
 
 def test_given_choice_goes_over_the_preset():
-    settings = resolve({"objective": "maskloss-label", "mask": {"plain_share": 0.2}, "weights": {"name": "inverse"}})
+    settings = resolve(
+        {
+            "objective": "maskloss-label",
+            "mask": {"plain_share": 0.2},
+            "weights": {"name": "inverse"},
+        }
+    )
     assert settings.mask.options["plain_share"] == 0.2
     assert (settings.mask.name, settings.weights.name) == ("groups", "inverse")
     assert settings.loss.options == {"labels": "mean"}
@@ -61,11 +72,16 @@ def test_changing_a_preset_in_hand_leaves_the_next_one_whole():
 
 
 def test_unknown_name_is_met_with_the_nearest():
-    with pytest.raises(SettingsError, match=r"unknown objective 'zlprr'; did you mean 'zlpr'.*maskloss-label"):
+    with pytest.raises(
+        SettingsError, match=r"unknown objective 'zlprr'; did you mean 'zlpr'.*maskloss-label"
+    ):
         presets.preset("zlprr")
 
 
 def test_baselines_of_a_label_each_are_solved_and_a_chain_has_its_head():
-    plain, chain = (resolve({"objective": name, "encoder": "bow"}) for name in ("binary-relevance", "classifier-chain"))
+    plain, chain = (
+        resolve({"objective": name, "encoder": "bow"})
+        for name in ("binary-relevance", "classifier-chain")
+    )
     assert (plain.loss.name, plain.fit.optimiser, plain.head.name) == ("bce", "exact", "document")
     assert (chain.loss.name, chain.fit.optimiser, chain.head.name) == ("bce", "exact", "chain")

@@ -6,7 +6,14 @@ import pytest
 
 from tagwright import registry
 from tagwright.errors import SettingsError
-from tagwright.settings.schema import DEFAULTS, PART_SECTIONS, PLAIN_SECTIONS, FitSettings, check_settings, resolve
+from tagwright.settings.schema import (
+    DEFAULTS,
+    PART_SECTIONS,
+    PLAIN_SECTIONS,
+    FitSettings,
+    check_settings,
+    resolve,
+)
 
 
 def faults_of(given):
@@ -54,10 +61,18 @@ def test_every_fault_is_reported_at_once():
 
 
 def test_values_that_parts_refuse_are_reported_with_the_other_faults():
-    given = {"fit": {"epoch": 3}, "decide": {"name": "topk", "k": 0}, "loss": {"name": "dice", "smooth": -1.0}}
+    given = {
+        "fit": {"epoch": 3},
+        "decide": {"name": "topk", "k": 0},
+        "loss": {"name": "dice", "smooth": -1.0},
+    }
     faults = faults_of(given)
     assert len(faults) == 3
-    for words in ("'epoch'", "topk: decide.k must be at least 1, got 0", "dice: smooth must be above 0, got -1"):
+    for words in (
+        "'epoch'",
+        "topk: decide.k must be at least 1, got 0",
+        "dice: smooth must be above 0, got -1",
+    ):
         assert any(words in fault for fault in faults), words
 
 
@@ -88,20 +103,31 @@ def test_an_unknown_name_brings_the_nearest(given, nearest):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("epochs", "3"), ("epochs", True), ("batch", 1.5), ("refit", 1), ("metric", 3), ("seed", True), ("vectors", 3)],
+    [
+        ("epochs", "3"),
+        ("epochs", True),
+        ("batch", 1.5),
+        ("refit", 1),
+        ("metric", 3),
+        ("seed", True),
+        ("vectors", 3),
+    ],
 )
 def test_a_value_of_another_type_is_a_fault(key, value):
     assert faults_of({"fit": {key: value}})[0].startswith(f"fit.{key} must be of type ")
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("batch", 0), ("accumulate", 0), ("evaluations", 0.0), ("epochs", -1.0), ("limit", 0)]
+    ("key", "value"),
+    [("batch", 0), ("accumulate", 0), ("evaluations", 0.0), ("epochs", -1.0), ("limit", 0)],
 )
 def test_a_number_that_cannot_work_is_a_fault(key, value):
     assert f"fit.{key}" in faults_of({"fit": {key: value}})[0]
 
 
-@pytest.mark.parametrize("given", [{"fit": 3}, {"loss": 3}, {"loss": {"name": 3}}, {"objective": 3}, {"data": "a.csv"}])
+@pytest.mark.parametrize(
+    "given", [{"fit": 3}, {"loss": 3}, {"loss": {"name": 3}}, {"objective": 3}, {"data": "a.csv"}]
+)
 def test_a_section_of_the_wrong_kind_is_a_fault_and_not_a_crash(given):
     assert faults_of(given)
 
@@ -132,7 +158,14 @@ def test_an_option_alone_keeps_the_part_of_the_preset():
 @pytest.mark.parametrize("encoder", registry.names("encoders"))
 @pytest.mark.parametrize("objective", ["bce", "zlpr", "maskloss-label"])
 def test_resolved_settings_read_back_as_themselves(encoder, objective):
-    first = resolve({"encoder": encoder, "objective": objective, "fit": {"epochs": 0.3}, "data": {"separator": '\t|"'}})
+    first = resolve(
+        {
+            "encoder": encoder,
+            "objective": objective,
+            "fit": {"epochs": 0.3},
+            "data": {"separator": '\t|"'},
+        }
+    )
     again = resolve(tomllib.loads(first.to_toml()))
     assert again.as_dict() == first.as_dict()
     assert again.fit == first.fit
@@ -162,7 +195,10 @@ def test_tokens_have_an_encoder_and_a_head_of_their_own():
 
 def test_a_schedule_that_gives_the_rate_is_multiplied_by_one_unless_told_otherwise():
     assert resolve({"schedule": "bat"}, "tokens").fit.learning_rate == 1.0
-    assert resolve({"schedule": "bat", "fit": {"learning_rate": 0.5}}, "tokens").fit.learning_rate == 0.5
+    assert (
+        resolve({"schedule": "bat", "fit": {"learning_rate": 0.5}}, "tokens").fit.learning_rate
+        == 0.5
+    )
     assert resolve({"schedule": "linear"}, "tokens").fit.learning_rate != 1.0
 
 

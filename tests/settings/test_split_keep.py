@@ -18,7 +18,9 @@ def test_nothing_given_leaves_the_choice_to_the_settings():
     assert kept_of([]) is None
 
 
-@pytest.mark.parametrize("given", ["Sports", "Sports=", "=3", "Sports=1:100", "Sports=0.5", "Sports=many", "Sports=-"])
+@pytest.mark.parametrize(
+    "given", ["Sports", "Sports=", "=3", "Sports=1:100", "Sports=0.5", "Sports=many", "Sports=-"]
+)
 def test_anything_but_a_label_and_a_whole_number_is_refused(given):
     with pytest.raises(SettingsError, match="--keep takes LABEL=N, N a whole number"):
         kept_of([given])
@@ -65,12 +67,18 @@ def test_a_refit_which_would_learn_from_what_is_not_cut_is_off():
     keep = {"split": {"keep": {"a": 3}}}
     assert resolve({"encoder": {"name": "bow"}}).fit.refit
     assert not resolve({"encoder": {"name": "bow"}, **keep}).fit.refit
-    with pytest.raises(SettingsError, match=r"fit\.refit would learn from dev, which split\.keep does not cut"):
+    with pytest.raises(
+        SettingsError, match=r"fit\.refit would learn from dev, which split\.keep does not cut"
+    ):
         resolve({"fit": {"refit": True}, **keep})
 
 
 def test_labels_of_the_command_line_join_those_of_the_file(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text("[split.keep]\na = 10\nb = 4\n")
-    assert given(path, None, {"split.keep": kept_of(["b=2", "c=1"])})["split"]["keep"] == {"a": 10, "b": 2, "c": 1}
+    assert given(path, None, {"split.keep": kept_of(["b=2", "c=1"])})["split"]["keep"] == {
+        "a": 10,
+        "b": 2,
+        "c": 1,
+    }
     assert given(None, None, {"split.keep": kept_of(["b=2"])})["split"]["keep"] == {"b": 2}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 def pins(requirements: list[str]) -> list[str]:
-    """The floor of each requirement; torch stays what constraints.txt says, its wheel is the costly one.
+    """The floor of each requirement; torch stays what constraints.txt says, its wheel is the costly
+    one.
 
     >>> pins(["torch>=2.10", "numpy>=1.26", "vl-convert-python>=1.7"])
     ['numpy==1.26', 'vl-convert-python==1.7']

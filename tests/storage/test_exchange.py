@@ -24,7 +24,9 @@ def test_a_relative_path_starts_in_the_working_folder(tmp_path, monkeypatch):
     one, other = folder(tmp_path / "one", "1"), folder(tmp_path / "other", "2")
     monkeypatch.chdir(tmp_path)
     swapped = exchanged(Path("one"), Path("other"))
-    assert ((one / "a.txt").read_text(), (other / "a.txt").read_text()) == (("2", "1") if swapped else ("1", "2"))
+    assert ((one / "a.txt").read_text(), (other / "a.txt").read_text()) == (
+        ("2", "1") if swapped else ("1", "2")
+    )
 
 
 def test_what_cannot_be_swapped_stays(tmp_path):

@@ -51,7 +51,10 @@ def test_a_full_disk_is_said_with_its_cure(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(WriteError) as caught:
         write_json(tmp_path / "about.json", {})
-    said = f"cannot write {tmp_path / 'about.json'}: no space left on device; free some space and go on"
+    said = (
+        f"cannot write {tmp_path / 'about.json'}: no space left on device; free some space and"
+        " go on"
+    )
     assert (str(caught.value), names(tmp_path)) == (said, set())
 
 
@@ -79,7 +82,9 @@ def test_a_file_is_new_or_old_while_it_is_written(tmp_path):
 def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
     done = []
     monkeypatch.setattr(files, "_synced", lambda path: done.append((path.name, names(tmp_path))))
-    monkeypatch.setattr(files, "sync_folder", lambda path: done.append((path.name, names(tmp_path))))
+    monkeypatch.setattr(
+        files, "sync_folder", lambda path: done.append((path.name, names(tmp_path)))
+    )
     write_text(tmp_path / "a", "x")
     aside = ".a.part"
     assert done == [(aside, {aside}), (tmp_path.name, {"a"})]

@@ -33,7 +33,14 @@ def fill(folder, text="one", *, overwrite=False, error=None):
 
 def test_a_written_folder_holds_the_files_and_their_digests(tmp_path):
     fill(tmp_path / "m")
-    assert names_in(tmp_path) == ["m", "m/a.txt", "m/deep", "m/deep/er", "m/deep/er/b.bin", f"m/{MANIFEST}"]
+    assert names_in(tmp_path) == [
+        "m",
+        "m/a.txt",
+        "m/deep",
+        "m/deep/er",
+        "m/deep/er/b.bin",
+        f"m/{MANIFEST}",
+    ]
     manifest = json.loads((tmp_path / "m" / MANIFEST).read_text())
     assert manifest["format"] == 1
     assert manifest["sha256"] == {
@@ -104,7 +111,9 @@ def test_killed_while_filling_there_is_no_folder(tmp_path):
 
 
 def killed_while_overwriting(folder, moment):
-    """Overwrite it in a process that kills itself at a moment: a line that stands before or after a step."""
+    """Overwrite it in a process that kills itself at a moment: a line that stands before or after a
+    step.
+    """
     code = f"""
         import os, signal
         from pathlib import Path
@@ -128,8 +137,12 @@ def killed_while_overwriting(folder, moment):
 KILLS = {
     "before the swap": "written_by.exchanged = killed",
     "after the swap": "written_by.exchanged = lambda one, other: killed(swap(one, other))",
-    "before the first rename": "written_by.exchanged, Path.rename = (lambda one, other: False), killed",
-    "between the renames": "written_by.exchanged, Path.rename = (lambda one, other: False), renamed",
+    "before the first rename": (
+        "written_by.exchanged, Path.rename = (lambda one, other: False), killed"
+    ),
+    "between the renames": (
+        "written_by.exchanged, Path.rename = (lambda one, other: False), renamed"
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""One process in a folder at a time: who is refused, what is taken over, and what is left behind."""
+"""One process in a folder at a time: who is refused, what is taken over, and what is left
+behind.
+"""
 
 import errno
 import fcntl
@@ -36,7 +38,9 @@ def quick(monkeypatch):
 @pytest.fixture
 def holder(tmp_path):
     """Another process that holds `tmp_path / "run"`."""
-    process = subprocess.Popen([sys.executable, "-c", HOLDS, tmp_path / "run"], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDS, tmp_path / "run"], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline() == "held\n"
     yield process
     process.kill()
@@ -54,7 +58,9 @@ def signed(folder, *, silent, **facts):
 
 def test_a_second_process_is_told_who_is_there(holder, tmp_path):
     for refused in (locked(tmp_path / "run").__enter__, lambda: require_free(tmp_path / "run")):
-        with pytest.raises(InUseError, match=f"run is in use by process {holder.pid} on {platform.node()}, .*--out"):
+        with pytest.raises(
+            InUseError, match=f"run is in use by process {holder.pid} on {platform.node()}, .*--out"
+        ):
             refused()
     assert {path.name for path in (tmp_path / "run").iterdir()} == {LOCK}
 
@@ -77,7 +83,9 @@ def test_within_a_process_a_folder_is_held_once(tmp_path):
 
 def test_a_process_of_another_machine_counts_while_it_gives_signs_of_life(tmp_path):
     folder = signed(tmp_path / "run", silent=lock.SILENT / 2)
-    with pytest.raises(InUseError, match=r"process 7 on other, .* sign of life 30 seconds ago; after 60 seconds"):
+    with pytest.raises(
+        InUseError, match=r"process 7 on other, .* sign of life 30 seconds ago; after 60 seconds"
+    ):
         require_free(folder)
     os.utime(folder / LOCK, (time.time() - lock.SILENT - 1,) * 2)
     with locked(folder):
@@ -136,7 +144,11 @@ def test_a_folder_without_files_goes_with_the_lock(tmp_path):
 
 @pytest.mark.parametrize("size", [0, 20])
 def test_a_full_disk_refuses_the_lock_and_leaves_nothing(tmp_path, size):
-    with room(size), pytest.raises(WriteError, match=f"cannot write .*{LOCK}: "), locked(tmp_path / "run"):
+    with (
+        room(size),
+        pytest.raises(WriteError, match=f"cannot write .*{LOCK}: "),
+        locked(tmp_path / "run"),
+    ):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -150,7 +162,9 @@ def test_what_is_no_name_holds_nothing(tmp_path):
 
 
 def test_a_lock_that_was_removed_while_it_was_opened_is_made_anew(tmp_path, monkeypatch):
-    """Who lets go removes the file; one that had opened it before would hold a file that nobody else sees."""
+    """Who lets go removes the file; one that had opened it before would hold a file that nobody
+    else sees.
+    """
     real, first = fcntl.flock, iter([True])
 
     def removed(handle, operation):

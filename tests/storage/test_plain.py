@@ -19,7 +19,15 @@ def test_numpy_numbers_become_python_numbers():
 
 
 @pytest.mark.parametrize(
-    ("value", "kind"), [(True, int), (1.0, int), ("1", int), (float("nan"), float), (float("inf"), float), (None, str)]
+    ("value", "kind"),
+    [
+        (True, int),
+        (1.0, int),
+        ("1", int),
+        (float("nan"), float),
+        (float("inf"), float),
+        (None, str),
+    ],
 )
 def test_a_value_of_another_type_is_refused(value, kind):
     with pytest.raises(ValueError, match=f"width must be of type {kind.__name__}"):

@@ -1,4 +1,6 @@
-"""Sealed folders: what is read is what the manifest vouches for, all of one moment, and nothing else is read."""
+"""Sealed folders: what is read is what the manifest vouches for, all of one moment, and nothing
+else is read.
+"""
 
 import hashlib
 import json
@@ -30,7 +32,9 @@ def fill(folder, text="one", *, overwrite=False):
 def listed(folder, files):
     """Change what the manifest lists."""
     manifest = json.loads((folder / MANIFEST).read_text())
-    (folder / MANIFEST).write_text(json.dumps({**manifest, "sha256": {**manifest["sha256"], **files}}))
+    (folder / MANIFEST).write_text(
+        json.dumps({**manifest, "sha256": {**manifest["sha256"], **files}})
+    )
 
 
 def digest(content=b""):
@@ -64,8 +68,12 @@ def test_what_replaces_a_folder_changes_nothing_for_who_has_opened_it(tmp_path):
 
 @pytest.mark.parametrize("moment", range(3))
 @pytest.mark.parametrize("gone", [False, True])
-def test_a_folder_that_is_replaced_while_it_is_opened_is_opened_anew(tmp_path, monkeypatch, moment, gone):
-    """Whether a file of the new folder or none is found where the next one of the old folder was."""
+def test_a_folder_that_is_replaced_while_it_is_opened_is_opened_anew(
+    tmp_path, monkeypatch, moment, gone
+):
+    """Whether a file of the new folder or none is found where the next one of the old folder
+    was.
+    """
     fill(tmp_path / "m")
     real, calls = sealed.regular_file, []
 
@@ -101,7 +109,18 @@ def test_between_two_renames_the_old_folder_is_read_and_not_moved(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["../out.txt", "/etc/hostname", "deep/../a.txt", "./a.txt", "deep//er/b.bin", "", "C:a", "a\\b", "a\0b"]
+    "name",
+    [
+        "../out.txt",
+        "/etc/hostname",
+        "deep/../a.txt",
+        "./a.txt",
+        "deep//er/b.bin",
+        "",
+        "C:a",
+        "a\\b",
+        "a\0b",
+    ],
 )
 def test_a_name_that_is_no_path_inside_is_refused(tmp_path, name):
     fill(tmp_path / "m")
@@ -116,7 +135,10 @@ def test_a_name_that_no_such_folder_has_is_refused_before_any_file_is_read(tmp_p
     with (tmp_path / "m" / "x").open("wb") as file:
         file.truncate(2**24)
     listed(tmp_path / "m", {"x": digest()})
-    with pytest.raises(ModelError, match="'x', which is not a file of such"), opened(tmp_path / "m", known="x".__ne__):
+    with (
+        pytest.raises(ModelError, match="'x', which is not a file of such"),
+        opened(tmp_path / "m", known="x".__ne__),
+    ):
         pass
 
 

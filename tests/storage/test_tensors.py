@@ -61,7 +61,10 @@ def test_other_weights_are_refused_by_name(tmp_path, change, said):
 
 def test_large_finite_weights_are_finite(tmp_path):
     largest = torch.full((3,), torch.finfo(torch.float32).max)
-    assert filled(written(tmp_path / "w", {**WEIGHTS, "bias": largest})).bias.tolist() == largest.tolist()
+    assert (
+        filled(written(tmp_path / "w", {**WEIGHTS, "bias": largest})).bias.tolist()
+        == largest.tolist()
+    )
 
 
 def test_an_array_that_is_not_finite_is_refused(tmp_path):
@@ -89,12 +92,16 @@ def test_what_has_taken_the_place_of_an_open_file_is_not_read(tmp_path):
 )
 def test_what_is_no_file_of_tensors_is_one_error(tmp_path, content):
     (tmp_path / "w").write_bytes(content)
-    with pytest.raises(ModelError, match=r"w (is not as Tagwright writes it|does not hold)|the weights in"):
+    with pytest.raises(
+        ModelError, match=r"w (is not as Tagwright writes it|does not hold)|the weights in"
+    ):
         filled(tmp_path / "w")
 
 
 def test_a_tensor_larger_than_its_file_is_one_error(tmp_path):
-    header = json.dumps({"bias": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 4]}}).encode()
+    header = json.dumps(
+        {"bias": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 4]}}
+    ).encode()
     (tmp_path / "w").write_bytes(struct.pack("<Q", len(header)) + header + b"1234")
     with pytest.raises(ModelError, match="w is not as Tagwright writes it"):
         filled(tmp_path / "w")

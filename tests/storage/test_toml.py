@@ -39,7 +39,8 @@ def test_an_odd_character_reads_back(text):
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NESTED = st.recursive(
-    st.dictionaries(NAMES, SCALARS, max_size=3), lambda inner: st.dictionaries(NAMES, inner | SCALARS, max_size=3)
+    st.dictionaries(NAMES, SCALARS, max_size=3),
+    lambda inner: st.dictionaries(NAMES, inner | SCALARS, max_size=3),
 )
 
 
@@ -49,5 +50,8 @@ def test_tables_in_tables_read_back_whatever_their_keys(values):
 
 
 def test_a_key_is_quoted_only_where_it_must_be():
-    assert dumps({"heads": {"topic": {"loss": {"name": "bce"}}}}) == '\n[heads.topic.loss]\nname = "bce"\n'
+    assert (
+        dumps({"heads": {"topic": {"loss": {"name": "bce"}}}})
+        == '\n[heads.topic.loss]\nname = "bce"\n'
+    )
     assert dumps({"a b": {"c.d": 1}}) == '\n["a b"]\n"c.d" = 1\n'

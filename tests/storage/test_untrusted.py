@@ -44,7 +44,9 @@ def test_only_an_object_of_json_is_taken(text):
         json_object(text)
 
 
-@pytest.mark.parametrize("content", ['{"a": "\\ud800"}', '{"\\uDC00": 1}', b'{"a": "\xed\xa0\x80"}'])
+@pytest.mark.parametrize(
+    "content", ['{"a": "\\ud800"}', '{"\\uDC00": 1}', b'{"a": "\xed\xa0\x80"}']
+)
 def test_half_a_surrogate_pair_is_refused(content):
     """It could not be written to a file: a traceback after the tagging."""
     with pytest.raises(ValueError, match=r"surrogate|utf-8"):

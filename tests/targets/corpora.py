@@ -1,4 +1,6 @@
-"""Corpora for the tests of soft labels: fixed ones, random ones, and how they are handed to the parts."""
+"""Corpora for the tests of soft labels: fixed ones, random ones, and how they are handed to the
+parts.
+"""
 
 import random
 from collections.abc import Sequence
@@ -19,8 +21,8 @@ FIRST_WORD = 2  # 0 is padding, 1 may be the unknown word
 
 # three texts of two words under the labels 0, 0, 1
 SMALL = Corpus([[2], [2, 3], [3]], [{0}, {0}, {1}], 2)
-# word 2 is under every label that has texts, word 5 in one text; label 3 has one text, label 4 none; a text without
-# words, one without labels
+# word 2 is under every label that has texts, word 5 in one text; label 3 has one text, label 4
+# none; a text without words, one without labels
 WIDE = Corpus(
     [[2, 2, 3], [], [2, 4, 4, 4], [3, 2], [5], [3, 3, 6, 2], [6, 4]],
     [{0}, {1}, {1, 2}, {2, 0, 3}, {0}, set(), {1}],
@@ -30,22 +32,36 @@ WIDE = Corpus(
 
 def space_of(corpus: Corpus, *, exclusive: bool) -> LabelSpace:
     counts = tuple(len(corpus.of_label(m)) for m in range(corpus.p))
-    return LabelSpace(names=tuple(f"label {m:02}" for m in range(corpus.p)), counts=counts, exclusive=exclusive)
+    return LabelSpace(
+        names=tuple(f"label {m:02}" for m in range(corpus.p)), counts=counts, exclusive=exclusive
+    )
 
 
 def table_of(corpus: Corpus) -> pa.Table:
     names = space_of(corpus, exclusive=False).names
-    return pa.table({"labels": pa.array([[names[m] for m in row] for row in corpus.labels], pa.list_(pa.string()))})
+    return pa.table(
+        {
+            "labels": pa.array(
+                [[names[m] for m in row] for row in corpus.labels], pa.list_(pa.string())
+            )
+        }
+    )
 
 
 def tokens_of(texts: Sequence[Sequence[int]]) -> Tokens:
     offsets = np.cumsum([0, *map(len, texts)])
-    return Tokens(np.array([word for text in texts for word in text], np.int32), offsets.astype(np.int64))
+    return Tokens(
+        np.array([word for text in texts for word in text], np.int32), offsets.astype(np.int64)
+    )
 
 
-def made(name: str, table: pa.Table, space: LabelSpace, *facts: Tokens, **options: Any) -> np.ndarray:
+def made(
+    name: str, table: pa.Table, space: LabelSpace, *facts: Tokens, **options: Any
+) -> np.ndarray:
     """What the part makes, dense."""
-    found = getattr(import_module(f"tagwright.targets.{name}"), name)(table, space, *facts, **options)
+    found = getattr(import_module(f"tagwright.targets.{name}"), name)(
+        table, space, *facts, **options
+    )
     assert found.dtype == np.float32
     assert found.shape == (table.num_rows, len(space))
     return found.toarray() if issparse(found) else found
@@ -53,7 +69,13 @@ def made(name: str, table: pa.Table, space: LabelSpace, *facts: Tokens, **option
 
 def soft(name: str, corpus: Corpus, *, exclusive: bool = True, **options: Any) -> np.ndarray:
     """Soft labels (n, L) of kwls or tfidf."""
-    return made(name, table_of(corpus), space_of(corpus, exclusive=exclusive), tokens_of(corpus.texts), **options)
+    return made(
+        name,
+        table_of(corpus),
+        space_of(corpus, exclusive=exclusive),
+        tokens_of(corpus.texts),
+        **options,
+    )
 
 
 def close(found: np.ndarray, expected: Sequence[Sequence[float]] | np.ndarray) -> None:
@@ -66,7 +88,8 @@ def corpora(draw: st.DrawFn, *, exclusive: bool) -> Corpus:
     text = st.lists(st.integers(FIRST_WORD, FIRST_WORD + draw(st.integers(0, 6))), max_size=8)
     label = st.integers(0, p - 1)
     labels = label.map(lambda m: {m}) if exclusive else st.sets(label)
-    texts = draw(st.lists(text, min_size=n, max_size=n).filter(any))  # without a word in all of them, parts refuse
+    # without a word in all of them, parts refuse
+    texts = draw(st.lists(text, min_size=n, max_size=n).filter(any))
     return Corpus(texts, draw(st.lists(labels, min_size=n, max_size=n)), p)
 
 
@@ -82,7 +105,9 @@ def any_settings(name: str) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def random_corpus(seed: int, *, exclusive: bool) -> Corpus:
-    """Some dozen texts of words as frequent as words are, with labels that are rare and labels that are not."""
+    """Some dozen texts of words as frequent as words are, with labels that are rare and labels that
+    are not.
+    """
     rng = random.Random(seed)
     n, p, vocabulary = rng.randint(10, 25), rng.randint(2, 7), range(FIRST_WORD, 40)
     often = [1 / (rank + 1) for rank in range(len(vocabulary))]

@@ -1,8 +1,10 @@
-"""Slow references of the soft labels: plain loops over the formulas of KWLS, no code of the library.
+"""Slow references of the soft labels: plain loops over the formulas of KWLS, no code of the
+library.
 
-A corpus is X: its texts are lists of words, `labels` has the set of label ids of each text, p is the number of labels
-there are, used or not. Counts and what is rational in them are exact; logarithms and products are float64. Numbers in
-brackets are equations of KWLS. Where a label has no such word, its term is 0 before anything is divided by a count.
+A corpus is X: its texts are lists of words, `labels` has the set of label ids of each text, p is
+the number of labels there are, used or not. Counts and what is rational in them are exact;
+logarithms and products are float64. Numbers in brackets are equations of KWLS. Where a label has no
+such word, its term is 0 before anything is divided by a count.
 """
 
 from collections.abc import Sequence
@@ -23,7 +25,9 @@ class Corpus(NamedTuple):
         return [text for text, labels in zip(self.texts, self.labels, strict=True) if m in labels]
 
     def without(self, i: int) -> "Corpus":
-        """The corpus as it would be if text i had never been there. The labels stay the same p ones."""
+        """The corpus as it would be if text i had never been there. The labels stay the same p
+        ones.
+        """
         texts = [text for j, text in enumerate(self.texts) if j != i]
         labels = [labels for j, labels in enumerate(self.labels) if j != i]
         return Corpus(texts, labels, self.p)
@@ -88,21 +92,35 @@ def word_text_weight(word: int, corpus: Corpus) -> float:
 
 
 def keyword_relevance(
-    text: Sequence[int], m: int, corpus: Corpus, *, k1: float = 2.0, b: float = 0.75, k2: float = 2.0
+    text: Sequence[int],
+    m: int,
+    corpus: Corpus,
+    *,
+    k1: float = 2.0,
+    b: float = 0.75,
+    k2: float = 2.0,
 ) -> float:
-    """ILR of a text and label m [7], over the distinct words of the text; the words are counted in `corpus`."""
+    """ILR of a text and label m [7], over the distinct words of the text; the words are counted in
+    `corpus`.
+    """
     terms = []
     for word in sorted(set(text)):
         if frequency(word, corpus.of_label(m)) == 0:
             continue  # WLC is 0
-        word_label = word_label_weight(word, corpus) * word_label_correlation(word, m, corpus, k1=k1, b=b)  # WLR [3]
-        word_text = word_text_weight(word, corpus) * word_text_correlation(word, text, k2=k2)  # WIR [6]
+        # WLR [3]
+        word_label = word_label_weight(word, corpus) * word_label_correlation(
+            word, m, corpus, k1=k1, b=b
+        )
+        # WIR [6]
+        word_text = word_text_weight(word, corpus) * word_text_correlation(word, text, k2=k2)
         terms.append(word_label * word_text)
     return fsum(terms) / float(average_length(corpus)) if terms else 0.0
 
 
 def tfidf_relevance(text: Sequence[int], m: int, corpus: Corpus) -> float:
-    """The same sum with raw counts for WLC and WIC, and without the 1 that WLW and WIW add to a plain idf."""
+    """The same sum with raw counts for WLC and WIC, and without the 1 that WLW and WIW add to a
+    plain idf.
+    """
     terms = []
     for word in sorted(set(text)):
         tf_label, tf_text = frequency(word, corpus.of_label(m)), frequency(word, [text])
@@ -121,7 +139,9 @@ def softmax(values: Sequence[float]) -> list[float]:
 
 
 def sigmoid(values: Sequence[float]) -> list[float]:
-    """One chance a label, for texts that may have many labels. Relevances are never negative, so none is below 1/2."""
+    """One chance a label, for texts that may have many labels. Relevances are never negative, so
+    none is below 1/2.
+    """
     return [1 / (1 + exp(-value)) for value in values]
 
 
@@ -132,7 +152,9 @@ NORMALISED = {"softmax": softmax, "sigmoid": sigmoid}
 def soft_labels(
     name: str, corpus: Corpus, *, normalise: str, leave_one_out: bool = False, **settings: float
 ) -> list[list[float]]:
-    """Soft labels (n, p) of KWLS or LS-TFIDF. With `leave_one_out` each text is judged by what the others count."""
+    """Soft labels (n, p) of KWLS or LS-TFIDF. With `leave_one_out` each text is judged by what the
+    others count.
+    """
     rows = []
     for i, text in enumerate(corpus.texts):
         counted = corpus.without(i) if leave_one_out else corpus
@@ -142,7 +164,12 @@ def soft_labels(
 
 
 def smoothed(corpus: Corpus, *, exclusive: bool, epsilon: float = 0.1) -> list[list[float]]:
-    """LS-Classic (n, p): hard labels mixed with 1/p each, or with 1/2 each where a text may have many labels."""
+    """LS-Classic (n, p): hard labels mixed with 1/p each, or with 1/2 each where a text may have
+    many labels.
+    """
     uniform = Fraction(1, corpus.p) if exclusive else Fraction(1, 2)
     share = Fraction(epsilon)
-    return [[float((1 - share) * (m in labels) + share * uniform) for m in range(corpus.p)] for labels in corpus.labels]
+    return [
+        [float((1 - share) * (m in labels) + share * uniform) for m in range(corpus.p)]
+        for labels in corpus.labels
+    ]

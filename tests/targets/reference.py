@@ -12,11 +12,22 @@ Text = list[int]
 
 
 def relevance(
-    scored: list[Text], texts: list[Text], labels: list[list[int]], label_count: int, k1, b, k2, base
+    scored: list[Text],
+    texts: list[Text],
+    labels: list[list[int]],
+    label_count: int,
+    k1,
+    b,
+    k2,
+    base,
 ) -> list[list[float]]:
     """ILR of the texts `scored` by the counts of `texts`; ids 0 and 1 are no words."""
-    scored, texts = ([[word for word in text if word > 1] for text in group] for group in (scored, texts))
-    of_label = [[text for text, own in zip(texts, labels) if label in own] for label in range(label_count)]
+    scored, texts = (
+        [[word for word in text if word > 1] for text in group] for group in (scored, texts)
+    )
+    of_label = [
+        [text for text, own in zip(texts, labels) if label in own] for label in range(label_count)
+    ]
     sizes = [sum(len(text) for text in group) for group in of_label]
     mean_size = sum(sizes) / label_count
     mean_length = sum(len(text) for text in texts) / len(texts) if texts else 0
@@ -43,7 +54,9 @@ def relevance(
     return [[one(text, label) for label in range(label_count)] for text in scored]
 
 
-def left_out(texts: list[Text], labels: list[list[int]], label_count: int, *weighting: float) -> list[list[float]]:
+def left_out(
+    texts: list[Text], labels: list[list[int]], label_count: int, *weighting: float
+) -> list[list[float]]:
     """The same for every text, by the counts of all the others."""
     rows = []
     for i, text in enumerate(texts):
@@ -60,7 +73,8 @@ def softmax(row: list[float]) -> list[float]:
 def tokens_of(texts: list[Text]) -> Tokens:
     lengths = [len(text) for text in texts]
     return Tokens(
-        np.array(list(chain.from_iterable(texts)), np.int32), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        np.array(list(chain.from_iterable(texts)), np.int32),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
     )
 
 
@@ -69,8 +83,12 @@ def encoded(labels: list[list[int]]) -> Encoded:
     return Encoded(tokens.ids.astype(np.int64), tokens.offsets, {})
 
 
-def random_texts(seed: int, *, count: int = 41, words: int = 13, labels: int = 5) -> tuple[list[Text], list[list[int]]]:
-    """Texts of 0 to 9 tokens, some of them no words, with 0 to 3 labels; the last label has no text."""
+def random_texts(
+    seed: int, *, count: int = 41, words: int = 13, labels: int = 5
+) -> tuple[list[Text], list[list[int]]]:
+    """Texts of 0 to 9 tokens, some of them no words, with 0 to 3 labels; the last label has no
+    text.
+    """
     draw = np.random.default_rng(seed)
     texts = [draw.integers(0, words, draw.integers(0, 10)).tolist() for _ in range(count)]
     own = [draw.permutation(labels - 1)[: draw.integers(0, 4)].tolist() for _ in range(count)]

@@ -14,7 +14,9 @@ from .reference import encoded, left_out, random_texts, tokens_of
 KWLS, PLAIN = Weighting(2.0, 0.75, 2.0, 1.0), Weighting(inf, 0.0, inf, 0.0)
 
 
-def whole(texts: list, labels: list, label_count: int, weighting: Weighting, *, leave_one_out: bool = True):
+def whole(
+    texts: list, labels: list, label_count: int, weighting: Weighting, *, leave_one_out: bool = True
+):
     given = (tokens_of(texts), encoded(labels), label_count, weighting)
     return np.concatenate(list(relevances(*given, leave_one_out=leave_one_out)))
 

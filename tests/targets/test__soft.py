@@ -21,14 +21,20 @@ def table(labels: list, **columns: list) -> pa.Table:
     return pa.table({"labels": pa.array(labels, pa.list_(pa.string())), **given})
 
 
-def soft(labels: list, normalise: str = "auto", *, exclusive: bool = True, **columns: list) -> np.ndarray:
+def soft(
+    labels: list, normalise: str = "auto", *, exclusive: bool = True, **columns: list
+) -> np.ndarray:
     space = LabelSpace(names=("a", "b"), counts=(1, 1), exclusive=exclusive)
     given = table(labels, **columns)
-    return soft_labels(given, space, tokens_of(TEXTS), KWLS, leave_one_out=False, normalise=normalise)  # type: ignore[arg-type]
+    return soft_labels(
+        given, space, tokens_of(TEXTS), KWLS, leave_one_out=False, normalise=normalise
+    )  # type: ignore[arg-type]
 
 
 def test_softmax_of_huge_relevances_is_finite():
-    assert softmax(np.array([[1e9, 1e9 - 1, -1e9]])).tolist() == [pytest.approx([0.7310585786, 0.2689414214, 0])]
+    assert softmax(np.array([[1e9, 1e9 - 1, -1e9]])).tolist() == [
+        pytest.approx([0.7310585786, 0.2689414214, 0])
+    ]
 
 
 def test_ties_share_alike():

@@ -29,7 +29,9 @@ def test_one_label_a_text_is_a_softmax_of_the_logits(temperature: float):
     assert soft.dtype == np.float32
     for row, logits in zip(soft, LOGITS.tolist()):
         powers = [math.exp((value - max(logits)) / temperature) for value in logits]
-        np.testing.assert_allclose(row, [power / sum(powers) for power in powers], rtol=1e-5, atol=1e-30)
+        np.testing.assert_allclose(
+            row, [power / sum(powers) for power in powers], rtol=1e-5, atol=1e-30
+        )
 
 
 @pytest.mark.parametrize(("link", "scale"), [("sigmoid", 1), ("sigmoid2", 2)])
@@ -53,14 +55,18 @@ def test_more_rows_than_are_made_at_once(monkeypatch: pytest.MonkeyPatch):
 
 def test_the_folder_reaches_the_teacher():
     asked = []
-    distil(MANY, lambda model: asked.append(model) or TeacherScores(LOGITS, "sigmoid"), model="base")
+    distil(
+        MANY, lambda model: asked.append(model) or TeacherScores(LOGITS, "sigmoid"), model="base"
+    )
     assert asked == ["base"]
 
 
 def test_several_teachers_are_the_mean_of_their_probabilities():
     said = {"one": TeacherScores(LOGITS, "sigmoid"), "two": TeacherScores(-LOGITS / 3, "sigmoid2")}
     soft = distil(MANY, said.__getitem__, model="one, two", temperature=2.0)
-    expected = [[(sigmoid(value / 2) + sigmoid(-value / 3)) / 2 for value in row] for row in LOGITS.tolist()]
+    expected = [
+        [(sigmoid(value / 2) + sigmoid(-value / 3)) / 2 for value in row] for row in LOGITS.tolist()
+    ]
     np.testing.assert_allclose(soft, expected, rtol=1e-5)
 
 

@@ -45,13 +45,17 @@ def test_given_values_stand_at_their_label():
 def test_labels_outside_the_space_are_left_out():
     labels, values = [["z", "b"], ["y"], ["c", "x"]], [[0.5, 0.25], [1.0], [0.75, 0.125]]
     np.testing.assert_array_equal(hard(table(labels), SPACE).toarray(), reference(labels))
-    np.testing.assert_array_equal(hard(table(labels, values), SPACE).toarray(), reference(labels, values))
+    np.testing.assert_array_equal(
+        hard(table(labels, values), SPACE).toarray(), reference(labels, values)
+    )
 
 
 def test_unlabelled_rows_are_empty():
     labels, values = [["a"], None, ["b"]], [[0.5], None, [0.25]]
     np.testing.assert_array_equal(hard(table(labels), SPACE).toarray(), reference(labels))
-    np.testing.assert_array_equal(hard(table(labels, values), SPACE).toarray(), reference(labels, values))
+    np.testing.assert_array_equal(
+        hard(table(labels, values), SPACE).toarray(), reference(labels, values)
+    )
 
 
 def test_label_named_twice_counts_once():
@@ -68,7 +72,9 @@ def test_parts_of_a_table_give_the_rows_of_the_whole():
     for whole in (table(labels), table(labels, values)):
         chunked = pa.concat_tables([whole[:1], whole[1:]])
         np.testing.assert_array_equal(hard(chunked, SPACE).toarray(), hard(whole, SPACE).toarray())
-        np.testing.assert_array_equal(hard(chunked[2:], SPACE).toarray(), hard(whole, SPACE).toarray()[2:])
+        np.testing.assert_array_equal(
+            hard(chunked[2:], SPACE).toarray(), hard(whole, SPACE).toarray()[2:]
+        )
 
 
 def test_no_rows_give_no_targets():

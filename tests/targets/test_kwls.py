@@ -21,7 +21,9 @@ def space_of(count: int = 5, *, exclusive: bool = True) -> LabelSpace:
 
 
 def table(labels: list[list[int]]) -> pa.Table:
-    return pa.table({"labels": pa.array([[NAMES[i] for i in own] for own in labels], pa.list_(pa.string()))})
+    return pa.table(
+        {"labels": pa.array([[NAMES[i] for i in own] for own in labels], pa.list_(pa.string()))}
+    )
 
 
 def rows(found: list[list[float]]) -> list[list[float]]:
@@ -40,7 +42,9 @@ def test_soft_labels_equal_slow_loops_in_float32():
 def test_settings_reach_the_equations():
     texts, labels = random_texts(1)
     soft = kwls(table(labels), space_of(), tokens_of(texts), k1=1.5, b=0.25, k2=3.0)
-    np.testing.assert_allclose(soft, rows(relevance(texts, texts, labels, 5, 1.5, 0.25, 3.0, 1.0)), rtol=1e-5)
+    np.testing.assert_allclose(
+        soft, rows(relevance(texts, texts, labels, 5, 1.5, 0.25, 3.0, 1.0)), rtol=1e-5
+    )
 
 
 def test_no_text_votes_for_itself_where_it_is_left_out():
@@ -50,7 +54,8 @@ def test_no_text_votes_for_itself_where_it_is_left_out():
 
 
 def test_shared_words_pull_a_text_to_the_other_label():
-    # by hand: text 2 has the word of label 0 beside that of its own label 1, text 1 has only its own
+    # by hand: text 2 has the word of label 0 beside that of its own label 1, text 1 has only its
+    # own
     soft = kwls(table([[0], [1], [1]]), space_of(2), tokens_of([[2], [3], [2, 3]]))
     assert soft[1, 0] < soft[2, 0] < 0.5
 
@@ -77,21 +82,29 @@ def test_many_labels_are_normalised_one_by_one():
 
 
 def test_lone_label_is_certain():
-    np.testing.assert_array_equal(kwls(table([[0], [0]]), space_of(1), tokens_of([[2], []])), [[1], [1]])
+    np.testing.assert_array_equal(
+        kwls(table([[0], [0]]), space_of(1), tokens_of([[2], []])), [[1], [1]]
+    )
 
 
 def test_of_several_features_the_first_is_the_word():
     texts, labels = random_texts(4)
     tokens = tokens_of(texts)
-    several = Tokens(np.stack([tokens.ids, np.arange(len(tokens.ids), dtype=np.int32)], axis=1), tokens.offsets)
-    np.testing.assert_array_equal(kwls(table(labels), space_of(), several), kwls(table(labels), space_of(), tokens))
+    several = Tokens(
+        np.stack([tokens.ids, np.arange(len(tokens.ids), dtype=np.int32)], axis=1), tokens.offsets
+    )
+    np.testing.assert_array_equal(
+        kwls(table(labels), space_of(), several), kwls(table(labels), space_of(), tokens)
+    )
 
 
 def test_no_rows_give_no_soft_labels():
     assert kwls(table([]), space_of(), tokens_of([])).shape == (0, 5)
 
 
-@pytest.mark.parametrize("settings", [{"k1": 0.0}, {"k2": -1.0}, {"b": 1.5}, {"b": -0.1}, {"k1": float("nan")}])
+@pytest.mark.parametrize(
+    "settings", [{"k1": 0.0}, {"k2": -1.0}, {"b": 1.5}, {"b": -0.1}, {"k1": float("nan")}]
+)
 def test_settings_outside_their_range_are_refused(settings: dict[str, float]):
     with pytest.raises(SettingsError, match="kwls needs k1 and k2 above 0 and b from 0 to 1"):
         kwls(table([[0]]), space_of(), tokens_of([[2]]), **settings)

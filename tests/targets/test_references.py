@@ -1,4 +1,6 @@
-"""Soft labels against slow loops over the paper's formulas, which were written without a look at the library."""
+"""Soft labels against slow loops over the paper's formulas, which were written without a look at
+the library.
+"""
 
 import json
 import random
@@ -43,7 +45,9 @@ def published(name: str) -> tuple[Corpus, dict[str, float], dict[str, int]]:
     texts = [text.replace("<'w ' x 10000>", "w " * 10000).split() for text in case["docs"]]
     ids = {word: number for number, word in enumerate(case["vocab"], FIRST_WORD)}
     corpus = Corpus(
-        [[ids[word] for word in text] for text in texts], list(map(set, case["label_ids"])), case["num_labels"]
+        [[ids[word] for word in text] for text in texts],
+        list(map(set, case["label_ids"])),
+        case["num_labels"],
     )
     return corpus, {key: case[key] for key in ("k1", "b", "k2")}, ids
 
@@ -54,7 +58,10 @@ def test_loops_give_every_published_value_of_equations_1_to_8(name: str):
     words, labels, k1, b = list(ids.values()), range(corpus.p), options["k1"], options["b"]
     wlc = [[paper.word_label_correlation(w, m, corpus, k1=k1, b=b) for m in labels] for w in words]
     wlw = [paper.word_label_weight(w, corpus) for w in words]
-    wic = [[paper.word_text_correlation(w, text, k2=options["k2"]) for w in words] for text in corpus.texts]
+    wic = [
+        [paper.word_text_correlation(w, text, k2=options["k2"]) for w in words]
+        for text in corpus.texts
+    ]
     wiw = [paper.word_text_weight(w, corpus) for w in words]
     found = {
         "S": [paper.label_size(corpus, m) for m in labels],
@@ -67,7 +74,10 @@ def test_loops_give_every_published_value_of_equations_1_to_8(name: str):
         "WIW": wiw,
         "WIR": np.array(wic) * wiw,
         "X_avg": float(paper.average_length(corpus)),
-        "ILR": [[paper.keyword_relevance(text, m, corpus, **options) for m in labels] for text in corpus.texts],
+        "ILR": [
+            [paper.keyword_relevance(text, m, corpus, **options) for m in labels]
+            for text in corpus.texts
+        ],
         "soft_labels": paper.soft_labels("kwls", corpus, normalise="softmax", **options),
     }
     for key, values in found.items():
@@ -76,9 +86,13 @@ def test_loops_give_every_published_value_of_equations_1_to_8(name: str):
 
 def test_published_variant_is_the_loops_times_its_two_factors():
     corpus, options, _ = published("bm25_k_plus_1_variant")
-    found = [[paper.keyword_relevance(text, m, corpus) for m in range(corpus.p)] for text in corpus.texts]
+    found = [
+        [paper.keyword_relevance(text, m, corpus) for m in range(corpus.p)] for text in corpus.texts
+    ]
     factor = (options["k1"] + 1) / options["k1"] * (options["k2"] + 1) / options["k2"]
-    np.testing.assert_allclose(np.array(found) * factor, CASES["bm25_k_plus_1_variant"]["ILR"], rtol=1e-10)
+    np.testing.assert_allclose(
+        np.array(found) * factor, CASES["bm25_k_plus_1_variant"]["ILR"], rtol=1e-10
+    )
 
 
 def test_copied_values_are_those_that_lie_beside_the_paper():
@@ -97,7 +111,8 @@ def test_kwls_gives_the_published_soft_labels(name: str):
 
 
 def test_text_left_out_by_hand():
-    # without the first text: S = 2, 1; K of label 0 = 2 (0.25 + 0.75 · 2 / 1.5) = 2.5; X_avg = 1.5; word 2 in 1 of 2
+    # without the first text: S = 2, 1; K of label 0 = 2 (0.25 + 0.75 · 2 / 1.5) = 2.5; X_avg = 1.5;
+    # word 2 in 1 of 2
     relevance = (log(2 / 1) + 1) * (1 * 2 / (1 + 2.5)) * (log(2 / 1) + 1) * (1 * 2 / (1 + 2)) / 1.5
     expected = [1 / (1 + exp(-relevance)), 1 / (1 + exp(relevance))]
     loops = paper.soft_labels("kwls", SMALL, normalise="softmax", leave_one_out=True)
@@ -106,16 +121,23 @@ def test_text_left_out_by_hand():
 
 
 def test_tfidf_by_hand():
-    # word 2: twice under label 0 alone, in 2 of 3 texts; word 3 is under both labels: its idf is 0; X_avg = 4 / 3
+    # word 2: twice under label 0 alone, in 2 of 3 texts; word 3 is under both labels: its idf is 0;
+    # X_avg = 4 / 3
     relevance = 2 * log(2 / 1) * 1 * log(3 / 2) / (4 / 3)
     expected = [[1 / (1 + exp(-relevance)), 1 / (1 + exp(relevance))]] * 2 + [[0.5, 0.5]]
-    np.testing.assert_allclose(paper.soft_labels("tfidf", SMALL, normalise="softmax"), expected, rtol=1e-10)
+    np.testing.assert_allclose(
+        paper.soft_labels("tfidf", SMALL, normalise="softmax"), expected, rtol=1e-10
+    )
     close(soft("tfidf", SMALL), expected)
 
 
 def agree(name: str, corpus: Corpus, options: dict[str, Any], *, exclusive: bool) -> None:
     found = soft(name, corpus, exclusive=exclusive, **options)
-    expected = {"normalise": "softmax" if exclusive else "sigmoid", **options}  # left out it is "auto"
+    # left out it is "auto"
+    expected = {
+        "normalise": "softmax" if exclusive else "sigmoid",
+        **options,
+    }
     close(found, paper.soft_labels(name, corpus, **expected))
     if expected["normalise"] == "softmax":
         np.testing.assert_allclose(found.sum(1, dtype=np.float64), 1, rtol=1e-6)
@@ -133,7 +155,9 @@ def test_part_agrees_with_the_loops_on_any_corpus(name: str, data: st.DataObject
 @NORMALISED
 @BOTH
 @pytest.mark.parametrize("exclusive", [True, False])
-def test_part_agrees_with_the_loops_on_larger_corpora(name: str, normalise: str, leave_one_out: bool, exclusive: bool):
+def test_part_agrees_with_the_loops_on_larger_corpora(
+    name: str, normalise: str, leave_one_out: bool, exclusive: bool
+):
     for seed in range(5):
         rng = random.Random(seed)
         options: dict[str, Any] = {"normalise": normalise, "leave_one_out": leave_one_out}
@@ -156,11 +180,17 @@ def test_settings_left_out_are_those_of_the_paper(name: str, exclusive: bool, le
 def test_auto_is_softmax_for_one_label_and_sigmoid_for_many(name: str):
     for exclusive, normalise in ((True, "softmax"), (False, "sigmoid")):
         found = soft(name, WIDE, exclusive=exclusive, normalise="auto")
-        np.testing.assert_array_equal(found, soft(name, WIDE, exclusive=exclusive, normalise=normalise))
+        np.testing.assert_array_equal(
+            found, soft(name, WIDE, exclusive=exclusive, normalise=normalise)
+        )
         close(found, paper.soft_labels(name, WIDE, normalise=normalise))
 
 
-@given(data=st.data(), exclusive=st.booleans(), epsilon=st.sampled_from([None, 0.0, 0.1, 0.37, 0.9, 1.0]))
+@given(
+    data=st.data(),
+    exclusive=st.booleans(),
+    epsilon=st.sampled_from([None, 0.0, 0.1, 0.37, 0.9, 1.0]),
+)
 def test_smooth_agrees_with_the_loops(data: st.DataObject, exclusive: bool, epsilon: float | None):
     corpus = data.draw(corpora(exclusive=exclusive))
     options = {} if epsilon is None else {"epsilon": epsilon}

@@ -20,7 +20,11 @@ from .reference import encoded, random_texts, relevance, tokens_of
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))
 PUBLISHED = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
 CASES = VECTORS["kwls_eq1_to_eq8"]["cases"]
-WEIGHTINGS = [Weighting(2.0, 0.75, 2.0, 1.0), Weighting(0.5, 1.0, 7.0, 1.0), Weighting(inf, 0.0, inf, 0.0)]
+WEIGHTINGS = [
+    Weighting(2.0, 0.75, 2.0, 1.0),
+    Weighting(0.5, 1.0, 7.0, 1.0),
+    Weighting(inf, 0.0, inf, 0.0),
+]
 
 
 class Case:
@@ -58,12 +62,17 @@ def test_every_factor_has_its_published_values(values: dict[str, Any]):
     np.testing.assert_allclose(case.weighting.k1 * norm, values["K"], rtol=1e-10)
     found = counts.word_labels
     correlation = [saturated(row, case.weighting.k1, norm) for row in found.toarray()[2:]]
-    np.testing.assert_allclose(np.multiply(correlation, case.label_factor), values["WLC"], rtol=1e-10)
+    np.testing.assert_allclose(
+        np.multiply(correlation, case.label_factor), values["WLC"], rtol=1e-10
+    )
     weight = case.weighting.inverse(case.label_count, np.diff(found.indptr))[2:]
     np.testing.assert_allclose(weight, values["WLW"], rtol=1e-10)
     relevant = word_label_relevance(counts, case.weighting).toarray()[2:] * case.label_factor
     np.testing.assert_allclose(relevant, values["WLR"], rtol=1e-10)
-    amounts = [saturated(row, case.weighting.k2) for row in occurrences(batch, case.word_count).toarray()[:, 2:]]
+    amounts = [
+        saturated(row, case.weighting.k2)
+        for row in occurrences(batch, case.word_count).toarray()[:, 2:]
+    ]
     np.testing.assert_allclose(np.multiply(amounts, case.text_factor), values["WIC"], rtol=1e-10)
     weight = case.weighting.inverse(counts.text_count, counts.word_texts)[2:]
     np.testing.assert_allclose(weight, values["WIW"], rtol=1e-10)
@@ -99,7 +108,9 @@ def test_blocks_of_rows_give_the_bits_of_the_whole(monkeypatch: pytest.MonkeyPat
     assert np.concatenate(blocks).tobytes() == expected.tobytes()
 
 
-def test_very_many_words_and_labels_stay_sparse_with_the_same_values(monkeypatch: pytest.MonkeyPatch):
+def test_very_many_words_and_labels_stay_sparse_with_the_same_values(
+    monkeypatch: pytest.MonkeyPatch,
+):
     texts, labels = random_texts(7)
     given = (tokens_of(texts), encoded(labels), 5, WEIGHTINGS[0])
     expected = whole(*given)
@@ -110,8 +121,13 @@ def test_very_many_words_and_labels_stay_sparse_with_the_same_values(monkeypatch
 def test_order_of_texts_changes_no_bit():
     texts, labels = random_texts(8)
     order = np.random.default_rng(8).permutation(len(texts))
-    shuffled = whole(tokens_of([texts[i] for i in order]), encoded([labels[i] for i in order]), 5, WEIGHTINGS[0])
-    assert shuffled.tobytes() == whole(tokens_of(texts), encoded(labels), 5, WEIGHTINGS[0])[order].tobytes()
+    shuffled = whole(
+        tokens_of([texts[i] for i in order]), encoded([labels[i] for i in order]), 5, WEIGHTINGS[0]
+    )
+    assert (
+        shuffled.tobytes()
+        == whole(tokens_of(texts), encoded(labels), 5, WEIGHTINGS[0])[order].tobytes()
+    )
 
 
 def test_labels_nobody_has_are_relevant_to_nothing():
@@ -120,13 +136,18 @@ def test_labels_nobody_has_are_relevant_to_nothing():
 
 
 def test_texts_without_labels_give_no_relevance_and_no_nan():
-    assert whole(tokens_of([[2, 3], [2]]), encoded([[], []]), 3, WEIGHTINGS[1]).tolist() == [[0.0] * 3] * 2
+    assert (
+        whole(tokens_of([[2, 3], [2]]), encoded([[], []]), 3, WEIGHTINGS[1]).tolist()
+        == [[0.0] * 3] * 2
+    )
 
 
 @pytest.mark.parametrize("leave_one_out", [False, True])
 @pytest.mark.parametrize("texts", [[[], []], [[0, 1], [1]]])
 def test_texts_without_any_word_are_an_error_that_says_what_to_do(texts: list, leave_one_out: bool):
-    with pytest.raises(DataError, match=r"the 2 texts have none that the tokeniser knows; lower embed\.minimum"):
+    with pytest.raises(
+        DataError, match=r"the 2 texts have none that the tokeniser knows; lower embed\.minimum"
+    ):
         whole(tokens_of(texts), encoded([[0], [1]]), 2, WEIGHTINGS[0], leave_one_out=leave_one_out)
 
 

@@ -24,7 +24,9 @@ def test_one_label_a_text_shares_epsilon_among_all_labels():
     target = smooth(table([["a"], ["c"]]), ONE, epsilon=0.3)
     assert target.dtype == np.float32
     np.testing.assert_allclose(target, [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]], rtol=1e-6)
-    np.testing.assert_allclose(smooth(table([["a"]]), ONE), [[0.9 + 0.1 / 3, 0.1 / 3, 0.1 / 3]], rtol=1e-6)
+    np.testing.assert_allclose(
+        smooth(table([["a"]]), ONE), [[0.9 + 0.1 / 3, 0.1 / 3, 0.1 / 3]], rtol=1e-6
+    )
 
 
 def test_many_labels_go_halfway_to_undecided_each():
@@ -38,7 +40,9 @@ def test_given_values_are_smoothed_too():
 
 
 def test_no_epsilon_leaves_the_labels_as_given():
-    np.testing.assert_array_equal(smooth(table([["b"], ["z"]]), ONE, epsilon=0.0), [[0, 1, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(
+        smooth(table([["b"], ["z"]]), ONE, epsilon=0.0), [[0, 1, 0], [0, 0, 0]]
+    )
 
 
 def test_all_epsilon_knows_nothing():

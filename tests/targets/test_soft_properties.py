@@ -1,4 +1,6 @@
-"""What must hold of soft labels whatever the corpus, and what counts as a text, a word and a label."""
+"""What must hold of soft labels whatever the corpus, and what counts as a text, a word and a
+label.
+"""
 
 import random
 from typing import Any
@@ -12,7 +14,19 @@ from hypothesis import strategies as st
 from tagwright.errors import DataError
 from tagwright.tokenizers.tokens import Tokens
 
-from .corpora import FIRST_WORD, SMALL, WIDE, close, corpora, made, random_corpus, soft, space_of, table_of, tokens_of
+from .corpora import (
+    FIRST_WORD,
+    SMALL,
+    WIDE,
+    close,
+    corpora,
+    made,
+    random_corpus,
+    soft,
+    space_of,
+    table_of,
+    tokens_of,
+)
 from .paper import Corpus
 
 ALL = pytest.mark.parametrize("name", ["kwls", "tfidf", "smooth"])
@@ -25,40 +39,62 @@ LEFT_OUT = pytest.mark.parametrize("leave_one_out", [False, True])
 @BOTH
 @settings(deadline=None)
 @given(corpus=corpora(exclusive=False), data=st.data())
-def test_permuted_rows_give_permuted_soft_labels(name: str, leave_one_out: bool, corpus: Corpus, data: st.DataObject):
+def test_permuted_rows_give_permuted_soft_labels(
+    name: str, leave_one_out: bool, corpus: Corpus, data: st.DataObject
+):
     order = data.draw(st.permutations(range(len(corpus.texts))))
     moved = Corpus([corpus.texts[i] for i in order], [corpus.labels[i] for i in order], corpus.p)
-    close(soft(name, moved, leave_one_out=leave_one_out), soft(name, corpus, leave_one_out=leave_one_out)[order])
+    close(
+        soft(name, moved, leave_one_out=leave_one_out),
+        soft(name, corpus, leave_one_out=leave_one_out)[order],
+    )
 
 
 @LEFT_OUT
 @BOTH
 @settings(deadline=None)
 @given(corpus=corpora(exclusive=False), data=st.data())
-def test_renamed_words_change_nothing(name: str, leave_one_out: bool, corpus: Corpus, data: st.DataObject):
+def test_renamed_words_change_nothing(
+    name: str, leave_one_out: bool, corpus: Corpus, data: st.DataObject
+):
     words = sorted({word for text in corpus.texts for word in text})
-    new = st.lists(st.integers(FIRST_WORD, 5000), min_size=len(words), max_size=len(words), unique=True)
+    new = st.lists(
+        st.integers(FIRST_WORD, 5000), min_size=len(words), max_size=len(words), unique=True
+    )
     names = dict(zip(words, data.draw(new)))
     renamed = corpus._replace(texts=[[names[word] for word in text] for text in corpus.texts])
-    close(soft(name, renamed, leave_one_out=leave_one_out), soft(name, corpus, leave_one_out=leave_one_out))
+    close(
+        soft(name, renamed, leave_one_out=leave_one_out),
+        soft(name, corpus, leave_one_out=leave_one_out),
+    )
 
 
 @LEFT_OUT
 @BOTH
 @settings(deadline=None)
 @given(corpus=corpora(exclusive=False), data=st.data())
-def test_permuted_labels_permute_the_columns(name: str, leave_one_out: bool, corpus: Corpus, data: st.DataObject):
+def test_permuted_labels_permute_the_columns(
+    name: str, leave_one_out: bool, corpus: Corpus, data: st.DataObject
+):
     order = data.draw(st.permutations(range(corpus.p)))  # label m becomes order[m]
     moved = corpus._replace(labels=[{order[m] for m in row} for row in corpus.labels])
-    close(soft(name, moved, leave_one_out=leave_one_out)[:, order], soft(name, corpus, leave_one_out=leave_one_out))
+    close(
+        soft(name, moved, leave_one_out=leave_one_out)[:, order],
+        soft(name, corpus, leave_one_out=leave_one_out),
+    )
 
 
 @LEFT_OUT
 @BOTH
 def test_order_of_the_words_does_not_count(name: str, leave_one_out: bool):
     corpus = random_corpus(7, exclusive=False)
-    mixed = corpus._replace(texts=[random.Random(3).sample(text, len(text)) for text in corpus.texts])
-    close(soft(name, mixed, leave_one_out=leave_one_out), soft(name, corpus, leave_one_out=leave_one_out))
+    mixed = corpus._replace(
+        texts=[random.Random(3).sample(text, len(text)) for text in corpus.texts]
+    )
+    close(
+        soft(name, mixed, leave_one_out=leave_one_out),
+        soft(name, corpus, leave_one_out=leave_one_out),
+    )
 
 
 @NORMALISED
@@ -108,7 +144,9 @@ def test_lone_text_left_out_gets_uniform_labels_not_nan(name: str, normalise: st
     ],
     ids=["no labels", "words and labels apart"],
 )
-def test_nothing_to_count_gives_uniform_labels_not_nan(name: str, normalise: str, leave_one_out: bool, corpus: Corpus):
+def test_nothing_to_count_gives_uniform_labels_not_nan(
+    name: str, normalise: str, leave_one_out: bool, corpus: Corpus
+):
     close(soft(name, corpus, normalise=normalise, leave_one_out=leave_one_out), [[0.5, 0.5]] * 3)
 
 
@@ -135,8 +173,13 @@ def test_word_of_every_label_is_worth_nothing_to_tfidf_and_something_to_kwls():
 @LEFT_OUT
 @BOTH
 def test_padding_is_no_word(name: str, leave_one_out: bool):
-    padded = WIDE._replace(texts=[[0, *text, 0, 0][: len(text) + 1 + row % 3] for row, text in enumerate(WIDE.texts)])
-    close(soft(name, padded, leave_one_out=leave_one_out), soft(name, WIDE, leave_one_out=leave_one_out))
+    padded = WIDE._replace(
+        texts=[[0, *text, 0, 0][: len(text) + 1 + row % 3] for row, text in enumerate(WIDE.texts)]
+    )
+    close(
+        soft(name, padded, leave_one_out=leave_one_out),
+        soft(name, WIDE, leave_one_out=leave_one_out),
+    )
 
 
 @LEFT_OUT
@@ -145,30 +188,51 @@ def test_word_of_a_token_is_its_first_feature(name: str, leave_one_out: bool):
     ids, offsets = tokens_of(WIDE.texts)
     others = np.random.default_rng(0).integers(0, 50, (len(ids), 2), dtype=np.int32)
     several = Tokens(np.column_stack([ids, others]), offsets)
-    found = made(name, table_of(WIDE), space_of(WIDE, exclusive=True), several, leave_one_out=leave_one_out)
+    found = made(
+        name, table_of(WIDE), space_of(WIDE, exclusive=True), several, leave_one_out=leave_one_out
+    )
     np.testing.assert_array_equal(found, soft(name, WIDE, leave_one_out=leave_one_out))
 
 
 def same_for(name: str, labels: pa.Array | pa.ChunkedArray) -> None:
     """These labels must give what those of WIDE give."""
-    space, facts = space_of(WIDE, exclusive=True), () if name == "smooth" else (tokens_of(WIDE.texts),)
+    space, facts = (
+        space_of(WIDE, exclusive=True),
+        () if name == "smooth" else (tokens_of(WIDE.texts),),
+    )
     found = made(name, pa.table({"labels": labels}), space, *facts)
     np.testing.assert_array_equal(found, made(name, table_of(WIDE), space, *facts))
 
 
 @ALL
 def test_label_named_twice_counts_once(name: str):
-    same_for(name, pa.array([[*row, *row] for row in table_of(WIDE)["labels"].to_pylist()], pa.list_(pa.string())))
+    same_for(
+        name,
+        pa.array(
+            [[*row, *row] for row in table_of(WIDE)["labels"].to_pylist()], pa.list_(pa.string())
+        ),
+    )
 
 
 @ALL
 def test_label_outside_the_space_is_no_label(name: str):
-    same_for(name, pa.array([[*row, "strange"] for row in table_of(WIDE)["labels"].to_pylist()], pa.list_(pa.string())))
+    same_for(
+        name,
+        pa.array(
+            [[*row, "strange"] for row in table_of(WIDE)["labels"].to_pylist()],
+            pa.list_(pa.string()),
+        ),
+    )
 
 
 @ALL
 def test_unlabelled_text_is_a_text_without_labels(name: str):
-    same_for(name, pa.array([row or None for row in table_of(WIDE)["labels"].to_pylist()], pa.list_(pa.string())))
+    same_for(
+        name,
+        pa.array(
+            [row or None for row in table_of(WIDE)["labels"].to_pylist()], pa.list_(pa.string())
+        ),
+    )
 
 
 @ALL
@@ -187,4 +251,9 @@ def test_no_rows_give_no_soft_labels(name: str):
 def test_parts_leave_what_they_are_given_as_it_was(name: str):
     tokens = tokens_of(SMALL.texts)
     tokens.ids.flags.writeable = tokens.offsets.flags.writeable = False
-    made(name, table_of(SMALL), space_of(SMALL, exclusive=True), *(() if name == "smooth" else (tokens,)))
+    made(
+        name,
+        table_of(SMALL),
+        space_of(SMALL, exclusive=True),
+        *(() if name == "smooth" else (tokens,)),
+    )

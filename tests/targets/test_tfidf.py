@@ -16,7 +16,9 @@ SPACE = LabelSpace(names=NAMES, counts=(1,) * 5, exclusive=True)
 
 
 def table(labels: list[list[int]]) -> pa.Table:
-    return pa.table({"labels": pa.array([[NAMES[i] for i in own] for own in labels], pa.list_(pa.string()))})
+    return pa.table(
+        {"labels": pa.array([[NAMES[i] for i in own] for own in labels], pa.list_(pa.string()))}
+    )
 
 
 @pytest.mark.parametrize("leave_one_out", [False, True])

@@ -29,7 +29,9 @@ def test_inverse_frequency_of_what_never_occurs_is_zero():
 
 def test_large_labels_are_held_back_as_far_as_b_says():
     words = np.array([30, 10])
-    np.testing.assert_allclose(KWLS.norm(words, 20.0), [0.25 + 0.75 * 1.5, 0.25 + 0.75 * 0.5], rtol=1e-15)
+    np.testing.assert_allclose(
+        KWLS.norm(words, 20.0), [0.25 + 0.75 * 1.5, 0.25 + 0.75 * 0.5], rtol=1e-15
+    )
     np.testing.assert_allclose(KWLS._replace(b=0.0).norm(words, 20.0), [1, 1], rtol=1e-15)
 
 

@@ -16,7 +16,9 @@ LISTS = pa.list_(pa.int32())
 
 
 def batch_of(words: list, labels: list) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array(words, LISTS), pa.array(labels, LISTS)], names=["words", "labels"])
+    return pa.RecordBatch.from_arrays(
+        [pa.array(words, LISTS), pa.array(labels, LISTS)], names=["words", "labels"]
+    )
 
 
 def plain(counts: Counts) -> list:
@@ -31,7 +33,9 @@ def bits(counts: Counts) -> list:
 
 
 def test_words_are_counted_for_every_label_of_their_text():
-    counts = count(batch_of([[2, 3, 2], [4], [3, 4]], [[0], [0, 1], []]), word_count=5, label_count=3)
+    counts = count(
+        batch_of([[2, 3, 2], [4], [3, 4]], [[0], [0, 1], []]), word_count=5, label_count=3
+    )
     assert counts.word_labels.dtype == np.int64
     assert plain(counts) == [
         [[0, 0, 0], [0, 0, 0], [2, 0, 0], [1, 0, 0], [1, 1, 0]],
@@ -74,7 +78,9 @@ def test_nulls_are_no_words_no_labels_and_empty_lists():
 def test_slice_of_a_batch_counts_its_own_rows():
     texts, labels = random_texts(4)
     whole = batch_of(texts, labels)
-    assert bits(count(whole[7:20], 13, 5)) == bits(count(batch_of(texts[7:20], labels[7:20]), 13, 5))
+    assert bits(count(whole[7:20], 13, 5)) == bits(
+        count(batch_of(texts[7:20], labels[7:20]), 13, 5)
+    )
 
 
 @pytest.mark.parametrize("parts", [1, 3, 17])
@@ -124,7 +130,9 @@ def test_tokens_of_other_texts_are_refused():
         list(batches_of(tokens_of([[2], [3]]), encoded([[0]])))
 
 
-@pytest.mark.parametrize(("words", "labels"), [([[4]], [[0]]), ([[-1]], [[0]]), ([[2]], [[3]]), ([[2]], [[-1]])])
+@pytest.mark.parametrize(
+    ("words", "labels"), [([[4]], [[0]]), ([[-1]], [[0]]), ([[2]], [[3]]), ([[2]], [[-1]])]
+)
 def test_id_outside_its_range_is_refused(words: list, labels: list):
     with pytest.raises(DataError, match=r"must be ids from 0 to"):
         count(batch_of(words, labels), word_count=4, label_count=2)

@@ -54,8 +54,14 @@ def test_tokenisers_of_ours_are_within_bounds(part):
 @pytest.mark.parametrize(
     "made",
     [
-        tokenizer(normalizer=normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.NFKD()])),
-        tokenizer(normalizer=normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])),
+        tokenizer(
+            normalizer=normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.NFKD()])
+        ),
+        tokenizer(
+            normalizer=normalizers.Sequence(
+                [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+            )
+        ),
         tokenizer(pre_tokenizer=pre_tokenizers.ByteLevel()),
         tokenizer(post_processor=processors.BertProcessing(("a", 2), ("a", 2))),
         precompiled(33),
@@ -86,7 +92,9 @@ def test_a_normalizer_that_makes_much_of_a_short_text_is_refused(normalizer):
 def test_normalizer_and_pre_tokenizer_share_the_bound():
     pieces = pre_tokenizers.Sequence([pre_tokenizers.ByteLevel()] * 2)
     with pytest.raises(ValueError, match="times as long"):
-        require_bounded(tokenizer(normalizer=repeated(normalizers.ByteLevel(), 2), pre_tokenizer=pieces))
+        require_bounded(
+            tokenizer(normalizer=repeated(normalizers.ByteLevel(), 2), pre_tokenizer=pieces)
+        )
 
 
 def test_a_map_that_makes_a_long_string_of_a_character_is_refused():
@@ -94,7 +102,9 @@ def test_a_map_that_makes_a_long_string_of_a_character_is_refused():
         require_bounded(precompiled(100))
 
 
-@pytest.mark.parametrize("made", [{"sequences": 2}, {"sequences": 0}, {"specials": 65}, {"ids": 65}])
+@pytest.mark.parametrize(
+    "made", [{"sequences": 2}, {"sequences": 0}, {"specials": 65}, {"ids": 65}]
+)
 def test_a_template_that_repeats_loses_or_crowds_a_text_is_refused(made):
     with pytest.raises(ValueError, match="tokens to a text"):
         require_bounded(template(**made))

@@ -1,4 +1,6 @@
-"""Tokens that are cut already: the ids of each by itself, one at least, whatever a tokenizer makes of it."""
+"""Tokens that are cut already: the ids of each by itself, one at least, whatever a tokenizer makes
+of it.
+"""
 
 import numpy as np
 import pyarrow as pa
@@ -22,16 +24,26 @@ def byte_level():
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    options = {"special_tokens": ["<s>", "</s>"], "initial_alphabet": alphabet, "show_progress": False}
+    options = {
+        "special_tokens": ["<s>", "</s>"],
+        "initial_alphabet": alphabet,
+        "show_progress": False,
+    }
     tokenizer.train_from_iterator(TEXTS, trainers.BpeTrainer(vocab_size=330, **options))
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 1), ("<s>", 0), add_prefix_space=False)
+    tokenizer.post_processor = processors.RobertaProcessing(
+        ("</s>", 1), ("<s>", 0), add_prefix_space=False
+    )
     return OwnPieces(tokenizer)
 
 
 def sentence_pieces():
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    options = {"special_tokens": ["<s>", "</s>", "<unk>"], "unk_token": "<unk>", "show_progress": False}
+    options = {
+        "special_tokens": ["<s>", "</s>", "<unk>"],
+        "unk_token": "<unk>",
+        "show_progress": False,
+    }
     tokenizer.train_from_iterator(TEXTS, trainers.UnigramTrainer(vocab_size=80, **options))
     ends = [("<s>", 0), ("</s>", 1)]
     tokenizer.post_processor = processors.TemplateProcessing("<s> $A </s>", special_tokens=ends)
@@ -69,7 +81,8 @@ def test_saved_and_loaded_it_gives_the_same_ids(kind, tmp_path):
     tokeniser = MADE[kind]()
     tokeniser.save(tmp_path)
     assert np.array_equal(
-        load_tokeniser(tmp_path).encode_tokens(pa.array(WORDS)).ids, tokeniser.encode_tokens(pa.array(WORDS)).ids
+        load_tokeniser(tmp_path).encode_tokens(pa.array(WORDS)).ids,
+        tokeniser.encode_tokens(pa.array(WORDS)).ids,
     )
 
 

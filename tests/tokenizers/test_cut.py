@@ -22,26 +22,50 @@ def test_tokens_stand_where_they_are_said_to(way):
         tokens = range(made.offsets[row], made.offsets[row + 1])
         words = [(made.words[i].as_py(), made.starts[i]) for i in tokens]
         assert all(text[start : start + len(word)] == word for word, start in words)
-        assert "".join(word for word, _ in words) == "".join(text.split())  # nothing but white space is left out
+        # nothing but white space is left out
+        assert "".join(word for word, _ in words) == "".join(text.split())
 
 
 def test_words_are_cut_as_people_tag_them():
     words = cut(TEXTS[:1], "words").words.to_pylist()
     assert words == [
-        *("The", "U.S.", "isn", "'t", "at", "12:30", ",", "1,000.5", "or", "R&D", "'s", "real-time"),
+        *(
+            "The",
+            "U.S.",
+            "isn",
+            "'t",
+            "at",
+            "12:30",
+            ",",
+            "1,000.5",
+            "or",
+            "R&D",
+            "'s",
+            "real-time",
+        ),
         *("x", "_", "y", "…"),
     ]
 
 
 def test_a_script_without_spaces_is_cut_into_characters():
-    assert cut(TEXTS[2:3], "words").words.to_pylist() == ["手", "机", "iPhone15", "ケ", "ー", "ス", "赤"]
+    assert cut(TEXTS[2:3], "words").words.to_pylist() == [
+        "手",
+        "机",
+        "iPhone15",
+        "ケ",
+        "ー",
+        "ス",
+        "赤",
+    ]
 
 
 def test_a_null_text_has_no_token():
     assert cut(pa.array(["a", None]), "words").offsets.tolist() == [0, 1, 1]
 
 
-@pytest.mark.parametrize(("words", "way"), [(["点", "卡", "x"], "characters"), (["a", "tent"], "words"), ([], "words")])
+@pytest.mark.parametrize(
+    ("words", "way"), [(["点", "卡", "x"], "characters"), (["a", "tent"], "words"), ([], "words")]
+)
 def test_how_tokens_were_cut_is_found(words, way):
     assert way_of(pa.array(words, pa.string())) == way
 
@@ -52,13 +76,16 @@ def test_an_unknown_way_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("way", "text", "word"), [("jieba", "我来到北京清华大学", "北京"), ("fugashi", "東京都に住む", "住む")]
+    ("way", "text", "word"),
+    [("jieba", "我来到北京清华大学", "北京"), ("fugashi", "東京都に住む", "住む")],
 )
 def test_words_of_chinese_and_japanese_by_their_packages(way, text, word):
     pytest.importorskip(way)
     made = cut([text], way)
     assert word in made.words.to_pylist()
-    assert all(text[s : s + len(w)] == w for w, s in zip(made.words.to_pylist(), made.starts.tolist()))
+    assert all(
+        text[s : s + len(w)] == w for w, s in zip(made.words.to_pylist(), made.starts.tolist())
+    )
 
 
 @pytest.mark.parametrize("way", ["jieba", "fugashi"])

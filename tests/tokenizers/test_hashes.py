@@ -17,14 +17,26 @@ def identifier(string: str, size: int) -> int:
 
 def test_channels_are_word_prefix_suffix_and_shape() -> None:
     tokeniser = Hashes(size=1009, affix_size=101, shape_size=53).train([])
-    expected = [("iphone15", "iph", "e15", "xXxxxxdd"), ("ok", "ok", "ok", "XX"), ("!", "!", "!", "!")]
-    expected_ids = [[identifier(s, n) for s, n in zip(row, (1009, 101, 101, 53))] for row in expected]
+    expected = [
+        ("iphone15", "iph", "e15", "xXxxxxdd"),
+        ("ok", "ok", "ok", "XX"),
+        ("!", "!", "!", "!"),
+    ]
+    expected_ids = [
+        [identifier(s, n) for s, n in zip(row, (1009, 101, 101, 53))] for row in expected
+    ]
     assert tokeniser.encode(["iPhone15 OK!"]).ids.tolist() == expected_ids
 
 
 @pytest.mark.parametrize(
     ("word", "shape"),
-    [("McDonald", "XxXxxxx"), ("2026", "dddd"), ("1234567", "dddd"), ("HELLOOO", "XXXX"), ("手", "x")],
+    [
+        ("McDonald", "XxXxxxx"),
+        ("2026", "dddd"),
+        ("1234567", "dddd"),
+        ("HELLOOO", "XXXX"),
+        ("手", "x"),
+    ],
 )
 def test_shape_keeps_case_and_digits_and_shortens_runs(word: str, shape: str) -> None:
     assert _shape(pa.array([word])).to_pylist() == [shape]
@@ -53,7 +65,10 @@ def test_texts_are_cut_like_words() -> None:
 def test_saved_tokeniser_gives_the_same_ids(tmp_path: Path) -> None:
     tokeniser = Hashes(size=1009, affix=2).train([])
     tokeniser.save(tmp_path)
-    assert load_tokeniser(tmp_path).encode(["Good price"]).ids.tolist() == tokeniser.encode(["Good price"]).ids.tolist()
+    assert (
+        load_tokeniser(tmp_path).encode(["Good price"]).ids.tolist()
+        == tokeniser.encode(["Good price"]).ids.tolist()
+    )
 
 
 def test_size_without_room_is_refused() -> None:

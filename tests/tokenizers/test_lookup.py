@@ -10,7 +10,9 @@ def test_channels_are_summed() -> None:
     lookup = Lookup((7, 5, 3), width=4)
     ids = torch.tensor([[[6, 4, 2], [1, 0, 1]]])
     tables = [table.detach() for table in lookup.tables]
-    expected = torch.stack([tables[0][6] + tables[1][4] + tables[2][2], tables[0][1] + tables[2][1]])
+    expected = torch.stack(
+        [tables[0][6] + tables[1][4] + tables[2][2], tables[0][1] + tables[2][1]]
+    )
     torch.testing.assert_close(lookup(ids)[0], expected)
 
 

@@ -1,4 +1,6 @@
-"""The tokeniser of a pretrained encoder: its ids, its special tokens, and nothing of a text taken for them."""
+"""The tokeniser of a pretrained encoder: its ids, its special tokens, and nothing of a text taken
+for them.
+"""
 
 import numpy as np
 import pyarrow as pa
@@ -70,7 +72,9 @@ def test_padding_and_truncation_of_the_file_are_off(folder, tmp_path):
 
 def test_tokeniser_of_a_larger_encoder_is_refused(tmp_path, tokeniser):
     small = write_encoder(tmp_path / "small", "bert", vocab_size=50)
-    with pytest.raises(ModelError, match=r"ids up to \d+, the encoder vectors for 50; they do not belong together"):
+    with pytest.raises(
+        ModelError, match=r"ids up to \d+, the encoder vectors for 50; they do not belong together"
+    ):
         Pretrained.learn(tokeniser.encode(["a"]), tokeniser, path=str(small))
 
 
@@ -94,13 +98,16 @@ def test_pieces_without_a_pretrained_encoder_are_refused():
 
 def test_special_tokens_are_no_words(tokeniser):
     known = vocabulary(1)
-    assert set(tokeniser.marks) == {known[piece] for piece in ("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")}
+    assert set(tokeniser.marks) == {
+        known[piece] for piece in ("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")
+    }
     tokens = tokeniser.encode([TEXTS[0]]).ids
     assert tokens[~np.isin(tokens, tokeniser.marks)].tolist() == [known["a"], known["tent"]]
 
 
 @pytest.mark.parametrize(
-    ("special", "found"), [(["[PAD]", "[MASK]"], "[MASK]"), (["<pad>", "<mask>"], "<mask>"), (["<|mask|>"], "<|mask|>")]
+    ("special", "found"),
+    [(["[PAD]", "[MASK]"], "[MASK]"), (["<pad>", "<mask>"], "<mask>"), (["<|mask|>"], "<|mask|>")],
 )
 def test_mask_is_found_among_the_special_tokens(special, found):
     from tokenizers import Tokenizer, models

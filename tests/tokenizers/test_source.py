@@ -15,7 +15,9 @@ from tagwright.tokenizers.source import Carried, find_local, find_source
 def nowhere(monkeypatch):
     """No encoders on this machine, and no hub."""
     monkeypatch.delenv("TAGWRIGHT_ENCODERS", raising=False)
-    monkeypatch.setitem(source.NAMED, "minilm", source.NAMED["minilm"]._replace(package="no_such_package"))
+    monkeypatch.setitem(
+        source.NAMED, "minilm", source.NAMED["minilm"]._replace(package="no_such_package")
+    )
     source._packed.cache_clear()
 
 
@@ -42,18 +44,23 @@ def test_our_names_are_no_folders_of_the_working_directory(tmp_path, monkeypatch
 
 
 def test_missing_minilm_says_where_it_was_looked_for(tmp_path, monkeypatch):
-    with pytest.raises(SettingsError, match=r"no package .*tagwright\[minilm\].*TAGWRIGHT_ENCODERS names no folder"):
+    with pytest.raises(
+        SettingsError, match=r"no package .*tagwright\[minilm\].*TAGWRIGHT_ENCODERS names no folder"
+    ):
         find_source("minilm")
     monkeypatch.setenv("TAGWRIGHT_ENCODERS", str(tmp_path))
     with pytest.raises(
-        SettingsError, match=f"no folder {tmp_path}/mpnet.*encoder.path=sentence-transformers/all-mpnet"
+        SettingsError,
+        match=f"no folder {tmp_path}/mpnet.*encoder.path=sentence-transformers/all-mpnet",
     ):
         find_source("mpnet")
 
 
 def test_folder_without_safetensors_is_refused_with_what_it_holds(tmp_path):
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(ModelError, match=r"has no \*.safetensors; it holds pytorch_model.bin. Pickled weights"):
+    with pytest.raises(
+        ModelError, match=r"has no \*.safetensors; it holds pytorch_model.bin. Pickled weights"
+    ):
         find_source(str(tmp_path))
 
 
@@ -66,9 +73,13 @@ def carried(tmp_path, monkeypatch, digest):
     """A package with weights, whose code must never run."""
     package = tmp_path / "carries_weights"
     filled(package / "model")
-    (package / "__init__.py").write_text("raise RuntimeError('the package was run')", encoding="utf-8")
+    (package / "__init__.py").write_text(
+        "raise RuntimeError('the package was run')", encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(tmp_path)
-    made = Carried(repository="x/y", package="carries_weights", inside="model", digest=digest, extra="minilm")
+    made = Carried(
+        repository="x/y", package="carries_weights", inside="model", digest=digest, extra="minilm"
+    )
     monkeypatch.setitem(source.NAMED, "minilm", made)
     return package / "model"
 
@@ -94,7 +105,10 @@ def test_unreachable_hub_is_said_with_all_places(monkeypatch):
         raise ConnectionError("no route\nto the host")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fails)
-    with pytest.raises(SettingsError, match=r"no encoder 'owner/name': no folder .*hub cannot be reached \(no route\)"):
+    with pytest.raises(
+        SettingsError,
+        match=r"no encoder 'owner/name': no folder .*hub cannot be reached \(no route\)",
+    ):
         find_source("owner/name")
 
 

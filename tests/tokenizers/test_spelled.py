@@ -42,11 +42,22 @@ def test_most_frequent_words_win_and_the_order_of_texts_has_no_say():
 
 
 def test_texts_are_cut_like_words():
-    texts = ["Good price, isn't it?", "新款iPhone15手机", None, "コーヒー สวัสดี", "", " a_b\u00a0😂😂 Cafe\u0301 \n"]
+    texts = [
+        "Good price, isn't it?",
+        "新款iPhone15手机",
+        None,
+        "コーヒー สวัสดี",
+        "",
+        " a_b\u00a0😂😂 Cafe\u0301 \n",
+    ]
     words = Word(minimum=1).train(texts).encode(texts).lengths
     tokens = Spelled(minimum=1).train(texts).encode(texts)
-    starts = np.add.reduceat(tokens.ids[:, 0] > 0, tokens.offsets[:-1].clip(max=len(tokens.ids) - 1))
-    assert [int(n) - 1 if length else 0 for n, length in zip(starts, tokens.lengths)] == words.tolist()
+    starts = np.add.reduceat(
+        tokens.ids[:, 0] > 0, tokens.offsets[:-1].clip(max=len(tokens.ids) - 1)
+    )
+    assert [
+        int(n) - 1 if length else 0 for n, length in zip(starts, tokens.lengths)
+    ] == words.tolist()
 
 
 def test_empty_text_has_no_tokens():
@@ -58,7 +69,10 @@ def test_saved_tokeniser_gives_the_same_ids(tmp_path: Path):
     tokeniser.save(tmp_path)
     loaded = load_tokeniser(tmp_path)
     assert loaded == tokeniser
-    assert loaded.encode(["good Prices 手"]).ids.tolist() == tokeniser.encode(["good Prices 手"]).ids.tolist()
+    assert (
+        loaded.encode(["good Prices 手"]).ids.tolist()
+        == tokeniser.encode(["good Prices 手"]).ids.tolist()
+    )
 
 
 def test_size_without_room_is_refused():

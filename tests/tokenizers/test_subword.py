@@ -38,4 +38,9 @@ def test_size_is_kept(size: int) -> None:
 
 
 def test_white_space_alone_gives_no_token() -> None:
-    assert Subword(size=60).train(TEXTS).encode(["", " \t\n", "low\n\nlow"]).offsets.tolist() == [0, 0, 0, 2]
+    assert Subword(size=60).train(TEXTS).encode(["", " \t\n", "low\n\nlow"]).offsets.tolist() == [
+        0,
+        0,
+        0,
+        2,
+    ]

@@ -30,7 +30,9 @@ def tokens_of(text: str, *, lowercase: bool = True) -> list[str]:
         ("Cafe\u0301", ["café"]),
     ],
 )
-def test_text_is_cut_at_spaces_punctuation_and_unspaced_characters(text: str, expected: list[str]) -> None:
+def test_text_is_cut_at_spaces_punctuation_and_unspaced_characters(
+    text: str, expected: list[str]
+) -> None:
     assert tokens_of(text) == expected
 
 
@@ -41,7 +43,13 @@ def test_case_is_kept_on_request() -> None:
 def test_vocabulary_goes_by_frequency_then_by_word() -> None:
     texts = ["pear fig fig", "kiwi apple pear plum", "plum zebra fig"]
     assert list(Word().train(texts).vocabulary) == ["[PAD]", "[UNK]", "fig", "pear", "plum"]
-    assert list(Word(size=5, minimum=1).train(texts).vocabulary) == ["[PAD]", "[UNK]", "fig", "pear", "plum"]
+    assert list(Word(size=5, minimum=1).train(texts).vocabulary) == [
+        "[PAD]",
+        "[UNK]",
+        "fig",
+        "pear",
+        "plum",
+    ]
 
 
 def test_words_outside_the_vocabulary_are_id_one() -> None:
@@ -52,7 +60,14 @@ def test_words_outside_the_vocabulary_are_id_one() -> None:
 
 def test_names_of_special_tokens_in_a_text_are_plain_text() -> None:
     tokeniser = Word(minimum=1).train(["x [PAD] [UNK]"])
-    assert tokeniser.words(tokeniser.encode(["[PAD] [UNK]"]).ids) == ["[", "pad", "]", "[", "unk", "]"]
+    assert tokeniser.words(tokeniser.encode(["[PAD] [UNK]"]).ids) == [
+        "[",
+        "pad",
+        "]",
+        "[",
+        "unk",
+        "]",
+    ]
 
 
 def test_null_and_empty_texts_have_no_tokens_and_keep_their_place() -> None:
@@ -77,7 +92,9 @@ def test_saved_tokeniser_gives_the_same_ids(tmp_path: Path) -> None:
     tokeniser = Word(minimum=1).train(["手机 Good price", "good"])
     tokeniser.save(tmp_path / "tokenizer")
     again = load_tokeniser(tmp_path / "tokenizer")
-    assert again.encode(["good 手 new"]).ids.tolist() == tokeniser.encode(["good 手 new"]).ids.tolist()
+    assert (
+        again.encode(["good 手 new"]).ids.tolist() == tokeniser.encode(["good 手 new"]).ids.tolist()
+    )
     assert again.vocabulary == tokeniser.vocabulary
 
 
@@ -90,10 +107,13 @@ def test_folder_without_tokeniser_is_a_model_error(tmp_path: Path) -> None:
 def test_training_is_the_same_in_every_process(kind: str) -> None:
     module, name = kind.split(".")
     program = (
-        f"import json; from tagwright.tokenizers.{module} import {name}\n"
-        "texts = [' '.join(chr(97 + i * j % 26) * (j % 3 + 1) + chr(999 + i) for j in range(9)) for i in range(80)]\n"
-        f"print(json.dumps({name}(size=150, minimum=1).train(texts).vocabulary))"
+        f"import json; from tagwright.tokenizers.{module} import {name}\ntexts = [' '.join(chr(97 +"
+        " i * j % 26) * (j % 3 + 1) + chr(999 + i) for j in range(9)) for i in"
+        f" range(80)]\nprint(json.dumps({name}(size=150, minimum=1).train(texts).vocabulary))"
     )
-    runs = [subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout for _ in range(2)]
+    runs = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+        for _ in range(2)
+    ]
     assert runs[0] == runs[1]
     assert len(json.loads(runs[0])) > 50

@@ -1,4 +1,6 @@
-"""Which word every token belongs to, for every tokeniser: ids are those of encode, and words can be taken out."""
+"""Which word every token belongs to, for every tokeniser: ids are those of encode, and words can be
+taken out.
+"""
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +16,16 @@ from tagwright.tokenizers.word import Word
 
 from ..tiny_encoders import write_encoder
 
-TEXTS = ["paris rome rome oslo", None, "", "Paris, n0x1!  the tent", "手机 rome", "  a", "a b", "rome"]
+TEXTS = [
+    "paris rome rome oslo",
+    None,
+    "",
+    "Paris, n0x1!  the tent",
+    "手机 rome",
+    "  a",
+    "a b",
+    "rome",
+]
 MAKERS = {
     "word": Word(minimum=1),
     "cased": Word(minimum=1, lowercase=False),
@@ -28,7 +39,9 @@ MAKERS = {
 @pytest.fixture(scope="module", params=[*MAKERS, "pieces"])
 def tokeniser(request, tmp_path_factory):
     if request.param == "pieces":
-        return Pieces(source=str(write_encoder(tmp_path_factory.mktemp("e") / "bert", "bert"))).train([])
+        return Pieces(
+            source=str(write_encoder(tmp_path_factory.mktemp("e") / "bert", "bert"))
+        ).train([])
     return MAKERS[request.param].train([text or "" for text in TEXTS])
 
 
@@ -58,7 +71,9 @@ def test_deleted_word_leaves_the_ids_of_the_text_without_it(kind):
     for place, word in enumerate(text.split()):
         left = text.split()
         del left[place]
-        np.testing.assert_array_equal(without(words, 1, place), tokeniser.encode([" ".join(left)]).ids)
+        np.testing.assert_array_equal(
+            without(words, 1, place), tokeniser.encode([" ".join(left)]).ids
+        )
         mine = words.place[words.tokens.offsets[1] :] == place
         assert {words.words[i] for i in words.word_of[words.tokens.offsets[1] :][mine]} == {word}
 
@@ -82,7 +97,11 @@ def test_places_count_from_zero_in_every_text_and_equal_neighbours_are_two_words
 
 
 def test_words_read_as_the_tokeniser_normalises():
-    assert Word(minimum=1).train(["x"]).encode_words(["Paris, Ünseen"]).words == ("paris", ",", "ünseen")
+    assert Word(minimum=1).train(["x"]).encode_words(["Paris, Ünseen"]).words == (
+        "paris",
+        ",",
+        "ünseen",
+    )
     assert Word(minimum=1, lowercase=False).train(["x"]).encode_words(["Paris"]).words == ("Paris",)
     assert Hashes().train([]).encode_words(["Paris PARIS"]).words == ("paris",)
     assert Spelled(minimum=1).train(["x"]).encode_words(["Paris"]).words == ("paris",)

@@ -1,4 +1,6 @@
-"""What goes over the wire, and how a start is told from another; that sums are right, `test_ranks.py` holds."""
+"""What goes over the wire, and how a start is told from another; that sums are right,
+`test_ranks.py` holds.
+"""
 
 import pytest
 import torch
@@ -10,9 +12,17 @@ from tagwright.training._gradients import start_of, summed
 
 def test_buckets_hold_every_gradient_in_order_one_type_each(monkeypatch):
     monkeypatch.setattr(_gradients, "BUCKET", 40)
-    gradients = [torch.zeros(count) for count in (4, 6, 3, 40, 1)] + [torch.zeros(2, dtype=torch.bfloat16)]
+    gradients = [torch.zeros(count) for count in (4, 6, 3, 40, 1)] + [
+        torch.zeros(2, dtype=torch.bfloat16)
+    ]
     found = list(_gradients._buckets(gradients))
-    assert [[len(gradient) for gradient in bucket] for bucket in found] == [[4, 6], [3], [40], [1], [2]]
+    assert [[len(gradient) for gradient in bucket] for bucket in found] == [
+        [4, 6],
+        [3],
+        [40],
+        [1],
+        [2],
+    ]
 
 
 def test_no_gradients_make_no_bucket():

@@ -1,4 +1,6 @@
-"""Captured steps are the plain loop's steps. A CPU runs them as they are; contract/test_gpu.py captures them."""
+"""Captured steps are the plain loop's steps. A CPU runs them as they are; contract/test_gpu.py
+captures them.
+"""
 
 import copy
 import math
@@ -26,7 +28,11 @@ class Bag(nn.Module):
 
     def __init__(self, dropout=0.0):
         super().__init__()
-        self.words, self.labels, self.dropout = nn.Embedding(50, 8), nn.Linear(8, LABELS), nn.Dropout(dropout)
+        self.words, self.labels, self.dropout = (
+            nn.Embedding(50, 8),
+            nn.Linear(8, LABELS),
+            nn.Dropout(dropout),
+        )
 
     def forward(self, ids, lengths):
         inside = torch.arange(ids.shape[1]) < lengths[:, None]
@@ -44,9 +50,14 @@ def make_rows(weighted=True):
 
 
 def with_a_second_head(rows):
-    """The same, and another head that learns of some of the rows: of none in the last batch of the first epoch."""
+    """The same, and another head that learns of some of the rows: of none in the last batch of the
+    first epoch.
+    """
     random = np.random.default_rng(1)
-    target, labelled = csr_array(random.random((COUNT, LABELS)).astype(np.float32)), random.random(COUNT) < 0.6
+    target, labelled = (
+        csr_array(random.random((COUNT, LABELS)).astype(np.float32)),
+        random.random(COUNT) < 0.6,
+    )
     labelled[plan(0)[-1]] = False
     return replace(rows, heads={**rows.heads, "other": HeadRows(target=target, labelled=labelled)})
 
@@ -68,7 +79,10 @@ class Case:
     def __init__(self, dropout=0.0, weighted=True):
         torch.manual_seed(0)
         self.network, self.rows = Bag(dropout), make_rows(weighted)
-        groups = [{"params": self.network.words.parameters(), "lr": 0.02}, {"params": self.network.labels.parameters()}]
+        groups = [
+            {"params": self.network.words.parameters(), "lr": 0.02},
+            {"params": self.network.labels.parameters()},
+        ]
         self.optimiser = torch.optim.AdamW(groups, lr=0.05, fused=True)
 
     def loss_of(self, batch, generator):
@@ -76,7 +90,9 @@ class Case:
         return sum(self.of_head(logits, own) for own in batch.heads.values())
 
     def of_head(self, logits, own):
-        values = nn.functional.binary_cross_entropy_with_logits(logits, own.target, reduction="none").sum(1)
+        values = nn.functional.binary_cross_entropy_with_logits(
+            logits, own.target, reduction="none"
+        ).sum(1)
         return (values * (1 if own.weight is None else own.weight)).sum()
 
     def plain(self, total, **options):
@@ -109,14 +125,19 @@ def test_steps_are_those_of_the_plain_loop(options, weighted):
     one, other = Case(weighted=weighted), Case(weighted=weighted)
     plain, found = one.plain(14, **options), other.captured(14, **options)
     assert [s.loss for s in found] == pytest.approx([s.loss for s in plain], rel=1e-5)
-    assert [(s.number, s.epoch, s.rate) for s in found] == [(s.number, s.epoch, s.rate) for s in plain]
+    assert [(s.number, s.epoch, s.rate) for s in found] == [
+        (s.number, s.epoch, s.rate) for s in plain
+    ]
     torch.testing.assert_close(other.weights, one.weights, rtol=1e-4, atol=1e-6)
 
 
 def in_loops(case, index):
     """The mean loss of a batch's rows, head by head, row by row, label by label."""
     ids, offsets = case.rows.inputs.tokens.ids, case.rows.inputs.tokens.offsets
-    words, (matrix, bias) = case.network.words.weight.tolist(), (p.tolist() for p in case.network.labels.parameters())
+    words, (matrix, bias) = (
+        case.network.words.weight.tolist(),
+        (p.tolist() for p in case.network.labels.parameters()),
+    )
     total = 0.0
     for row in index:
         own = [words[i] for i in ids[offsets[row] : offsets[row + 1]]]
@@ -126,7 +147,9 @@ def in_loops(case, index):
             weight *= 1.0 if head.labelled is None else float(head.labelled[row])
             for label, truth in enumerate(head.target.toarray()[row].tolist()):
                 logit = sum(w * x for w, x in zip(matrix[label], vector)) + bias[label]
-                total += weight * (math.log1p(math.exp(-abs(logit))) + max(logit, 0.0) - truth * logit)
+                total += weight * (
+                    math.log1p(math.exp(-abs(logit))) + max(logit, 0.0) - truth * logit
+                )
     return total / len(index)
 
 
@@ -139,9 +162,14 @@ def test_a_row_weighs_nothing_for_a_head_that_has_no_answer_to_it(weighted):
     plain, found = one.plain(PER_EPOCH - 1), other.captured(PER_EPOCH - 1)
     assert plain[0].loss == pytest.approx(first, rel=1e-5)
     last = in_loops(one, plan(0)[-1])  # short, and the second head has no answer in it
-    plain, again = one.plain(PER_EPOCH, start=PER_EPOCH - 1), other.captured(PER_EPOCH, start=PER_EPOCH - 1)
+    plain, again = (
+        one.plain(PER_EPOCH, start=PER_EPOCH - 1),
+        other.captured(PER_EPOCH, start=PER_EPOCH - 1),
+    )
     assert plain[0].loss == pytest.approx(last, rel=1e-5)
-    assert [s.loss for s in found + again][:: PER_EPOCH - 1] == pytest.approx([first, last], rel=1e-4)
+    assert [s.loss for s in found + again][:: PER_EPOCH - 1] == pytest.approx(
+        [first, last], rel=1e-4
+    )
     torch.testing.assert_close(other.weights, one.weights, rtol=1e-4, atol=1e-6)
 
 
@@ -191,7 +219,11 @@ def test_a_settled_step_has_the_weights_of_that_step():
         reference[total] = case.weights
     case = Case()
     step = CapturedStep(
-        Resident(case.rows, torch.device("cpu")), case.network, case.optimiser, case.loss_of, batch=BATCH
+        Resident(case.rows, torch.device("cpu")),
+        case.network,
+        case.optimiser,
+        case.loss_of,
+        batch=BATCH,
     )
     for one in captured_steps(step, course(7), factor):
         if one.settled:
@@ -201,7 +233,9 @@ def test_a_settled_step_has_the_weights_of_that_step():
 def test_the_optimiser_has_plain_rates_afterwards():
     case = Case()
     case.captured(3)
-    assert [group["lr"] for group in case.optimiser.param_groups] == pytest.approx([0.02 * 0.9, 0.05 * 0.9])
+    assert [group["lr"] for group in case.optimiser.param_groups] == pytest.approx(
+        [0.02 * 0.9, 0.05 * 0.9]
+    )
     assert {type(group["lr"]) for group in case.optimiser.param_groups} == {float}
     assert case.optimiser.state_dict()["param_groups"][0]["capturable"] is False
     case.plain(5, start=3)
@@ -212,7 +246,9 @@ def test_dials_turn_with_the_steps_in_both_loops():
     for kind in ("plain", "captured"):
         case, dial = Case(), Dial(torch.zeros(()), lambda step: float(step >= 3))
         whole = case.loss_of
-        case.loss_of = lambda batch, generator, whole=whole, dial=dial: whole(batch, generator) * (1 + dial.tensor)
+        case.loss_of = lambda batch, generator, whole=whole, dial=dial: (
+            whole(batch, generator) * (1 + dial.tensor)
+        )
         if kind == "plain":
             losses = [step.loss for step in case.plain(7, dials=[dial])]
         else:

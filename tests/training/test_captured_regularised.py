@@ -1,4 +1,6 @@
-"""Captured steps with regularisers are the plain loop's steps. A CPU runs them as they are; test_gpu.py captures."""
+"""Captured steps with regularisers are the plain loop's steps. A CPU runs them as they are;
+test_gpu.py captures.
+"""
 
 import copy
 
@@ -21,9 +23,14 @@ from tagwright.training.head_objective import HeadObjective
 from tagwright.training.learner import learner_of
 from tagwright.training.loop import Course, steps
 
-# texts of one width, in full batches: what VAT draws goes by the shape of a batch, and a captured one is filled up
+# texts of one width, in full batches: what VAT draws goes by the shape of a batch, and a captured
+# one is filled up
 COUNT, LENGTH, LABELS, BATCH = 30, 8, 4, 5
-CHOSEN = [{"rdrop": {"alpha": 2.0}}, {"vat": {"epsilon": 0.2}}, {"rdrop": {}, "vat": {"epsilon": 0.2, "steps": 2}}]
+CHOSEN = [
+    {"rdrop": {"alpha": 2.0}},
+    {"vat": {"epsilon": 0.2}},
+    {"rdrop": {}, "vat": {"epsilon": 0.2, "steps": 2}},
+]
 NAMES = ["rdrop", "vat", "both"]
 
 
@@ -34,8 +41,14 @@ def make_rows(heads):
     inputs = TokenInputs(Tokens(random.integers(1, 50, offsets[-1]).astype(np.int32), offsets))
     target = csr_array((random.random((COUNT, LABELS)) < 0.5).astype(np.float32))
     labelled = random.random(COUNT) < 0.7 if len(heads) > 1 else None
-    nothing, tags = csr_array((COUNT, 0), dtype=np.float32), random.integers(-1, LABELS, offsets[-1])
-    made = {"labels": HeadRows(target=target, labelled=labelled), "tags": HeadRows(target=nothing, tags=tags)}
+    nothing, tags = (
+        csr_array((COUNT, 0), dtype=np.float32),
+        random.integers(-1, LABELS, offsets[-1]),
+    )
+    made = {
+        "labels": HeadRows(target=target, labelled=labelled),
+        "tags": HeadRows(target=nothing, tags=tags),
+    }
     weight = random.random(COUNT).astype(np.float32)
     return Rows(inputs=inputs, heads={name: made[name] for name in heads}, weight=weight)
 
@@ -59,14 +72,26 @@ class Case:
     def __init__(self, chosen, encoder="bat", heads=("labels",), dropout=0.0):
         torch.manual_seed(0)
         sizes = {"width": 8, "hidden": 8, "layers": 1, "heads": 2, "feed": 8}
-        options = {"dropout": dropout, **(sizes if encoder == "bat" else {"width": 8, "filters": 6})}
+        options = {
+            "dropout": dropout,
+            **(sizes if encoder == "bat" else {"width": 8, "filters": 6}),
+        }
         self.rows = make_rows(heads)
         encoder = registry.build("encoders", encoder, options, sizes=(50,), vectors=None)
-        facts = {"width": encoder.width_out, "label_count": LABELS, "sparse": False, "bias": torch.zeros(LABELS)}
+        facts = {
+            "width": encoder.width_out,
+            "label_count": LABELS,
+            "sparse": False,
+            "bias": torch.zeros(LABELS),
+        }
         facts |= {"extra_logits": 0, "zero": 0.0, "whole_texts": False}
         kinds = {"labels": "document", "tags": "tokens"}
-        self.network = Network(encoder, {name: registry.build("heads", kinds[name], {}, **facts) for name in heads})
-        self.learn = learner_of(self.network, {name: objective_of(name) for name in heads}, resolve(chosen))
+        self.network = Network(
+            encoder, {name: registry.build("heads", kinds[name], {}, **facts) for name in heads}
+        )
+        self.learn = learner_of(
+            self.network, {name: objective_of(name) for name in heads}, resolve(chosen)
+        )
         # a gradient that is rounding, such as that of a key's bias, must not become a whole step
         self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.01, eps=1e-4)
 
@@ -82,16 +107,22 @@ class Case:
         def of_rows(index, generator):
             return self.loss_of(self.rows.batch(index, "cpu"), generator)
 
-        return list(steps(self.network, self.optimiser, self.course(total), of_rows, factor, **options))
+        return list(
+            steps(self.network, self.optimiser, self.course(total), of_rows, factor, **options)
+        )
 
     def captured(self, total, start=0, accumulate=1):
         resident = Resident(self.rows, torch.device("cpu"))
-        step = CapturedStep(resident, self.network, self.optimiser, self.loss_of, batch=BATCH, accumulate=accumulate)
+        step = CapturedStep(
+            resident, self.network, self.optimiser, self.loss_of, batch=BATCH, accumulate=accumulate
+        )
         return list(captured_steps(step, self.course(total), factor, start=start))
 
     @property
     def answers(self):
-        """Of all rows. A key's bias changes none of them: its gradient is rounding, of which Adam makes steps."""
+        """Of all rows. A key's bias changes none of them: its gradient is rounding, of which Adam
+        makes steps.
+        """
         self.network.eval()
         found = self.network(*self.rows.inputs.batch(np.arange(COUNT)))
         return {name: logits.detach() for name, logits in found.items()}
@@ -109,7 +140,9 @@ def test_steps_are_those_of_the_plain_loop(chosen, heads):
     assert [s.loss for s in found] == pytest.approx([s.loss for s in plain], rel=1e-5)
     torch.testing.assert_close(other.answers, one.answers, rtol=1e-3, atol=1e-4)
     # without dropout R-Drop is the plain loss, and virtual adversarial training is not
-    assert ([s.loss for s in found] == pytest.approx([s.loss for s in without], rel=1e-5)) == ("vat" not in chosen)
+    assert ([s.loss for s in found] == pytest.approx([s.loss for s in without], rel=1e-5)) == (
+        "vat" not in chosen
+    )
 
 
 @pytest.mark.parametrize("chosen", CHOSEN, ids=NAMES)
@@ -133,7 +166,9 @@ def test_going_on_from_any_step_gives_the_same_bits(chosen, cut):
 
 @pytest.mark.parametrize("kind", ["plain", "captured"])
 def test_parts_of_a_batch_make_the_same_step_with_rdrop(kind):
-    found = [[s.loss for s in getattr(Case(CHOSEN[0]), kind)(6, accumulate=count)] for count in (1, 5)]
+    found = [
+        [s.loss for s in getattr(Case(CHOSEN[0]), kind)(6, accumulate=count)] for count in (1, 5)
+    ]
     assert found[0] == pytest.approx(found[1], rel=1e-4)
 
 

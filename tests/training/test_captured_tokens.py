@@ -1,4 +1,6 @@
-"""Captured steps of tagged tokens are the plain loop's, and the mean is one over tokens however a batch is cut."""
+"""Captured steps of tagged tokens are the plain loop's, and the mean is one over tokens however a
+batch is cut.
+"""
 
 import copy
 from dataclasses import replace
@@ -37,8 +39,12 @@ class Places(nn.Module):
 def make_rows(weighted):
     random = np.random.default_rng(0)
     sizes = random.integers(1, 3, 150)
-    pieces = Tokens(random.integers(1, 60, sizes.sum()).astype(np.int32), np.concatenate([[0], np.cumsum(sizes)]))
-    offsets = np.concatenate([[0], np.sort(random.integers(5, 150, 20)), [150]])  # text 0 fills up, and has tags
+    pieces = Tokens(
+        random.integers(1, 60, sizes.sum()).astype(np.int32),
+        np.concatenate([[0], np.cumsum(sizes)]),
+    )
+    # text 0 fills up, and has tags
+    offsets = np.concatenate([[0], np.sort(random.integers(5, 150, 20)), [150]])
     inputs = TagInputs(placed(pieces, offsets, limit=LIMIT, overlap=4), LIMIT)
     own = random.integers(0, TAGS, 150)
     tags = np.where(inputs.places.owner < 0, -1, own[inputs.places.owner])
@@ -51,7 +57,9 @@ class Case:
     def __init__(self, objective="pbp", weighted=False):
         torch.manual_seed(0)
         self.network, self.rows = Places(), make_rows(weighted)
-        self.objective = build_objective(resolve({"objective": objective}, "tokens"), SPACE, row_count=150)
+        self.objective = build_objective(
+            resolve({"objective": objective}, "tokens"), SPACE, row_count=150
+        )
         self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.05, fused=True)
         self.per_epoch = -(-len(self.rows.inputs.lengths) // BATCH)
 
@@ -66,18 +74,32 @@ class Case:
 
     def loss_of(self, batch, generator):
         logits = self.network(*batch.inputs)
-        values = (self.objective.of_tokens(logits, own.tags, weight=own.weight) for own in batch.heads.values())
+        values = (
+            self.objective.of_tokens(logits, own.tags, weight=own.weight)
+            for own in batch.heads.values()
+        )
         return sum(values)
 
     def plain(self, total, **options):
         def of_rows(index, generator):
             return self.loss_of(self.rows.batch(index, "cpu"), generator)
 
-        return list(steps(self.network, self.optimiser, self.course(total), of_rows, lambda step: 1.0, **options))
+        return list(
+            steps(
+                self.network,
+                self.optimiser,
+                self.course(total),
+                of_rows,
+                lambda step: 1.0,
+                **options,
+            )
+        )
 
     def captured(self, total, start=0, **options):
         resident = Resident(self.rows, torch.device("cpu"))
-        step = CapturedStep(resident, self.network, self.optimiser, self.loss_of, batch=BATCH, **options)
+        step = CapturedStep(
+            resident, self.network, self.optimiser, self.loss_of, batch=BATCH, **options
+        )
         return list(captured_steps(step, self.course(total), lambda step: 1.0, start=start))
 
     @property
@@ -106,7 +128,9 @@ def test_the_parts_that_a_batch_is_cut_into_change_nothing(accumulate):
 
 
 def counted(case, head):
-    """The loss of every token of the first batch that has a tag of the head, one after the other."""
+    """The loss of every token of the first batch that has a tag of the head, one after the
+    other.
+    """
     tokens = case.rows.batch(case.plan(0)[0], "cpu")
     with torch.no_grad():
         chances = case.network(*tokens.inputs).double().log_softmax(-1)
@@ -129,7 +153,9 @@ def test_the_first_loss_is_the_mean_over_the_tokens_of_the_batch():
 def test_a_second_head_adds_its_tokens_to_the_mean_and_divides_by_no_more(kind, order):
     case = Case("cross_entropy")
     main = case.rows.heads["main"]
-    some = np.where(np.random.default_rng(1).random(len(main.tags)) < 0.4, (main.tags + 1) % TAGS, -1)
+    some = np.where(
+        np.random.default_rng(1).random(len(main.tags)) < 0.4, (main.tags + 1) % TAGS, -1
+    )
     other = replace(main, tags=np.where(main.tags < 0, -1, some))
     heads = {"main": main, "other": other}
     case.rows = replace(case.rows, heads={name: heads[name] for name in order})

@@ -92,7 +92,9 @@ def test_other_data_or_settings_are_refused(tmp_path):
         load_last(tmp_path, fingerprint="yours")
 
 
-@pytest.mark.parametrize("name", ["weights.safetensors", "best.safetensors", "optimiser.safetensors", "state.json"])
+@pytest.mark.parametrize(
+    "name", ["weights.safetensors", "best.safetensors", "optimiser.safetensors", "state.json"]
+)
 def test_an_altered_file_is_named(tmp_path, name):
     save(checkpoint(), tmp_path)
     path = tmp_path / "step-000000003" / name

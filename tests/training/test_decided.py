@@ -14,7 +14,9 @@ from tagwright.training.train import train
     ("data", "task", "plain", "fitted"),
     [("source", "many", "zero", "threshold"), ("single_source", "one", "argmax", "argmax")],
 )
-def test_before_it_is_decided_a_model_has_a_plain_rule_and_the_same_scores(request, tiny, data, task, plain, fitted):
+def test_before_it_is_decided_a_model_has_a_plain_rule_and_the_same_scores(
+    request, tiny, data, task, plain, fitted
+):
     given = tiny(fit={"epochs": 1})
     settings = resolve(given, task)
     trained = train(prepare(read_data(request.getfixturevalue(data)), settings), settings)

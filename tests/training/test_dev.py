@@ -1,4 +1,6 @@
-"""Dev for every head: which rows count there, what the network is asked, and the score that the best is chosen by."""
+"""Dev for every head: which rows count there, what the network is asked, and the score that the
+best is chosen by.
+"""
 
 import json
 import random
@@ -7,7 +9,13 @@ import numpy as np
 import pytest
 import torch
 from seqeval.metrics import f1_score as entity_f1
-from sklearn.metrics import accuracy_score, f1_score, hamming_loss, label_ranking_average_precision_score, ndcg_score
+from sklearn.metrics import (
+    accuracy_score,
+    f1_score,
+    hamming_loss,
+    label_ranking_average_precision_score,
+    ndcg_score,
+)
 
 from tagwright.batches.inputs import TokenInputs
 from tagwright.data import read_data
@@ -39,7 +47,10 @@ def drawn(known=0.7):
         "span": [[spans.get(word, "O") for word in text.split()] for text in texts],
         "word": [[draw.choice(["NOUN", "VERB"]) for _ in text.split()] for text in texts],
     }
-    return texts, {name: [one if draw.random() < known else None for one in own] for name, own in answers.items()}
+    return texts, {
+        name: [one if draw.random() < known else None for one in own]
+        for name, own in answers.items()
+    }
 
 
 class Made:
@@ -86,11 +97,15 @@ class Made:
         return [[one] for one in found] if name == "mood" else found
 
     def said(self, name):
-        """The logits (n, L) of these, of all that the network said: a row a text, or a row a token."""
+        """The logits (n, L) of these, of all that the network said: a row a text, or a row a
+        token.
+        """
         if name not in ("span", "word"):
             return self.answers[name][self.known(name)]
         starts = np.cumsum([0, *(len(text.split()) for text in self.texts)])
-        return np.concatenate([self.answers[name][starts[row] : starts[row + 1]] for row in self.known(name)])
+        return np.concatenate(
+            [self.answers[name][starts[row] : starts[row + 1]] for row in self.known(name)]
+        )
 
     def chosen(self, name):
         """What the head decides of these, (n, L); how it decides is tested elsewhere."""
@@ -107,7 +122,9 @@ def with_metric(settings, metric):
 def untrained(prepared, settings):
     """A network whose heads say something of each text."""
     labels = {name: (head.space, 0) for name, head in prepared.heads.items()}
-    network = build_network(settings, labels, sizes=prepared.tokeniser.sizes, learned=prepared.learned)
+    network = build_network(
+        settings, labels, sizes=prepared.tokeniser.sizes, learned=prepared.learned
+    )
     torch.manual_seed(1)
     for head in network.heads.values():
         torch.nn.init.normal_(head.linear.weight)
@@ -153,7 +170,10 @@ def test_where_every_text_has_an_answer_all_count(tmp_path):
         assert dev.kept is None
         assert dev.scored(made.answers[name]) is made.answers[name]
         np.testing.assert_array_equal(dev.truth, made.cells(name))
-    assert made.devs["span"].offsets.tolist() == np.cumsum([0, *(len(text.split()) for text in made.texts)]).tolist()
+    assert (
+        made.devs["span"].offsets.tolist()
+        == np.cumsum([0, *(len(text.split()) for text in made.texts)]).tolist()
+    )
 
 
 def test_a_tag_of_dev_that_train_lacks_is_right_nowhere_and_its_token_counts(tmp_path):
@@ -214,7 +234,9 @@ def test_labels_are_asked_of_the_first_window_and_tags_of_the_whole_text(made):
         with torch.no_grad():
             logits = made.network.of_labels(*alone)
         for name in ("mood", "topic"):
-            np.testing.assert_allclose(made.answers[name][row], logits[name][0], rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(
+                made.answers[name][row], logits[name][0], rtol=1e-4, atol=1e-5
+            )
         for name in ("span", "word"):
             own = made.answers[name][starts[row] : starts[row + 1]]
             assert np.abs(own).min(0).all()
@@ -262,21 +284,30 @@ def test_by_default_the_score_is_the_mean_of_what_each_head_is_watched_by(made):
         "word": f1(made, "word"),
     }
     found = made.score()
-    assert found.beside == pytest.approx({f"{name} score": value for name, value in expected.items()}, abs=1e-6)
+    assert found.beside == pytest.approx(
+        {f"{name} score": value for name, value in expected.items()}, abs=1e-6
+    )
     assert found.score == pytest.approx(sum(expected.values()) / 4, abs=1e-6)
     assert made.watch().metric == "score"
-    assert str(made.watch()) == "the mean of accuracy of mood, lrap of topic, entity_f1 of span and macro_f1 of word"
+    assert (
+        str(made.watch())
+        == "the mean of accuracy of mood, lrap of topic, entity_f1 of span and macro_f1 of word"
+    )
     assert made.watch().sign == 1
 
 
 def test_a_metric_that_all_have_is_the_mean_over_all(made):
     expected = {name: f1(made, name) for name in ALL}
     found = made.score("macro_f1")
-    assert found.beside == pytest.approx({f"{name} score": value for name, value in expected.items()}, abs=1e-6)
+    assert found.beside == pytest.approx(
+        {f"{name} score": value for name, value in expected.items()}, abs=1e-6
+    )
     assert found.score == pytest.approx(np.mean([*expected.values()]), abs=1e-6)
 
 
-@pytest.mark.parametrize(("metric", "heads"), [("lrap", ("mood", "topic")), ("entity_f1", ("span", "word"))])
+@pytest.mark.parametrize(
+    ("metric", "heads"), [("lrap", ("mood", "topic")), ("entity_f1", ("span", "word"))]
+)
 def test_heads_that_lack_a_metric_have_no_say(metric, heads, made):
     watch = made.watch(metric)
     assert watch.of == dict.fromkeys(heads, metric)
@@ -285,7 +316,10 @@ def test_heads_that_lack_a_metric_have_no_say(metric, heads, made):
 
 
 def test_the_mean_of_a_metric_that_two_have_is_over_these_two(made):
-    value = [label_ranking_average_precision_score(made.cells(name), made.said(name)) for name in ("mood", "topic")]
+    value = [
+        label_ranking_average_precision_score(made.cells(name), made.said(name))
+        for name in ("mood", "topic")
+    ]
     assert made.score("lrap").score == pytest.approx(np.mean(value), abs=1e-6)
 
 
@@ -327,7 +361,9 @@ def test_one_head_alone_is_watched_by_its_own_metric(made):
 def test_a_metric_that_no_head_has_is_refused_and_an_unknown_one_is_named(tmp_path):
     texts, answers = drawn()
     made = Made(tmp_path, texts, {name: answers[name] for name in ("mood", "topic")})
-    with pytest.raises(SettingsError, match=r"no head is measured by entity_f1; choose another fit\.metric"):
+    with pytest.raises(
+        SettingsError, match=r"no head is measured by entity_f1; choose another fit\.metric"
+    ):
         made.watch("entity_f1")
     with pytest.raises(SettingsError, match="lrap"):
         made.watch("lrapp")
@@ -352,7 +388,9 @@ def many(tmp_path, monkeypatch):
     monkeypatch.setattr("tagwright.models.shortlist.FULL", 3)
     texts, answers = drawn()
     own = {"topic": {"objective": "bce", "head": {"chunk": 2, "shortlist": 5}}}
-    return Made(tmp_path, texts, {name: answers[name] for name in ("mood", "topic")}, own=own, encoder="cnn")
+    return Made(
+        tmp_path, texts, {name: answers[name] for name in ("mood", "topic")}, own=own, encoder="cnn"
+    )
 
 
 def test_of_shortlists_the_kept_rows_count(many):
@@ -363,7 +401,10 @@ def test_of_shortlists_the_kept_rows_count(many):
     np.testing.assert_array_equal(kept.logits, whole.logits[rows])
     assert kept.label_count == 7
     np.testing.assert_array_equal(dev.truth.toarray(), many.cells("topic"))
-    logits = [many.network.of_labels(*many.asked.inputs.batch(np.array([row])))["topic"][0] for row in rows]
+    logits = [
+        many.network.of_labels(*many.asked.inputs.batch(np.array([row])))["topic"][0]
+        for row in rows
+    ]
     for row, one in enumerate(logits):
         best = one.topk(5)
         assert kept.ids[row].tolist() == best.indices.tolist()

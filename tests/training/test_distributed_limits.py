@@ -1,4 +1,6 @@
-"""`torchrun … tagwright fit` on two processes: the model of one, one writer, and no one waits for one that is gone."""
+"""`torchrun … tagwright fit` on two processes: the model of one, one writer, and no one waits for
+one that is gone.
+"""
 
 import json
 import os
@@ -29,7 +31,9 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory, rows_of, write_csv):
-    """93 texts in train, so that the last batch has one text and one process none; 263 in dev, so two odd batches."""
+    """93 texts in train, so that the last batch has one text and one process none; 263 in dev, so
+    two odd batches.
+    """
     folder = tmp_path_factory.mktemp("data") / "splits"
     for seed, (name, count) in enumerate([("train", 93), ("dev", 263)]):
         write_csv(folder / f"{name}.csv", rows_of(count, seed=seed))
@@ -38,9 +42,22 @@ def data(tmp_path_factory, rows_of, write_csv):
 
 def launched(data, out, *more):
     """Two processes under torchrun."""
-    given = {f"{section}.{key}": value for section, keys in SETTINGS.items() for key, value in keys.items()}
+    given = {
+        f"{section}.{key}": value
+        for section, keys in SETTINGS.items()
+        for key, value in keys.items()
+    }
     options = [word for key, value in given.items() for word in ("--set", f"{key}={value}")]
-    start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "tagwright"]
+    start = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc_per_node",
+        "2",
+        "-m",
+        "tagwright",
+    ]
     return subprocess.Popen(
         [*start, "fit", str(data), "--out", str(out), *options, *more],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -59,14 +76,19 @@ def finished(process):
 def process_of(launcher, rank):
     """The process id of a rank."""
     children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
-    found = [pid for pid in children if f"\0RANK={rank}\0" in Path(f"/proc/{pid}/environ").read_text()]
+    found = [
+        pid for pid in children if f"\0RANK={rank}\0" in Path(f"/proc/{pid}/environ").read_text()
+    ]
     return int(found[0])
 
 
 def reached(out, step, process):
     """Wait until a checkpoint of this step or a later one stands."""
     while process.poll() is None:
-        if any(int(p.name.removeprefix("step-")) >= step for p in (run_folder(out) / "fit").glob("step-*")):
+        if any(
+            int(p.name.removeprefix("step-")) >= step
+            for p in (run_folder(out) / "fit").glob("step-*")
+        ):
             return
         time.sleep(0.002)
     raise AssertionError(f"the run ended by itself: {process.stderr.read()}")
@@ -113,16 +135,30 @@ def test_one_process_speaks_and_writes(pair):
 
 def test_two_processes_have_one_teacher(data, tmp_path):
     """They learn beside its scores, without the labels that words of its own excuse."""
-    mask = {"name": "elements", "threshold": 0.1, "select": "all", "plain_share": 0.5}  # one draw a step for both
+    # one draw a step for both
+    mask = {
+        "name": "elements",
+        "threshold": 0.1,
+        "select": "all",
+        "plain_share": 0.5,
+    }
     taught = {"targets": {"name": "distil"}, "soft": {"role": "auxiliary"}, "mask": mask}
     fit_folder(str(data), {**SETTINGS, **taught}, out=tmp_path / "alone")
-    given = {f"{section}.{key}": value for section, keys in taught.items() for key, value in keys.items()}
+    given = {
+        f"{section}.{key}": value for section, keys in taught.items() for key, value in keys.items()
+    }
     options = [word for key, value in given.items() for word in ("--set", f"{key}={value}")]
     _, said = finished(launched(data, tmp_path / "pair", *options))
     assert said.count("a teacher is trained first") == said.count("mask by words") == 1
-    words = [(run_folder(tmp_path / name) / "elements.csv").read_text() for name in ("alone", "pair")]
-    assert [line.split(",")[:2] for line in words[0].split()] == [line.split(",")[:2] for line in words[1].split()]
-    weights, found = (load_file(tmp_path / name / "model.safetensors") for name in ("alone", "pair"))
+    words = [
+        (run_folder(tmp_path / name) / "elements.csv").read_text() for name in ("alone", "pair")
+    ]
+    assert [line.split(",")[:2] for line in words[0].split()] == [
+        line.split(",")[:2] for line in words[1].split()
+    ]
+    weights, found = (
+        load_file(tmp_path / name / "model.safetensors") for name in ("alone", "pair")
+    )
     for name, weight in weights.items():
         np.testing.assert_allclose(found[name], weight, atol=1e-5, err_msg=name)
     left = {"report.html", "outcome.json", "elements.csv"}

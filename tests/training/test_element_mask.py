@@ -1,4 +1,6 @@
-"""Training with words that labels depend on: who is excused, and that a killed run ends in the same bits."""
+"""Training with words that labels depend on: who is excused, and that a killed run ends in the same
+bits.
+"""
 
 import numpy as np
 import pytest
@@ -21,7 +23,14 @@ from tagwright.training.train import Run, check, fit
 
 from ..pipelines.kills import Killed, Watching, same_bits
 
-WORDS = [("paris", "city"), ("paris", "tool"), ("iron", "metal"), ("iron", "tool"), ("saw", "tool"), ("the", "fruit")]
+WORDS = [
+    ("paris", "city"),
+    ("paris", "tool"),
+    ("iron", "metal"),
+    ("iron", "tool"),
+    ("saw", "tool"),
+    ("the", "fruit"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +38,9 @@ def make(source, tiny):
     data = read_data(source)
 
     def prepared_and_settings(**sections):
-        settings = resolve(tiny(**{"decide": {"name": "zero"}, "objective": "maskloss-elem", **sections}))
+        settings = resolve(
+            tiny(**{"decide": {"name": "zero"}, "objective": "maskloss-elem", **sections})
+        )
         return prepare(data, settings), settings
 
     return prepared_and_settings
@@ -64,7 +75,9 @@ def test_excused_labels_are_those_of_loops_over_the_texts(make, words, names):
     prepared, settings = make(mask={"words": words})
     said = []
     teaching = Teaching(prepared=prepared, settings=settings, run=Run(say=said.append), train=fit)
-    target = csr_array(np.vstack([hard(prepared.tables[name], prepared.space).toarray() for name in names]))
+    target = csr_array(
+        np.vstack([hard(prepared.tables[name], prepared.space).toarray() for name in names])
+    )
     found = excused_rows(teaching, names, element_mask(words=words), target)
     assert found.dtype == bool
     assert found.toarray().tolist() == by_loops(prepared, names)
@@ -77,7 +90,9 @@ def test_how_much_is_excused_is_said_and_nothing_is_a_warning():
     some = csr_array(np.array([[1, 1, 0], [0, 0, 0], [0, 0, 1]], bool))
     assert summary(some) == "mask by words: 2 of 3 texts excuse labels, 1.5 of 3 on average"
     assert "the mask does nothing; lower mask.threshold" in summary(csr_array((3, 3), dtype=bool))
-    assert "does nothing; mask.words must have a text's gold label" in summary(csr_array((3, 3), dtype=bool), GIVEN)
+    assert "does nothing; mask.words must have a text's gold label" in summary(
+        csr_array((3, 3), dtype=bool), GIVEN
+    )
 
 
 def test_a_file_of_words_needs_no_teacher_and_changes_the_weights(make, words):
@@ -94,7 +109,9 @@ def test_without_masked_steps_it_is_the_baseline_to_the_bit(make, words):
 
 @pytest.mark.parametrize("draw", ["step", "example"])
 def test_a_run_with_a_file_that_is_killed_ends_in_the_same_bits(make, words, tmp_path, draw):
-    prepared, settings = make(mask={"words": words, "draw": draw}, fit={"save_seconds": 0.0, "refit": True})
+    prepared, settings = make(
+        mask={"words": words, "draw": draw}, fit={"save_seconds": 0.0, "refit": True}
+    )
     whole, watching = fit(prepared, settings), Watching(("fit", 5), ("refit", 2))
     for _ in range(2):
         with pytest.raises(Killed):
@@ -104,7 +121,9 @@ def test_a_run_with_a_file_that_is_killed_ends_in_the_same_bits(make, words, tmp
 
 def test_a_file_without_a_label_of_the_data_is_refused_before_training(make, tmp_path):
     (tmp_path / "words.csv").write_text("word,label\nparis,citty\n")
-    with pytest.raises(DataError, match=r"none of its labels is in the data: 'citty' \(did you mean 'city'\?\)"):
+    with pytest.raises(
+        DataError, match=r"none of its labels is in the data: 'citty' \(did you mean 'city'\?\)"
+    ):
         check(*make(mask={"words": str(tmp_path / "words.csv")}))
 
 
@@ -197,7 +216,9 @@ def test_a_refit_takes_the_words_that_were_found(make, monkeypatch):
 
 def test_runs_that_share_a_teacher_share_its_words(make, tmp_path, monkeypatch):
     real, asked = module.find_elements, []
-    monkeypatch.setattr(module, "find_elements", lambda *a, **k: asked.append(k["threshold"]) or real(*a, **k))
+    monkeypatch.setattr(
+        module, "find_elements", lambda *a, **k: asked.append(k["threshold"]) or real(*a, **k)
+    )
     for threshold, share in ((0.1, 0.0), (0.1, 0.5), (0.2, 0.5)):
         fit(*make(mask={"threshold": threshold, "plain_share": share}), Run(teachers=tmp_path))
     assert asked == [0.1, 0.2]

@@ -29,7 +29,10 @@ def test_the_tightest_group_around_the_process_counts(host, inside):
     files = {"proc/self/cgroup": "0::/job/step\n"}
     for folder in ("job/step", "job", ""):
         limit = 4 * GIB if folder == inside else "max"
-        files |= {f"groups/{folder}/memory.max": f"{limit}\n", f"groups/{folder}/memory.current": f"{3 * GIB}\n"}
+        files |= {
+            f"groups/{folder}/memory.max": f"{limit}\n",
+            f"groups/{folder}/memory.current": f"{3 * GIB}\n",
+        }
         files |= {f"groups/{folder}/memory.stat": f"anon 5\ninactive_file {GIB}\n"}
     assert host(files) == 2 * GIB
 
@@ -40,12 +43,19 @@ def test_groups_of_version_1_are_read(host):
         "groups/memory/job/memory.limit_in_bytes": f"{2 * GIB}",
         "groups/memory/job/memory.usage_in_bytes": f"{GIB}",
     }
-    files |= {"groups/memory/memory.limit_in_bytes": f"{2**63 - 4096}", "groups/memory/memory.usage_in_bytes": "1"}
+    files |= {
+        "groups/memory/memory.limit_in_bytes": f"{2**63 - 4096}",
+        "groups/memory/memory.usage_in_bytes": "1",
+    }
     assert host(files) == GIB
 
 
 def test_a_group_above_its_limit_has_nothing_left_and_a_loose_one_changes_nothing(host):
-    group = {"proc/self/cgroup": "0::/\n", "groups/memory.max": f"{GIB}", "groups/memory.current": f"{2 * GIB}"}
+    group = {
+        "proc/self/cgroup": "0::/\n",
+        "groups/memory.max": f"{GIB}",
+        "groups/memory.current": f"{2 * GIB}",
+    }
     assert host(group) == 0
     assert host(group | {"groups/memory.max": f"{64 * GIB}"}) == 8 * GIB
 

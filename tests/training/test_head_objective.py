@@ -1,4 +1,6 @@
-"""What one head learns by, against plain loops: texts, tokens, rows without an answer, labels in chunks, slots."""
+"""What one head learns by, against plain loops: texts, tokens, rows without an answer, labels in
+chunks, slots.
+"""
 
 import inspect
 import math
@@ -12,7 +14,13 @@ from torch.nn.functional import binary_cross_entropy_with_logits, linear
 
 from tagwright import registry
 from tagwright.batches.rows import HeadBatch, HeadRows
-from tagwright.losses import BatchDiceLoss, BinaryCrossEntropyLoss, CrossEntropyLoss, SparseMask, SparseTarget
+from tagwright.losses import (
+    BatchDiceLoss,
+    BinaryCrossEntropyLoss,
+    CrossEntropyLoss,
+    SparseMask,
+    SparseTarget,
+)
 from tagwright.masks.elements import ElementMask
 from tagwright.objective import Beside, Objective
 from tagwright.training.head_objective import HeadObjective
@@ -82,12 +90,19 @@ def test_tokens_are_a_loop_over_those_that_have_a_tag(weighted, weight):
     tags = torch.tensor([[0, -1, 5, -1], [2, 2, 1, 0], [3, 1, -1, -1], [-1] * 4, [-1, 4, -1, -1]])
     batch = HeadBatch(torch.zeros(ROWS, 0), None, rows, tags=tags)
     objective = HeadObjective(
-        Objective(CrossEntropyLoss(reduction="sum")), link="softmax", tags_tokens=True, weight=weight
+        Objective(CrossEntropyLoss(reduction="sum")),
+        link="softmax",
+        tags_tokens=True,
+        weight=weight,
     )
     chances, expected = logits.softmax(-1).tolist(), 0.0
     for row, places in enumerate(tags.tolist()):
         for place, tag in enumerate(places):
-            expected -= weight * weight_of(rows, row) * math.log(chances[row][place][tag]) if tag >= 0 else 0.0
+            expected -= (
+                weight * weight_of(rows, row) * math.log(chances[row][place][tag])
+                if tag >= 0
+                else 0.0
+            )
     assert objective(logits, batch, generator=None).item() == pytest.approx(expected, rel=1e-12)
 
 
@@ -141,7 +156,9 @@ def test_a_batch_in_which_no_row_has_an_answer_moves_nothing(name, dtype):
 
 def named(lists):
     """The ids of all rows, one after the other, and where each row begins."""
-    return torch.tensor([i for row in lists for i in row]), torch.tensor([0, *np.cumsum([len(row) for row in lists])])
+    return torch.tensor([i for row in lists for i in row]), torch.tensor(
+        [0, *np.cumsum([len(row) for row in lists])]
+    )
 
 
 @every_weight
@@ -149,7 +166,11 @@ def named(lists):
 @pytest.mark.parametrize("judged", [False, True])
 @pytest.mark.parametrize("chunk", [1, 4, 100])
 def test_labels_in_chunks_are_the_loss_of_all_logits(chunk, judged, weighted, weight):
-    hidden, matrix, bias = random(ROWS, WIDTH), random(LABELS, WIDTH, seed=3), random(LABELS, seed=4)
+    hidden, matrix, bias = (
+        random(ROWS, WIDTH),
+        random(LABELS, WIDTH, seed=3),
+        random(LABELS, seed=4),
+    )
     given = [tensor.requires_grad_() for tensor in (hidden, matrix, bias)]
     labels = [[0, 3], [], [1, 2, 4, 5], [2], [5, 0]]
     unjudged = [[1], [0, 5], [], [], [3, 4]] if judged else [[]] * ROWS
@@ -166,7 +187,9 @@ def test_labels_in_chunks_are_the_loss_of_all_logits(chunk, judged, weighted, we
             cell = binary_cross_entropy_with_logits(logits[row, label], truth)
             expected = expected + weight * weight_of(rows, row) * cell
     assert found.item() == pytest.approx(expected.item(), rel=1e-12)
-    for one, by_loops in zip(torch.autograd.grad(found, given), torch.autograd.grad(expected, given)):
+    for one, by_loops in zip(
+        torch.autograd.grad(found, given), torch.autograd.grad(expected, given)
+    ):
         torch.testing.assert_close(one, by_loops, rtol=1e-10, atol=1e-12)
 
 
@@ -183,7 +206,9 @@ def test_a_batch_without_a_label_has_a_slope_of_numbers(name, rows):
 @every_weight
 @weighted_or_not
 @pytest.mark.parametrize("labels", ["sum", "mean"])
-def test_slots_that_show_their_answer_count_neither_in_the_sum_nor_in_the_mean(labels, weighted, weight):
+def test_slots_that_show_their_answer_count_neither_in_the_sum_nor_in_the_mean(
+    labels, weighted, weight
+):
     logits, target, rows = random(ROWS, LABELS), target_of(), row_weights(weighted)
     visible, known = random(ROWS, LABELS, seed=5) > 0, random(ROWS, LABELS, seed=6) > -1
     visible[0], visible[-1], known[:2] = False, True, True
@@ -208,10 +233,14 @@ def test_soft_labels_take_the_place_of_the_labels_or_stand_beside_them(weight):
     found = value_of(BCE, logits, batch, weight=weight)
     expected = weight * binary_cross_entropy_with_logits(logits, soft, reduction="sum")
     assert found.item() == pytest.approx(expected.item(), rel=1e-12)
-    objective = Objective(BinaryCrossEntropyLoss(reduction="sum"), beside=Beside(link="sigmoid", alpha=2.0))
+    objective = Objective(
+        BinaryCrossEntropyLoss(reduction="sum"), beside=Beside(link="sigmoid", alpha=2.0)
+    )
     hard = binary_cross_entropy_with_logits(logits, target, reduction="sum")
     for soft_logits in (None, second):
-        error = ((logits if soft_logits is None else soft_logits).sigmoid() - soft).square().sum() / LABELS
+        error = (
+            (logits if soft_logits is None else soft_logits).sigmoid() - soft
+        ).square().sum() / LABELS
         found = value_of(objective, logits, batch, weight=weight, soft_logits=soft_logits)
         assert found.item() == pytest.approx((weight * (hard + 2 * error) / 18).item(), rel=1e-12)
 
@@ -220,20 +249,35 @@ def test_excused_labels_and_the_draw_reach_the_mask():
     logits, target, excused = random(ROWS, LABELS), target_of(), random(ROWS, LABELS, seed=3) > 0
     cells = binary_cross_entropy_with_logits(logits, target, reduction="none")
     left = cells.masked_fill(excused & (target == 0), 0)
-    objective = Objective(BinaryCrossEntropyLoss(reduction="sum"), mask_of=ElementMask(plain_share=0.5, draw="example"))
-    found = value_of(objective, logits, HeadBatch(target, excused=excused), generator=torch.Generator().manual_seed(4))
+    objective = Objective(
+        BinaryCrossEntropyLoss(reduction="sum"),
+        mask_of=ElementMask(plain_share=0.5, draw="example"),
+    )
+    found = value_of(
+        objective,
+        logits,
+        HeadBatch(target, excused=excused),
+        generator=torch.Generator().manual_seed(4),
+    )
     plain = torch.rand(ROWS, 1, generator=torch.Generator().manual_seed(4)) < 0.5
     assert 0 < plain.sum() < ROWS
     assert found.item() == pytest.approx(torch.where(plain, cells, left).sum().item(), rel=1e-12)
 
 
 def test_a_loss_that_looks_at_a_whole_batch_says_so():
-    found = [HeadObjective(Objective(loss()), link="sigmoid").batchwise for loss in (BatchDiceLoss, CrossEntropyLoss)]
+    found = [
+        HeadObjective(Objective(loss()), link="sigmoid").batchwise
+        for loss in (BatchDiceLoss, CrossEntropyLoss)
+    ]
     assert found == [True, False]
 
 
-@pytest.mark.parametrize(("given", "expected"), [({}, 0.3), ({"of_any_text": 0.0}, 0.0), ({"of_any_text": 2.0}, 2.0)])
-def test_what_is_asked_of_any_text_weighs_as_the_objective_where_nothing_else_is_said(given, expected):
+@pytest.mark.parametrize(
+    ("given", "expected"), [({}, 0.3), ({"of_any_text": 0.0}, 0.0), ({"of_any_text": 2.0}, 2.0)]
+)
+def test_what_is_asked_of_any_text_weighs_as_the_objective_where_nothing_else_is_said(
+    given, expected
+):
     assert HeadObjective(BCE, link="sigmoid", weight=0.3, **given).of_any_text == expected
 
 

@@ -61,7 +61,15 @@ def test_a_history_restored_at_any_step_goes_on_the_same(cut):
     first, second = filled(scores[:cut], losses=losses), History()
     second.restore(json.loads(json.dumps(first.state())))
     for number in range(cut, 6):
-        second.add(Step(number=number + 1, epoch=(number + 1) / 2, loss=losses[number], rate=0.1, score=scores[number]))
+        second.add(
+            Step(
+                number=number + 1,
+                epoch=(number + 1) / 2,
+                loss=losses[number],
+                rate=0.1,
+                score=scores[number],
+            )
+        )
     assert second.rows == whole.rows
     assert second.best == whole.best
     assert second.stale == whole.stale

@@ -1,4 +1,6 @@
-"""A step learns the sum over heads; a slot that shows its answer takes no part, as though its label were not there."""
+"""A step learns the sum over heads; a slot that shows its answer takes no part, as though its label
+were not there.
+"""
 
 import math
 from types import SimpleNamespace
@@ -41,12 +43,18 @@ class Given:
 
     def run(self, *inputs, shown=None, without=()):
         self.shown.append(shown)
-        return Hidden(None, self.pooled), {name: made for name, made in self.logits.items() if name not in without}
+        return Hidden(None, self.pooled), {
+            name: made for name, made in self.logits.items() if name not in without
+        }
 
 
 def slotted_batch(target, known=None, weight=None, shown=None):
     """A batch of one head."""
-    return Batch((torch.zeros(len(target), 1),), {"main": HeadBatch(target, known, weight, shown=shown)}, weight)
+    return Batch(
+        (torch.zeros(len(target), 1),),
+        {"main": HeadBatch(target, known, weight, shown=shown)},
+        weight,
+    )
 
 
 def learner_of(network, objective):
@@ -59,7 +67,9 @@ def random(*shape, seed=0):
 
 
 def shown_of(target, seed=1):
-    """Some labels masked, the last row's all visible, the first one's all masked; the others show the truth."""
+    """Some labels masked, the last row's all visible, the first one's all masked; the others show
+    the truth.
+    """
     visible = random(ROWS, LABELS, seed=seed) > 0
     visible[0], visible[-1] = False, True
     return torch.where(visible, torch.where(target > 0, YES, NO), MASK)
@@ -74,7 +84,11 @@ def target_of(name):
 
 def objective_of(name):
     part, options = LOSSES[name]
-    return Objective(registry.build("losses", part, options, reduction="sum", label_counts=[1] * LABELS, row_count=9))
+    return Objective(
+        registry.build(
+            "losses", part, options, reduction="sum", label_counts=[1] * LABELS, row_count=9
+        )
+    )
 
 
 def learnt(name, logits, target, shown, *, known=None, weight=None):
@@ -87,14 +101,21 @@ def learnt(name, logits, target, shown, *, known=None, weight=None):
 
 
 def without_the_visible(name, logits, target, taking_part, weight):
-    """The loss of each text over its masked labels alone, in a loop, summed: as though there were no others."""
+    """The loss of each text over its masked labels alone, in a loop, summed: as though there were
+    no others.
+    """
     part, options = LOSSES[name]
     total = torch.zeros((), dtype=torch.float64)
     for row in range(ROWS):
         some = taking_part[row]
         if some.any() and not (part == "cross_entropy" and not target[row, some].any()):
             loss = registry.build(
-                "losses", part, options, reduction="sum", label_counts=[1] * int(some.sum()), row_count=9
+                "losses",
+                part,
+                options,
+                reduction="sum",
+                label_counts=[1] * int(some.sum()),
+                row_count=9,
             )
             total = total + weight[row] * loss(logits[row, some][None], target[row, some][None])
     return total
@@ -104,7 +125,10 @@ def without_the_visible(name, logits, target, taking_part, weight):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_loss_is_that_of_the_masked_labels_alone(name, weighted):
     logits, target = random(ROWS, LABELS), target_of(name)
-    shown, weight = shown_of(target), random(ROWS, seed=5).abs() if weighted else torch.ones(ROWS).double()
+    shown, weight = (
+        shown_of(target),
+        random(ROWS, seed=5).abs() if weighted else torch.ones(ROWS).double(),
+    )
     found, slope = learnt(name, logits, target, shown, weight=weight if weighted else None)
     logits = logits.requires_grad_()
     expected = without_the_visible(name, logits, target, shown == MASK, weight)
@@ -128,7 +152,9 @@ def test_truth_of_visible_labels_changes_nothing(name):
 def test_all_masked_is_the_loss_without_slots(name):
     logits, target = random(ROWS, LABELS), target_of(name)
     everything = torch.full((ROWS, LABELS), MASK)
-    (found, slope), (expected, plain) = (learnt(name, logits, target, shown) for shown in (everything, None))
+    (found, slope), (expected, plain) = (
+        learnt(name, logits, target, shown) for shown in (everything, None)
+    )
     assert found == pytest.approx(expected, rel=1e-12)
     torch.testing.assert_close(slope, plain, rtol=1e-12, atol=1e-12)
 
@@ -141,9 +167,13 @@ def test_mean_is_over_masked_slots():
     assert found == pytest.approx(sum(mean_of_masked(*row) for row in rows), rel=1e-10)
 
 
-@pytest.mark.parametrize("case", published("lm_mtc_bce_eq4_joint_eq5"), ids=lambda case: case["name"])
+@pytest.mark.parametrize(
+    "case", published("lm_mtc_bce_eq4_joint_eq5"), ids=lambda case: case["name"]
+)
 def test_equation_4_is_the_published_one_whatever_visible_slots_stand_beside(case):
-    logits, target = (torch.tensor([case[key]], dtype=torch.float64) for key in ("logits", "labels"))
+    logits, target = (
+        torch.tensor([case[key]], dtype=torch.float64) for key in ("logits", "labels")
+    )
     beside = random(1, 3, seed=8)
     shown = torch.cat([torch.full_like(target, MASK), torch.tensor([[YES, NO, YES]])], 1)
     for seen, width in ((None, 0), (shown, 3)):
@@ -168,7 +198,9 @@ def test_labels_that_nobody_judged_take_no_part_beside_visible_ones(name):
 
 def test_what_is_shown_reaches_the_network():
     network, shown = Given(random(ROWS, LABELS)), torch.full((ROWS, LABELS), MASK)
-    learner_of(network, objective_of("zlpr"))(slotted_batch(target_of("zlpr"), shown=shown), torch.Generator())
+    learner_of(network, objective_of("zlpr"))(
+        slotted_batch(target_of("zlpr"), shown=shown), torch.Generator()
+    )
     assert network.shown[0] is shown
 
 
@@ -176,7 +208,10 @@ def test_draws_are_the_heads_own():
     network, batch = Given(random(ROWS, LABELS)), slotted_batch(target_of("zlpr"), "known")
     assert slots_drawn(network, batch, torch.Generator()) is batch
     drawn, own, other = [], batch.heads["main"], HeadBatch(torch.zeros(ROWS, 1))
-    drawing = {"draw": staticmethod(lambda *given: drawn.append(given) or "shown"), "has_slots": True}
+    drawing = {
+        "draw": staticmethod(lambda *given: drawn.append(given) or "shown"),
+        "has_slots": True,
+    }
     # the head with slots need not be the first, and draws by its own labels
     network.heads = {"other": Head(), "main": type("Drawing", (), drawing)}
     generator = torch.Generator()
@@ -202,7 +237,9 @@ def test_several_heads_add_up_each_by_its_weight_and_with_its_own_answers():
         "topic": HeadObjective(one_of, link="softmax", weight=0.3),
         "ner": HeadObjective(one_of, link="softmax", tags_tokens=True, weight=2.5),
     }
-    outcome = Learner(Given(logits), objectives)(Batch((torch.zeros(3, 1),), heads, rows), torch.Generator())
+    outcome = Learner(Given(logits), objectives)(
+        Batch((torch.zeros(3, 1),), heads, rows), torch.Generator()
+    )
     chances = {name: logits[name].softmax(-1).tolist() for name in ("topic", "ner")}
     expected = 0.0
     for row, weight in enumerate(rows.tolist()):
@@ -210,7 +247,9 @@ def test_several_heads_add_up_each_by_its_weight_and_with_its_own_answers():
             expected += weight * math.log1p(math.exp(-logit if truth else logit))
         expected -= 0.3 * weight * kept[row].item() * math.log(chances["topic"][row][topic[row]])
         for place, tag in enumerate(tags[row].tolist()):
-            expected -= 2.5 * weight * math.log(chances["ner"][row][place][tag]) if tag >= 0 else 0.0
+            expected -= (
+                2.5 * weight * math.log(chances["ner"][row][place][tag]) if tag >= 0 else 0.0
+            )
     assert outcome.value.item() == pytest.approx(expected, rel=1e-10)
     assert outcome.logits == logits
 
@@ -221,7 +260,9 @@ def test_slots_of_one_head_keep_no_label_of_another_out():
     shown = shown_of(target)
     heads = {"other": HeadBatch(target), "main": HeadBatch(target, shown=shown)}
     network = Given(logits)
-    found = Learner(network, {"other": objective, "main": objective})(Batch((), heads, None), torch.Generator())
+    found = Learner(network, {"other": objective, "main": objective})(
+        Batch((), heads, None), torch.Generator()
+    )
     cells = torch.nn.functional.binary_cross_entropy_with_logits
     alone = cells(logits["other"], target, reduction="sum")
     masked = cells(logits["main"], target, reduction="none")[shown == MASK].sum()
@@ -236,17 +277,27 @@ def test_soft_labels_of_each_head_are_held_against_the_second_head_of_that_head(
     loss, beside = BinaryCrossEntropyLoss(reduction="sum"), Beside(link="sigmoid", alpha=0.5)
     objective = HeadObjective(Objective(loss, beside=beside), link="sigmoid")
     batch = Batch((), {name: HeadBatch(target, soft=soft) for name in ("main", "other")}, None)
-    found = Learner(Given(logits), {"main": objective, "other": objective})(batch, torch.Generator()).value.item()
+    found = Learner(Given(logits), {"main": objective, "other": objective})(
+        batch, torch.Generator()
+    ).value.item()
     expected = 0.0
-    for hard, second in (("main", "main soft"), ("other", "other")):  # one without a second head has its own
-        value = torch.nn.functional.binary_cross_entropy_with_logits(logits[hard], target, reduction="sum")
+    for hard, second in (
+        ("main", "main soft"),
+        ("other", "other"),
+    ):  # one without a second head has its own
+        value = torch.nn.functional.binary_cross_entropy_with_logits(
+            logits[hard], target, reduction="sum"
+        )
         error = (logits[second].sigmoid() - soft).square().sum() / LABELS
         expected += (value + 0.5 * error).item() / (2 * 1.5**2)  # KWLS eq. 9
     assert found == pytest.approx(expected, rel=1e-10)
 
 
 def test_a_head_in_chunks_learns_beside_another_and_its_logits_are_never_made():
-    pooled, target = random(3, 2).requires_grad_(), torch.tensor([[1.0, 0, 0, 1, 0], [0.0] * 5, [0, 0, 0, 0, 1.0]])
+    pooled, target = (
+        random(3, 2).requires_grad_(),
+        torch.tensor([[1.0, 0, 0, 1, 0], [0.0] * 5, [0, 0, 0, 0, 1.0]]),
+    )
     linear = torch.nn.Linear(2, 5).double()
     network = Given({"many": None, "main": random(3, 4, seed=1)}, pooled)
     network.heads["many"] = SimpleNamespace(linear=linear, chunk=2, has_slots=False)
@@ -260,7 +311,10 @@ def test_a_head_in_chunks_learns_beside_another_and_its_logits_are_never_made():
     }
     found = Learner(network, objectives)(Batch((), heads, None), torch.Generator())
     cells = torch.nn.functional.binary_cross_entropy_with_logits
-    whole = (cells(pooled @ linear.weight.T + linear.bias, target.double(), reduction="none").sum(1) * weight).sum()
+    whole = (
+        cells(pooled @ linear.weight.T + linear.bias, target.double(), reduction="none").sum(1)
+        * weight
+    ).sum()
     expected = 0.7 * whole + cells(network.logits["main"], other, reduction="sum")
     assert found.value.item() == pytest.approx(expected.item(), rel=1e-10)
     assert list(found.logits) == ["main"]

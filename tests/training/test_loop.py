@@ -25,12 +25,16 @@ def make(dtype=torch.float64, rate=0.1, maker=torch.optim.SGD):
     network = nn.Linear(WIDTH, LABELS).to(dtype)
 
     def loss_of(rows, generator):
-        return nn.functional.binary_cross_entropy_with_logits(network(inputs[rows]), target[rows], reduction="sum")
+        return nn.functional.binary_cross_entropy_with_logits(
+            network(inputs[rows]), target[rows], reduction="sum"
+        )
 
     return network, maker(network.parameters(), lr=rate), loss_of
 
 
-def trained(total=9, factor=lambda step: 1.0, dtype=torch.float64, maker=torch.optim.SGD, **options):
+def trained(
+    total=9, factor=lambda step: 1.0, dtype=torch.float64, maker=torch.optim.SGD, **options
+):
     network, optimiser, loss_of = make(dtype, maker=maker)
     course = Course(plan=plan, per_epoch=PER_EPOCH, total=total)
     seen = list(steps(network, optimiser, course, loss_of, factor, **options))
@@ -83,7 +87,9 @@ def test_factors_of_the_schedule_are_applied_and_reported():
         return (step + 1) / 9
 
     network, seen = trained(factor=factor)
-    np.testing.assert_allclose(network.weight.detach().numpy(), by_hand(factor=factor)[0], rtol=1e-12)
+    np.testing.assert_allclose(
+        network.weight.detach().numpy(), by_hand(factor=factor)[0], rtol=1e-12
+    )
     assert [s.rate for s in seen] == pytest.approx([0.1 * (n + 1) / 9 for n in range(9)])
 
 
@@ -113,7 +119,9 @@ def test_steps_count_from_one_and_epochs_are_fractions():
 def test_every_row_is_seen_once_an_epoch():
     course = Course(plan=plan, per_epoch=PER_EPOCH, total=12)
     for epoch in range(2):
-        rows = np.concatenate([course.rows(epoch * PER_EPOCH + position) for position in range(PER_EPOCH)])
+        rows = np.concatenate(
+            [course.rows(epoch * PER_EPOCH + position) for position in range(PER_EPOCH)]
+        )
         assert sorted(rows) == list(range(COUNT))
 
 
@@ -129,11 +137,24 @@ def test_going_on_from_any_step_gives_the_same_bits(cut):
 
     whole, _ = trained(factor=factor, maker=torch.optim.AdamW)
     network, optimiser, loss_of = make(maker=torch.optim.AdamW)
-    list(steps(network, optimiser, Course(plan=plan, per_epoch=PER_EPOCH, total=cut), loss_of, factor))
+    list(
+        steps(
+            network, optimiser, Course(plan=plan, per_epoch=PER_EPOCH, total=cut), loss_of, factor
+        )
+    )
     state = copy.deepcopy(optimiser.state_dict())
     second = torch.optim.AdamW(network.parameters(), lr=0.1)
     second.load_state_dict(state)
-    list(steps(network, second, Course(plan=plan, per_epoch=PER_EPOCH, total=9), loss_of, factor, start=cut))
+    list(
+        steps(
+            network,
+            second,
+            Course(plan=plan, per_epoch=PER_EPOCH, total=9),
+            loss_of,
+            factor,
+            start=cut,
+        )
+    )
     assert torch.equal(network.weight, whole.weight)
 
 
@@ -188,11 +209,25 @@ def test_memory_that_runs_out_cuts_batches_from_there_on_as_if_they_always_had_b
     for accumulate, limit in ((1, most), (parts, 99)):
         network, optimiser, loss_of = make(maker=torch.optim.AdamW)
         seen, course = [], Course(plan=plan, per_epoch=PER_EPOCH, total=4)
-        options = {"accumulate": accumulate, "crowded": lambda parts, rows: asked.append((parts, rows)) or 2 * parts}
-        list(steps(network, optimiser, course, crowding(loss_of, limit, seen), lambda step: 1.0, **options))
+        options = {
+            "accumulate": accumulate,
+            "crowded": lambda parts, rows: asked.append((parts, rows)) or 2 * parts,
+        }
+        list(
+            steps(
+                network,
+                optimiser,
+                course,
+                crowding(loss_of, limit, seen),
+                lambda step: 1.0,
+                **options,
+            )
+        )
         results.append((network.weight, seen))
     assert torch.equal(results[0][0], results[1][0])
-    assert [count for count in results[0][1] if count <= most][: len(results[1][1])] == results[1][1]
+    assert [count for count in results[0][1] if count <= most][: len(results[1][1])] == results[1][
+        1
+    ]
     assert asked == [(2**power, BATCH) for power in range(parts.bit_length() - 1)]
 
 

@@ -1,4 +1,6 @@
-"""The whole road with masked-language modelling: what is refused, trained, saved, stopped and gone on with."""
+"""The whole road with masked-language modelling: what is refused, trained, saved, stopped and gone
+on with.
+"""
 
 import hashlib
 from dataclasses import replace
@@ -43,7 +45,10 @@ def encoder(tmp_path_factory):
 
 
 def given(encoder, fit=None, mlm=None, **options):
-    sections = {"encoder": {"name": "pretrained", "path": str(encoder), **options}, "fit": {**QUICK, **(fit or {})}}
+    sections = {
+        "encoder": {"name": "pretrained", "path": str(encoder), **options},
+        "fit": {**QUICK, **(fit or {})},
+    }
     return {**sections, "mlm": {} if mlm is None else mlm}
 
 
@@ -54,21 +59,32 @@ def digest(network):
 
 def network_of(prepared, settings):
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
-    network = build_network(settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts)
+    network = build_network(
+        settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts
+    )
     network.heads.update(mlm_heads(prepared, settings, network.encoder))
     return network
 
 
 def main_of(prepared, settings, row_count):
-    return {"main": HeadObjective(build_objective(settings, prepared.space, row_count=row_count), link=settings.link)}
+    return {
+        "main": HeadObjective(
+            build_objective(settings, prepared.space, row_count=row_count), link=settings.link
+        )
+    }
 
 
 def test_saved_model_is_of_the_same_form_as_without(encoder, split_source, tmp_path):
     said = []
-    for name, settings in {"with": given(encoder), "without": {**given(encoder), "mlm": "none"}}.items():
+    for name, settings in {
+        "with": given(encoder),
+        "without": {**given(encoder), "mlm": "none"},
+    }.items():
         fit_folder(str(split_source), settings, out=tmp_path / name, say=said.append)
     one, other = (load_file(tmp_path / name / "model.safetensors") for name in ("with", "without"))
-    assert {name: t.shape for name, t in one.items()} == {name: t.shape for name, t in other.items()}
+    assert {name: t.shape for name, t in one.items()} == {
+        name: t.shape for name, t in other.items()
+    }
     assert not [sentence for sentence in said if "mlm" in sentence]
     assert any(not torch.equal(tensor, other[name]) for name, tensor in one.items())
     model = model_folder.load(tmp_path / "with")
@@ -78,7 +94,9 @@ def test_saved_model_is_of_the_same_form_as_without(encoder, split_source, tmp_p
 
 @pytest.mark.parametrize("options", [{}, {"lora": 2}, {"freeze": 1}, {"freeze": "all"}], ids=str)
 def test_stopped_and_resumed_equals_never_stopped(options, encoder, source, tmp_path):
-    settings = resolve(given(encoder, {"save_seconds": 0.0, "refit": True}, {"weight": 0.5}, **options))
+    settings = resolve(
+        given(encoder, {"save_seconds": 0.0, "refit": True}, {"weight": 0.5}, **options)
+    )
     prepared = prepare(read_data(str(source)), settings)
     whole = fit(prepared, settings)
     asked = iter([False] * 4 + [True])
@@ -127,7 +145,9 @@ class Loops:
     def __init__(self, encoder, source):
         calm = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
         folder = write_encoder(encoder, "bert", masked=True, **calm)
-        self.settings = resolve(given(folder, {"batch": 6, "limit": 16}, {"weight": 0.5, "share": 0.3}, dropout=0.0))
+        self.settings = resolve(
+            given(folder, {"batch": 6, "limit": 16}, {"weight": 0.5, "share": 0.3}, dropout=0.0)
+        )
         self.prepared = prepare(read_data(str(source)), self.settings)
         self.network = network_of(self.prepared, self.settings)
         learn = learner_of(self.network, main_of(self.prepared, self.settings, 90), self.settings)
@@ -143,11 +163,22 @@ class Loops:
         def of_rows(index, generator):
             return self.loss_of(self.rows.batch(index, "cpu"), generator)
 
-        return list(steps(self.network, self.optimiser, self.course, of_rows, lambda step: 1 - step / 20, **options))
+        return list(
+            steps(
+                self.network,
+                self.optimiser,
+                self.course,
+                of_rows,
+                lambda step: 1 - step / 20,
+                **options,
+            )
+        )
 
     def captured(self, **options):
         resident = Resident(self.rows, torch.device("cpu"))
-        step = CapturedStep(resident, self.network, self.optimiser, self.loss_of, batch=6, **options)
+        step = CapturedStep(
+            resident, self.network, self.optimiser, self.loss_of, batch=6, **options
+        )
         return list(captured_steps(step, self.course, lambda step: 1 - step / 20))
 
 
@@ -155,7 +186,9 @@ def test_captured_steps_are_those_of_the_plain_loop(source, tmp_path):
     one, other = (Loops(tmp_path / name, source) for name in ("one", "other"))
     plain, found = one.plain(), other.captured()
     assert [step.loss for step in found] == pytest.approx([step.loss for step in plain], rel=1e-4)
-    torch.testing.assert_close(other.network.state_dict(), one.network.state_dict(), rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(
+        other.network.state_dict(), one.network.state_dict(), rtol=1e-3, atol=1e-4
+    )
     assert not np.isclose(plain[0].loss, plain[4].loss, rtol=1e-3)  # other draws for the same rows
 
 
@@ -163,12 +196,15 @@ def test_pieces_are_learnt_beside_the_task(source, tmp_path):
     """What the head says of hidden pieces becomes better, measured without the task."""
     case = Loops(tmp_path / "encoder", source)
     alone = MaskedModelling(
-        lambda batch, _: Outcome(torch.zeros(()), {}, case.network.run(*batch.inputs)[0]), case.network
+        lambda batch, _: Outcome(torch.zeros(()), {}, case.network.run(*batch.inputs)[0]),
+        case.network,
     )
     batch, found = case.rows.batch(np.arange(60), "cpu"), []
     for _ in range(2):
         with torch.no_grad():
-            found.append(float(alone(batch, torch.Generator().manual_seed(0)).value) / 60 / alone.weight)
+            found.append(
+                float(alone(batch, torch.Generator().manual_seed(0)).value) / 60 / alone.weight
+            )
         case.plain()
     assert found[1] < found[0] - 0.5
 
@@ -191,11 +227,16 @@ def test_captured_steps_train_through_fit(encoder, source, monkeypatch):
         ({"encoder": "bat"}, "mlm needs a pretrained encoder, got bat"),
         ({"encoder": "lstm", "embed": "word"}, "mlm needs a pretrained encoder, got lstm"),
         ({"head": {"chunk": 2}}, "mlm does not go with labels in chunks"),
-        ({"heads": {"one": LABELS, "two": {**LABELS, "head": {"chunk": 2}}}}, "mlm does not go with labels in chunks"),
+        (
+            {"heads": {"one": LABELS, "two": {**LABELS, "head": {"chunk": 2}}}},
+            "mlm does not go with labels in chunks",
+        ),
     ],
     ids=str,
 )
-def test_what_cannot_be_is_refused_before_anything_is_written(sections, match, encoder, source, tmp_path):
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    sections, match, encoder, source, tmp_path
+):
     with pytest.raises(SettingsError, match=match):
         fit_folder(str(source), {**given(encoder), **sections}, out=tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
@@ -210,7 +251,9 @@ def test_an_encoder_without_a_mask_is_refused(source, tmp_path):
     settings = resolve(given(folder))
     prepared = prepare(read_data(str(source)), settings)
     prepared.tokeniser.tokenizer = type(tokenizer.backend_tokenizer).from_str(content)
-    with pytest.raises(SettingsError, match=r"hides pieces behind a mask token, and the tokenizer of .* has none"):
+    with pytest.raises(
+        SettingsError, match=r"hides pieces behind a mask token, and the tokenizer of .* has none"
+    ):
         check(prepared, settings)
 
 

@@ -26,7 +26,18 @@ from tagwright.training.train import check
 
 from ..pipelines.several import MOODS, TOPICS, heads_of, ready, write_heads
 
-SMALL = ["admin", "bat", "bow", "cnn", "informer", "lstm", "muse", "performer", "switch", "transformer"]
+SMALL = [
+    "admin",
+    "bat",
+    "bow",
+    "cnn",
+    "informer",
+    "lstm",
+    "muse",
+    "performer",
+    "switch",
+    "transformer",
+]
 PRETRAINED = {"config.json": np.frombuffer(json.dumps({"hidden_size": 384}).encode(), np.uint8)}
 
 
@@ -47,7 +58,10 @@ def make(source):
         if labels == 5:
             return prepared, settings
         names = tuple(f"{number:07d}" for number in range(labels))
-        return with_labels(prepared, LabelSpace(names=names, counts=(1,) * labels, exclusive=False)), settings
+        return (
+            with_labels(prepared, LabelSpace(names=names, counts=(1,) * labels, exclusive=False)),
+            settings,
+        )
 
     return made
 
@@ -61,7 +75,9 @@ def test_bow_is_refused_with_the_arithmetic_and_what_to_do(make, free):
     prepared, settings = make(100_000, encoder="bow")
     free(10**8)
     features = needed(prepared, settings).host[0].size / 4 / 100_000 - 1
-    with pytest.raises(SettingsError, match=r"needs about .* of memory, and 100\.0 MB are free: ") as caught:
+    with pytest.raises(
+        SettingsError, match=r"needs about .* of memory, and 100\.0 MB are free: "
+    ) as caught:
         require_memory(prepared, settings)
     message = str(caught.value)
     assert f"weights of {features:.0f} features × 100,000 labels" in message
@@ -74,7 +90,10 @@ def test_dense_encoders_are_told_of_chunks_and_need_less_with_them(make, free):
     encoder = {"name": "cnn", "filters": 128}
     prepared, settings = make(100_000, encoder=encoder, decide="zero")
     free(10**8)
-    with pytest.raises(SettingsError, match=r"weights of width 384 × 100,000 labels and their optimiser.*--head-chunk"):
+    with pytest.raises(
+        SettingsError,
+        match=r"weights of width 384 × 100,000 labels and their optimiser.*--head-chunk",
+    ):
         require_memory(prepared, settings)
     chunked = resolve({"encoder": encoder, "head": {"chunk": 16384}}, "many")
     assert needed(prepared, chunked).host_bytes < 0.6 * needed(prepared, settings).host_bytes
@@ -101,19 +120,33 @@ def test_pretrained_encoders_are_counted_by_their_width(make, free):
 
 
 def test_several_heads_add_up_around_one_encoder(tmp_path):
-    """By hand: weights with gradient and Adam's two averages, and the best so far; logits four times; scores of dev."""
+    """By hand: weights with gradient and Adam's two averages, and the best so far; logits four
+    times; scores of dev.
+    """
     encoder, batch, (first, second) = {"name": "cnn", "width": 4, "filters": 8}, 16, (1000, 300)
     heads = heads_of("mood", "topic", topic={"targets": "kwls", "objective": "bce"})
     folder = write_heads(tmp_path, {"mood": MOODS, "topic": TOPICS})
     prepared, settings = ready(folder, heads, encoder=encoder, fit={"batch": batch})
-    spaces = [LabelSpace(names=tuple(f"{n:04d}" for n in range(count)), counts=(1,) * count) for count in (1000, 300)]
-    made = {name: replace(head, space=space) for (name, head), space in zip(prepared.heads.items(), spaces)}
+    spaces = [
+        LabelSpace(names=tuple(f"{n:04d}" for n in range(count)), counts=(1,) * count)
+        for count in (1000, 300)
+    ]
+    made = {
+        name: replace(head, space=space)
+        for (name, head), space in zip(prepared.heads.items(), spaces)
+    }
     prepared = replace(prepared, heads=made)
-    network = build_network(settings, {"mood": (spaces[0], 0)}, sizes=prepared.tokeniser.sizes, learned={})
+    network = build_network(
+        settings, {"mood": (spaces[0], 0)}, sizes=prepared.tokeniser.sizes, learned={}
+    )
     of_encoder = sum(weight.numel() for weight in network.encoder.parameters())
     matrices = (network.encoder.width_out + 1) * (first + second)
     dev, train = (prepared.tables[name].num_rows for name in ("dev", "train"))
-    training = 4 * 4 * (of_encoder + matrices) + 4 * 4 * batch * (first + second) + 4 * (of_encoder + matrices)
+    training = (
+        4 * 4 * (of_encoder + matrices)
+        + 4 * 4 * batch * (first + second)
+        + 4 * (of_encoder + matrices)
+    )
     expected = training + 4 * train * second + 18 * dev * (first + second)
     assert needed(prepared, settings).host_bytes == expected
 
@@ -143,15 +176,24 @@ def test_fit_tagger_and_compare_refuse_before_they_write(source, tmp_path, free)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_of_a_comparison_that_does_not_fit_fails_alone(split_source, tiny, tmp_path, monkeypatch):
-    """Only the first encoder is looked at before the runs; the system would kill the others, and all runs with them."""
+def test_a_run_of_a_comparison_that_does_not_fit_fails_alone(
+    split_source, tiny, tmp_path, monkeypatch
+):
+    """Only the first encoder is looked at before the runs; the system would kill the others, and
+    all runs with them.
+    """
 
     class Running(Watch):
         def begin(self, runs, rows):
             monkeypatch.setattr(module, "_dense_width", lambda prepared, settings: (10**12, 0))
 
     given = {"fit": {"epochs": 1, "batch": 16}, "decide": {"name": "zero"}}
-    options = {"objectives": ["bce", "zlpr"], "encoders": ["bow", "cnn"], "seeds": 1, "out": tmp_path / "c"}
+    options = {
+        "objectives": ["bce", "zlpr"],
+        "encoders": ["bow", "cnn"],
+        "seeds": 1,
+        "out": tmp_path / "c",
+    }
     done = compare_folder(str(split_source), given, **options, watch=lambda metric: Running())
     failed = {row["encoder"]: row["failed"] for row in done.facts.rows}
     assert failed["bow"] == ""
@@ -176,11 +218,13 @@ from tagwright.settings.schema import resolve
 def made(encoder, texts, dev, labels, words):
     draw = np.random.default_rng(0)
     def table(count):
-        text = [" ".join(f"w{n}" for n in row) for row in draw.integers(words, size=(count, 40)).tolist()]
+        drawn = draw.integers(words, size=(count, 40)).tolist()
+        text = [" ".join(f"w{n}" for n in row) for row in drawn]
         own = [[f"l{n}" for n in row] for row in draw.integers(labels, size=(count, 3)).tolist()]
         return pa.table({"text": text, "labels": pa.array(own, pa.list_(pa.string()))})
     data = Data(tables={"train": table(texts), "dev": table(dev)}, task="many", source="drawn")
-    settings = resolve({"encoder": encoder, "fit": {"epochs": 1, "evaluations": 1, "device": "cpu"}}, "many", data.size)
+    fit = {"epochs": 1, "evaluations": 1, "device": "cpu"}
+    settings = resolve({"encoder": encoder, "fit": fit}, "many", data.size)
     return prepare(data, settings), settings
 
 torch.set_num_threads(1)
@@ -193,8 +237,13 @@ print(needed(prepared, settings).host_bytes / (peak.bytes() - before))
 """
 
 
-@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak of a process cannot be measured")
-@pytest.mark.parametrize(("encoder", "sizes"), [("bow", (3000, 200, 2000, 20000)), ("cnn", (300, 3000, 1000, 500))])
+@pytest.mark.skipif(
+    not os.access("/proc/self/clear_refs", os.W_OK),
+    reason="the peak of a process cannot be measured",
+)
+@pytest.mark.parametrize(
+    ("encoder", "sizes"), [("bow", (3000, 200, 2000, 20000)), ("cnn", (300, 3000, 1000, 500))]
+)
 def test_the_estimate_is_near_the_measured_peak(encoder, sizes):
     """Weights dominate the first, scores of dev the second."""
     command = [sys.executable, "-c", MEASURE, encoder, *map(str, sizes)]

@@ -16,7 +16,9 @@ def plain(count, start=1):
 
 
 def scored(values, start=1):
-    return (Step(number=n, epoch=n, loss=1.0, rate=0.1, score=v) for n, v in enumerate(values, start))
+    return (
+        Step(number=n, epoch=n, loss=1.0, rate=0.1, score=v) for n, v in enumerate(values, start)
+    )
 
 
 def numbers_with_score(every, total, start=1):
@@ -50,7 +52,11 @@ def test_a_resumed_run_evaluates_at_the_same_steps(every):
 
 def test_every_epoch_is_evaluated_exactly_once_however_many_steps_it_has():
     for per_epoch in (3, 7, 49, 107, 1001):
-        assert numbers_with_score(per_epoch / 1.0, per_epoch * 3) == [per_epoch, per_epoch * 2, per_epoch * 3]
+        assert numbers_with_score(per_epoch / 1.0, per_epoch * 3) == [
+            per_epoch,
+            per_epoch * 2,
+            per_epoch * 3,
+        ]
 
 
 @pytest.mark.parametrize("evaluations", [3.0, 5.0, 7.0])
@@ -62,7 +68,9 @@ def test_evaluations_an_epoch_are_as_many_as_asked(evaluations):
 
 def test_the_best_is_kept_at_every_score_that_is_no_worse_and_only_there():
     history, kept = History(), []
-    for _ in pipes.recorded(scored([0.2, 0.1, 0.3, 0.3, 0.4]), history, lambda: kept.append(len(history.rows))):
+    for _ in pipes.recorded(
+        scored([0.2, 0.1, 0.3, 0.3, 0.4]), history, lambda: kept.append(len(history.rows))
+    ):
         pass
     assert kept == [1, 3, 4, 5]
 
@@ -81,7 +89,9 @@ def test_patience_of_zero_never_stops():
 
 def test_a_run_that_was_stopped_stays_stopped_when_resumed():
     history = History()
-    history.restore({"rows": [{"score": 0.9}, {"score": 0.1}, {"score": 0.1}], "loss": 0.0, "steps": 0})
+    history.restore(
+        {"rows": [{"score": 0.9}, {"score": 0.1}, {"score": 0.1}], "loss": 0.0, "steps": 0}
+    )
     assert list(pipes.stopped(scored([0.99]), history, patience=2)) == []
 
 

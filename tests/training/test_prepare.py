@@ -14,7 +14,17 @@ from tagwright.models.build import build_network
 from tagwright.settings.schema import resolve
 from tagwright.training.prepare import prepare
 
-from ..pipelines.several import MOODS, SPANS, TEXTS, TOPICS, WORDS, heads_of, read, ready, write_heads
+from ..pipelines.several import (
+    MOODS,
+    SPANS,
+    TEXTS,
+    TOPICS,
+    WORDS,
+    heads_of,
+    read,
+    ready,
+    write_heads,
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +33,19 @@ def data(source):
 
 
 def table_of(texts, labels, **extra):
-    columns = {"text": pa.array(texts, pa.string()), "labels": pa.array(labels, pa.list_(pa.string()))}
+    columns = {
+        "text": pa.array(texts, pa.string()),
+        "labels": pa.array(labels, pa.list_(pa.string())),
+    }
     return pa.table({**columns, **{name: pa.array(values) for name, values in extra.items()}})
 
 
 def small(**extra):
     """Train and dev given, so that nothing is drawn."""
     train = table_of(
-        ["red tent", "", None, "blue kite", "  \n", "red kite"], [["a"], ["a"], ["b"], ["b"], ["b"], None], **extra
+        ["red tent", "", None, "blue kite", "  \n", "red kite"],
+        [["a"], ["a"], ["b"], ["b"], ["b"], None],
+        **extra,
     )
     dev = table_of(["blue tent", "red", ""], [["a"], ["b", "strange", "odd"], ["strange"]])
     return Data(tables={"train": train, "dev": dev}, task="many", source="here")
@@ -77,7 +92,9 @@ def test_unlabelled_texts_are_kept_where_a_teacher_alone_says_what_is_learnt(cha
 
 
 def test_words_and_counts_of_labels_come_from_labelled_texts_alone():
-    plain, taught = (prepare(small(), resolve(given)) for given in ({}, {"targets": {"name": "distil"}}))
+    plain, taught = (
+        prepare(small(), resolve(given)) for given in ({}, {"targets": {"name": "distil"}})
+    )
     assert plain.tokeniser.vocabulary == taught.tokeniser.vocabulary
     assert plain.space == taught.space
 
@@ -101,7 +118,9 @@ def test_labels_that_train_has_never_seen_are_a_warning_with_counts():
 
 
 def test_a_small_dev_set_is_a_warning_with_its_size(data):
-    assert "dev has 2 texts; figures from so few say little" in prepare(small(), resolve({})).warnings
+    assert (
+        "dev has 2 texts; figures from so few say little" in prepare(small(), resolve({})).warnings
+    )
     large = prepare(data, resolve({"split": {"dev_share": 0.5}}))
     assert large.tables["dev"].num_rows >= 50
     assert large.warnings == ()
@@ -139,7 +158,10 @@ def test_no_text_is_in_train_and_dev(data):
 
 
 def test_texts_of_a_label_are_left_out_of_train_alone(data):
-    whole, cut = (prepare(data, resolve({"split": {"dev_share": 0.3, **more}})) for more in ({}, {"keep": {"city": 4}}))
+    whole, cut = (
+        prepare(data, resolve({"split": {"dev_share": 0.3, **more}}))
+        for more in ({}, {"keep": {"city": 4}})
+    )
     assert cut.space.counts[cut.space.index["city"]] == 4
     assert cut.tables["dev"].equals(whole.tables["dev"])
     assert set(cut.tables["train"]["id"].to_pylist()) < set(whole.tables["train"]["id"].to_pylist())
@@ -195,10 +217,20 @@ def test_labels_nobody_judged_reach_the_rows():
 
 @pytest.mark.parametrize("name", ["smooth", "tfidf", "kwls"])
 def test_train_alone_has_soft_labels(name):
-    settings = resolve({"encoder": {"name": "cnn", "width": 4, "filters": 2}, "targets": name, "embed": {"minimum": 1}})
+    settings = resolve(
+        {
+            "encoder": {"name": "cnn", "width": 4, "filters": 2},
+            "targets": name,
+            "embed": {"minimum": 1},
+        }
+    )
     prepared = prepare(small(), settings)
     found = prepared.soft_labels(["train"], settings)
-    facts = {"table": prepared.tables["train"], "space": prepared.space, "tokens": prepared.tokens["train"]}
+    facts = {
+        "table": prepared.tables["train"],
+        "space": prepared.space,
+        "tokens": prepared.tokens["train"],
+    }
     soft = registry.build("targets", name, {}, **facts)
     np.testing.assert_array_equal(found, soft if isinstance(soft, np.ndarray) else soft.toarray())
     assert rows_of_table(prepared, settings)[1].target.toarray().tolist() == [[1, 0], [0, 1]]
@@ -212,7 +244,11 @@ def test_labels_as_given_are_no_soft_ones():
 
 def test_soft_labels_of_two_tables_are_made_of_both():
     settings = resolve(
-        {"encoder": {"name": "cnn", "width": 4, "filters": 2}, "targets": "kwls", "embed": {"minimum": 1}}
+        {
+            "encoder": {"name": "cnn", "width": 4, "filters": 2},
+            "targets": "kwls",
+            "embed": {"minimum": 1},
+        }
     )
     prepared = prepare(small(), settings)
     both = prepared.soft_labels(["train", "dev"], settings)
@@ -243,7 +279,8 @@ def test_the_fingerprint_is_the_same_for_the_same_data_and_settings(data, source
 
 
 @pytest.mark.parametrize(
-    "change", [{"fit": {"seed": 1}}, {"fit": {"epochs": 1}}, {"encoder": "lstm"}, {"objective": "zlpr"}]
+    "change",
+    [{"fit": {"seed": 1}}, {"fit": {"epochs": 1}}, {"encoder": "lstm"}, {"objective": "zlpr"}],
 )
 def test_another_setting_is_another_fingerprint(data, change):
     assert fingerprint(data, **change) != fingerprint(data)
@@ -280,13 +317,18 @@ def test_other_data_are_another_fingerprint(change):
     for name, values in change.items():
         place = train.column_names.index(name)
         train = train.set_column(place, name, pa.array(values, train[name].type))
-    assert fingerprint(replace(plain, tables={**plain.tables, "train": train})) != fingerprint(plain)
+    assert fingerprint(replace(plain, tables={**plain.tables, "train": train})) != fingerprint(
+        plain
+    )
 
 
 def test_tags_that_train_lacks_are_said_with_what_becomes_of_them():
     def prepared(train, dev):
         rows = {"train": train, "dev": dev}
-        tables = {name: table_of(["a b"], [None], tokens=[["a", "b"]], tags=[tags]) for name, tags in rows.items()}
+        tables = {
+            name: table_of(["a b"], [None], tokens=[["a", "b"]], tags=[tags])
+            for name, tags in rows.items()
+        }
         data = Data(tables=tables, task="tokens", source="test")
         return prepare(data, resolve({"encoder": "bat"}, "tokens", Size(1, 0)))
 
@@ -294,14 +336,22 @@ def test_tags_that_train_lacks_are_said_with_what_becomes_of_them():
         "dev has tags that train has never seen; they count as O: B-Y (1)"
         in prepared(["B-X", "O"], ["B-Y", "O"]).warnings
     )
-    assert "no answer is right there: ADV (1)" in prepared(["NOUN", "VERB"], ["ADV", "VERB"]).warnings[0]
+    assert (
+        "no answer is right there: ADV (1)"
+        in prepared(["NOUN", "VERB"], ["ADV", "VERB"]).warnings[0]
+    )
 
 
 def test_windows_weigh_as_their_text():
-    rows = {"tokens": [["a", "b", "c"], ["d"], ["e", "f"]], "tags": [["O", "B-X", "O"], ["B-X"], ["O", "O"]]}
+    rows = {
+        "tokens": [["a", "b", "c"], ["d"], ["e", "f"]],
+        "tags": [["O", "B-X", "O"], ["B-X"], ["O", "O"]],
+    }
     train = table_of(["a b c", "d", "e f"], [None] * 3, **rows, weight=[2.0, 5.0, None])
     data = Data(tables={"train": train, "dev": train}, task="tokens", source="here")
-    settings = resolve({"encoder": "bat", "head": {"overlap": 0}, "fit": {"limit": 2}}, "tokens", Size(3, 0))
+    settings = resolve(
+        {"encoder": "bat", "head": {"overlap": 0}, "fit": {"limit": 2}}, "tokens", Size(3, 0)
+    )
     prepared = prepare(data, settings)
     made, head = rows_of_table(prepared, settings)
     assert made.inputs.places.text.tolist() == [0, 0, 1, 2]
@@ -352,11 +402,21 @@ def test_tags_are_counted_among_the_tokens_that_have_some(tmp_path):
 
 @pytest.mark.parametrize(
     ("answers", "expected"),
-    [(LABELS, 5), (ALL, 5), ({"span": SPANS}, 5), ({"span": SPANS, "word": WORDS}, 9), ({"word": WORDS}, 8)],
+    [
+        (LABELS, 5),
+        (ALL, 5),
+        ({"span": SPANS}, 5),
+        ({"span": SPANS, "word": WORDS}, 9),
+        ({"word": WORDS}, 8),
+    ],
     ids=lambda value: "+".join(value) if isinstance(value, dict) else None,
 )
-def test_train_counts_its_texts_or_the_tokens_that_have_a_tag_where_all_heads_tag(answers, expected, tmp_path):
-    """The only token of the second text has a tag of `span` alone, those of the third and fifth have some of `word`."""
+def test_train_counts_its_texts_or_the_tokens_that_have_a_tag_where_all_heads_tag(
+    answers, expected, tmp_path
+):
+    """The only token of the second text has a tag of `span` alone, those of the third and fifth
+    have some of `word`.
+    """
     prepared, _ = ready(write_heads(tmp_path, answers), heads_of(*answers))
     assert prepared.counted == expected
 
@@ -364,7 +424,9 @@ def test_train_counts_its_texts_or_the_tokens_that_have_a_tag_where_all_heads_ta
 def test_a_head_with_slots_knows_nothing_of_a_text_without_its_labels(tmp_path):
     """Its slots show labels of a text, and none of them may be shown as absent."""
     prepared, settings = ready(write_heads(tmp_path, LABELS), heads_of(*LABELS))
-    slots = resolve({"heads": {"mood": {}, "topic": {"head": "cloze"}}}, heads={"mood": "one", "topic": "many"})
+    slots = resolve(
+        {"heads": {"mood": {}, "topic": {"head": "cloze"}}}, heads={"mood": "one", "topic": "many"}
+    )
     mood, topic = prepared.rows("train", network_of(prepared, settings), slots).heads.values()
     assert mood.unknown is None
     assert topic.unknown.toarray().tolist() == [[0, 0], [0, 0], [1, 1], [0, 0], [0, 0]]
@@ -373,7 +435,11 @@ def test_a_head_with_slots_knows_nothing_of_a_text_without_its_labels(tmp_path):
 
 def test_labels_of_dev_that_train_lacks_are_unknown_to_their_head_alone(tmp_path):
     write_heads(tmp_path, LABELS)
-    dev = (tmp_path / "dev.jsonl").read_text().replace('"old kite", "mood": "sad"', '"old kite", "mood": "odd"')
+    dev = (
+        (tmp_path / "dev.jsonl")
+        .read_text()
+        .replace('"old kite", "mood": "sad"', '"old kite", "mood": "odd"')
+    )
     (tmp_path / "dev.jsonl").write_text(dev)
     prepared, settings = ready(tmp_path, heads_of(*LABELS))
     assert prepared.tables["dev"].num_rows == 5
@@ -381,7 +447,10 @@ def test_labels_of_dev_that_train_lacks_are_unknown_to_their_head_alone(tmp_path
     assert mood.labelled.tolist() == [True, False, True, False, True]
     assert topic.labelled.tolist() == [True, True, False, True, True]
     assert topic.target.toarray().tolist() == [[1, 0], [0, 0], [0, 0], [0, 1], [1, 1]]
-    assert prepared.warnings[0] == "dev has labels of mood that train has never seen; they are left out: odd (1)"
+    assert (
+        prepared.warnings[0]
+        == "dev has labels of mood that train has never seen; they are left out: odd (1)"
+    )
 
 
 @pytest.mark.parametrize("part", ["train", "dev"])

@@ -47,13 +47,17 @@ def stop(*arguments, **options):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("flags", [{}, {"resume": True}, {"overwrite": True}], ids=["plain", "resume", "overwrite"])
+@pytest.mark.parametrize(
+    "flags", [{}, {"resume": True}, {"overwrite": True}], ids=["plain", "resume", "overwrite"]
+)
 def test_two_runs_of_one_name_lose_neither(source, given, whole, tmp_path, flags):
     """Each wrote into the checkpoints of the other, and both ended without a model."""
     out, refused = tmp_path / "m", []
 
     def second(stream, title, start, total):
-        with pytest.raises(InUseError, match=rf"m\.run is in use by process {os.getpid()} on .*another --out"):
+        with pytest.raises(
+            InUseError, match=rf"m\.run is in use by process {os.getpid()} on .*another --out"
+        ):
             fit_folder(str(source), given, out=out, **flags)
         refused.append(title)
         return stream
@@ -92,11 +96,15 @@ def test_a_run_that_ended_just_before_the_folder_was_taken_is_not_made_again(
     assert fit_folder(str(source), given, out=out, resume=True, progress=pytest.fail).model == out
 
 
-@pytest.mark.parametrize("flags", [{"resume": True}, {"overwrite": True}], ids=["resume", "overwrite"])
+@pytest.mark.parametrize(
+    "flags", [{"resume": True}, {"overwrite": True}], ids=["resume", "overwrite"]
+)
 def test_a_kill_after_an_old_run_was_cleared_leaves_a_folder_that_goes_on(
     source, given, whole, tmp_path, flags, monkeypatch
 ):
-    """All that told the folder for ours was gone, a person's notes were left, and every command refused them."""
+    """All that told the folder for ours was gone, a person's notes were left, and every command
+    refused them.
+    """
     out = tmp_path / "m"
     fit_folder(str(source), given, out=out)
     (run_folder(out) / "notes.txt").write_text("mine")
@@ -107,7 +115,11 @@ def test_a_kill_after_an_old_run_was_cleared_leaves_a_folder_that_goes_on(
     assert {path.name for path in run_folder(out).iterdir()} == {"notes.txt", LOCK}
     fit_folder(str(source), given, out=out, **flags)
     assert made(out) == whole
-    assert {path.name for path in run_folder(out).iterdir()} == {"notes.txt", "outcome.json", "report.html"}
+    assert {path.name for path in run_folder(out).iterdir()} == {
+        "notes.txt",
+        "outcome.json",
+        "report.html",
+    }
 
 
 def test_a_run_killed_before_it_wrote_anything_is_no_unfinished_run(source, given, whole, tmp_path):
@@ -129,7 +141,9 @@ def test_an_outcome_that_was_cut_short_is_made_again(source, given, whole, tmp_p
 
 
 @pytest.mark.parametrize("size", [20, 500, 2_500, 10_000])
-def test_a_disk_that_takes_no_more_is_one_message_and_the_run_goes_on(source, given, whole, tmp_path, size):
+def test_a_disk_that_takes_no_more_is_one_message_and_the_run_goes_on(
+    source, given, whole, tmp_path, size
+):
     out = tmp_path / "m"
     for flags in ({}, {"resume": True}):
         with room(size), pytest.raises(WriteError, match=f"cannot write {tmp_path}/m"):
@@ -157,7 +171,9 @@ def test_a_disk_that_is_full_after_training_keeps_the_model_and_the_run_goes_on(
             fit_folder(str(source), given, out=out)
     assert model_folder.load(out).primary.rule == "threshold"
     assert not (run_folder(out) / name).exists()
-    done = fit_folder(str(source), given, out=out, resume=True, progress=lambda stream, *about: stream)
+    done = fit_folder(
+        str(source), given, out=out, resume=True, progress=lambda stream, *about: stream
+    )
     assert (made(out), done.report) == (whole, run_folder(out) / "report.html")
     assert json.loads((run_folder(out) / "outcome.json").read_text())["report"] == str(done.report)
 

@@ -1,4 +1,6 @@
-"""Which loop trains, and what is said of it. A CPU runs captured steps as they are; contract/test_gpu.py captures."""
+"""Which loop trains, and what is said of it. A CPU runs captured steps as they are;
+contract/test_gpu.py captures.
+"""
 
 from types import SimpleNamespace
 
@@ -20,7 +22,13 @@ CHEAP = {"epochs": 1.5, "batch": 16, "limit": 60, "device": "cpu", "learning_rat
 
 @pytest.fixture(scope="module")
 def case():
-    settings = resolve({"objective": "zlpr", "encoder": {"name": "cnn", "filters": 8, "dropout": 0.2}, "fit": CHEAP})
+    settings = resolve(
+        {
+            "objective": "zlpr",
+            "encoder": {"name": "cnn", "filters": 8, "dropout": 0.2},
+            "fit": CHEAP,
+        }
+    )
     return prepare(shop(pages=300), settings), settings
 
 
@@ -40,7 +48,8 @@ def same_bits(one, other):
 
 def followed(seen, say=None):
     return Run(
-        progress=lambda stream, *_: (seen.append(step) or step for step in stream), say=say or (lambda text: None)
+        progress=lambda stream, *_: (seen.append(step) or step for step in stream),
+        say=say or (lambda text: None),
     )
 
 
@@ -53,7 +62,9 @@ def test_a_cpu_takes_the_plain_loop_and_says_nothing(case):
 
 def test_captured_steps_train_the_same_model(case, captured):
     prepared, settings = case
-    calm = resolve({**settings.as_dict(), "encoder": {**settings.as_dict()["encoder"], "dropout": 0.0}})
+    calm = resolve(
+        {**settings.as_dict(), "encoder": {**settings.as_dict()["encoder"], "dropout": 0.0}}
+    )
     seen = {True: [], False: []}
     found = fit(prepared, calm, followed(seen[True]))
     with pytest.MonkeyPatch.context() as patch:
@@ -73,7 +84,10 @@ def test_captured_steps_excuse_what_words_excuse(case, captured, tmp_path):
     path.write_text("word,label\n" + "".join(f'and,"{label}"\n' for label in prepared.space.names))
     calm = {**plain["encoder"], "dropout": 0.0}
     losses = {}
-    for name, mask in {"masked": {"name": "elements", "words": str(path), "plain_share": 0.5}, "none": "none"}.items():
+    for name, mask in {
+        "masked": {"name": "elements", "words": str(path), "plain_share": 0.5},
+        "none": "none",
+    }.items():
         for kind, reason in (("captured", None), ("plain", "")):
             seen = losses[name, kind] = []
             with pytest.MonkeyPatch.context() as patch:
@@ -86,13 +100,18 @@ def test_captured_steps_excuse_what_words_excuse(case, captured, tmp_path):
 
 
 @pytest.mark.parametrize("reason", [None, ""])
-def test_a_mask_is_drawn_once_a_step_for_all_parts_of_its_batch(reason, case, monkeypatch, tmp_path):
+def test_a_mask_is_drawn_once_a_step_for_all_parts_of_its_batch(
+    reason, case, monkeypatch, tmp_path
+):
     prepared, settings = case
     monkeypatch.setattr(loops, "against_capture", lambda *given: reason)
     path = tmp_path / "alike.csv"
     path.write_text("label,group\n" + "".join(f'"{label}",all\n' for label in prepared.space.names))
     given = settings.as_dict()
-    given["encoder"]["dropout"], given["mask"] = 0.0, {"name": "groups", "groups": str(path), "plain_share": 0.5}
+    given["encoder"]["dropout"], given["mask"] = (
+        0.0,
+        {"name": "groups", "groups": str(path), "plain_share": 0.5},
+    )
     losses = []
     for parts_of_batch in (1, 4):
         seen = []
@@ -123,7 +142,9 @@ def test_a_capture_that_fails_leaves_the_rest_to_the_plain_loop(case, captured, 
     monkeypatch.setattr(CapturedStep, "feed", failing)
     seen, said = [], []
     fit(*case, followed(seen, said.append))
-    assert said == ["steps run one by one, not as captured graphs: a step waits for the host (a reason)"]
+    assert said == [
+        "steps run one by one, not as captured graphs: a step waits for the host (a reason)"
+    ]
     assert [step.number for step in seen] == list(range(1, len(seen) + 1))
 
 
@@ -136,15 +157,23 @@ def test_memory_that_runs_out_is_said_and_kept_in_the_checkpoint(case, monkeypat
         if self.training:
             sizes.append(len(ids))
             if len(ids) > 8:
-                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB. GPU 0 has …")
+                raise torch.OutOfMemoryError(
+                    "CUDA out of memory. Tried to allocate 1 GiB. GPU 0 has …"
+                )
         return forward(self, ids, lengths)
 
     monkeypatch.setattr(encoder, "forward", small)
     said, asked = [], iter([False, True])
     with pytest.raises(Interrupted):
-        fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(asked, True), say=said.append))
+        fit(
+            prepared,
+            settings,
+            Run(folder=tmp_path, asked=lambda: next(asked, True), say=said.append),
+        )
     assert len(said) == 1
-    assert said[0].startswith("the GPU's memory does not hold 16 texts at once: batches are computed in 2 parts")
+    assert said[0].startswith(
+        "the GPU's memory does not hold 16 texts at once: batches are computed in 2 parts"
+    )
     sizes.clear()
     fit(prepared, settings, Run(folder=tmp_path, say=said.append))
     assert len(said) == 1
@@ -153,13 +182,25 @@ def test_memory_that_runs_out_is_said_and_kept_in_the_checkpoint(case, monkeypat
 
 def ready(**changed):
     """What nothing speaks against."""
-    facts = {"world": 1, "batchwise": False, "sparse": False, "long": "head", "bytes": 1, "optimiser": True, **changed}
+    facts = {
+        "world": 1,
+        "batchwise": False,
+        "sparse": False,
+        "long": "head",
+        "bytes": 1,
+        "optimiser": True,
+        **changed,
+    }
     parameter = torch.nn.Parameter(torch.zeros(1))
     training = SimpleNamespace(
-        optimiser=torch.optim.AdamW([parameter]) if facts["optimiser"] else torch.optim.SGD([parameter], lr=1)
+        optimiser=torch.optim.AdamW([parameter])
+        if facts["optimiser"]
+        else torch.optim.SGD([parameter], lr=1)
     )
     objectives = {"main": SimpleNamespace(batchwise=facts["batchwise"])}
-    rows = SimpleNamespace(sparse=facts["sparse"], inputs=SimpleNamespace(row_a_text=facts["long"] != "windows"))
+    rows = SimpleNamespace(
+        sparse=facts["sparse"], inputs=SimpleNamespace(row_a_text=facts["long"] != "windows")
+    )
     return training, objectives, rows, facts
 
 
@@ -188,7 +229,12 @@ def test_reasons_against_capturing(changed, reason, monkeypatch):
 def test_who_asks_for_none_gets_none(monkeypatch):
     monkeypatch.setattr(loops, "device_of", lambda settings: torch.device("cuda"))
     settings = resolve({"fit": {"capture": False}})
-    assert loops.against_capture(*ready()[:3], settings, SimpleNamespace(ranks=SimpleNamespace(world=1))) == ""
+    assert (
+        loops.against_capture(
+            *ready()[:3], settings, SimpleNamespace(ranks=SimpleNamespace(world=1))
+        )
+        == ""
+    )
 
 
 def soft(case, **soft):
@@ -240,7 +286,12 @@ def test_a_refit_makes_soft_labels_of_all_its_rows(case, monkeypatch):
     monkeypatch.setattr(
         type(prepared),
         "soft_labels",
-        lambda self, names, *given, **more: made.append(list(names)) or whole(self, names, *given, **more),
+        lambda self, names, *given, **more: (
+            made.append(list(names)) or whole(self, names, *given, **more)
+        ),
     )
-    fit(prepared, resolve({**settings.as_dict(), "fit": {**settings.as_dict()["fit"], "refit": True}}))
+    fit(
+        prepared,
+        resolve({**settings.as_dict(), "fit": {**settings.as_dict()["fit"], "refit": True}}),
+    )
     assert made == [["train"], ["train", "dev"]]

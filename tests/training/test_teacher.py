@@ -56,13 +56,18 @@ def test_a_teacher_is_the_model_that_plain_settings_train(make, teaching):
 
 
 def test_two_objectives_of_one_loss_share_a_teacher(make):
-    keys = [prepared.fingerprint(plainly(settings)) for prepared, settings in (make(**DISTIL), make(objective="focal"))]
+    keys = [
+        prepared.fingerprint(plainly(settings))
+        for prepared, settings in (make(**DISTIL), make(objective="focal"))
+    ]
     assert keys[0] == keys[1]
 
 
 def test_scores_are_the_logits_of_the_teacher_on_each_table(teaching):
     own = teaching(objective="bce")
-    texts = [text for name in ("train", "dev") for text in own.prepared.tables[name]["text"].to_pylist()]
+    texts = [
+        text for name in ("train", "dev") for text in own.prepared.tables[name]["text"].to_pylist()
+    ]
     found = own.scores(["train", "dev"])
     np.testing.assert_allclose(found.logits, own.model().scores(texts).logits, rtol=1e-5, atol=1e-6)
     assert found.link == "sigmoid"
@@ -74,7 +79,9 @@ def test_scores_of_a_teacher_with_focal_loss_are_log_odds(teaching):
     texts = own.prepared.tables["dev"]["text"].to_pylist()
     found = own.scores(["dev"])
     expected = own.model().scores(texts).probabilities
-    np.testing.assert_allclose(probabilities(found.logits, found.link), expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        probabilities(found.logits, found.link), expected, rtol=1e-4, atol=1e-6
+    )
 
 
 def test_a_teacher_is_shown_and_said_and_trained_once(make):
@@ -91,7 +98,8 @@ def test_a_run_without_a_teacher_trains_none(make):
 
 
 @pytest.mark.parametrize(
-    "kills", [[("teacher", 5)], [("teacher", 3), ("teacher", 9), ("fit", 4)], [("fit", 2), ("refit", 3)]]
+    "kills",
+    [[("teacher", 5)], [("teacher", 3), ("teacher", 9), ("fit", 4)], [("fit", 2), ("refit", 3)]],
 )
 def test_a_run_killed_with_its_teacher_ends_in_the_same_bits(make, tmp_path, kills):
     prepared, settings = make(**DISTIL, fit={"save_seconds": 0.0, "refit": True})
@@ -122,7 +130,9 @@ def test_shared_teachers_are_trained_once_for_each_seed(teaching, tmp_path):
     watching = Watching()
     run = Run(teachers=tmp_path, progress=watching)
     for seed, alpha in ((0, 1.0), (0, 2.0), (1, 1.0), (1, 2.0)):
-        teaching(run, fit={"seed": seed}, soft={"role": "auxiliary", "alpha": alpha}).scores(["train"])
+        teaching(run, fit={"seed": seed}, soft={"role": "auxiliary", "alpha": alpha}).scores(
+            ["train"]
+        )
     assert watching.steps == {"teacher": 2 * 21}
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -138,11 +148,18 @@ def test_a_given_teacher_is_aligned_by_the_names_of_its_labels(teaching, trained
             parameter.copy_(parameter.flip(0))
     decision = make_zero()
     model_folder.save(
-        replace(model, heads={"main": replace(model.heads["main"], space=turned, rule="zero", decision=decision)}),
+        replace(
+            model,
+            heads={
+                "main": replace(model.heads["main"], space=turned, rule="zero", decision=decision)
+            },
+        ),
         tmp_path / "turned",
         card="",
     )
-    np.testing.assert_allclose(teaching().scores(["train"], str(tmp_path / "turned")).logits, plain, rtol=1e-5)
+    np.testing.assert_allclose(
+        teaching().scores(["train"], str(tmp_path / "turned")).logits, plain, rtol=1e-5
+    )
 
 
 def make_zero():
@@ -160,34 +177,49 @@ def test_a_given_teacher_trains_none(make, trained):
 
 
 def test_several_given_teachers_teach_together(make, trained, tmp_path):
-    """A teacher and itself are that teacher; and whoever stands in the second folder changes the fingerprint."""
+    """A teacher and itself are that teacher; and whoever stands in the second folder changes the
+    fingerprint.
+    """
     shutil.copytree(trained, tmp_path / "again")
     one, two = str(trained), f"{trained},{tmp_path / 'again'}"
-    runs = [make(**{**DISTIL, "targets": {"name": "distil", "model": model}}) for model in (one, two)]
+    runs = [
+        make(**{**DISTIL, "targets": {"name": "distil", "model": model}}) for model in (one, two)
+    ]
     assert same_bits(*(weights(fit(*run).model) for run in runs))
     before = runs[1][0].fingerprint(runs[1][1])
     (tmp_path / "again" / "manifest.json").write_text("{}")
     assert runs[1][0].fingerprint(runs[1][1]) != before
 
 
-def test_another_model_in_the_folder_is_another_fingerprint(make, trained, single_trained, tmp_path):
+def test_another_model_in_the_folder_is_another_fingerprint(
+    make, trained, single_trained, tmp_path
+):
     found = []
     for model in (trained, single_trained):
         (tmp_path / "manifest.json").write_bytes((model / "manifest.json").read_bytes())
-        prepared, settings = make(**{**DISTIL, "targets": {"name": "distil", "model": str(tmp_path)}})
+        prepared, settings = make(
+            **{**DISTIL, "targets": {"name": "distil", "model": str(tmp_path)}}
+        )
         found.append(prepared.fingerprint(settings))
     assert found[0] != found[1]
 
 
 def test_labels_that_differ_are_listed(trained):
     space = LabelSpace(names=("city", "fruit", "metal", "sports", "tool"), counts=(1,) * 5)
-    with pytest.raises(ModelError, match="only the data have sports; only the teacher has sport; train it on the same"):
+    with pytest.raises(
+        ModelError,
+        match="only the data have sports; only the teacher has sport; train it on the same",
+    ):
         require_labels(trained, space, "main")
 
 
-def test_a_teacher_of_another_task_is_refused_before_training(make, trained, single_trained, tmp_path):
+def test_a_teacher_of_another_task_is_refused_before_training(
+    make, trained, single_trained, tmp_path
+):
     given = {**DISTIL, "targets": {"name": "distil", "model": str(single_trained)}}
-    with pytest.raises(ModelError, match="for texts with exactly one label, these have any number of labels"):
+    with pytest.raises(
+        ModelError, match="for texts with exactly one label, these have any number of labels"
+    ):
         check(*make(**given))
     for model in (f"{tmp_path / 'nowhere'}", f"{trained},{tmp_path / 'nowhere'}"):
         with pytest.raises(ModelError, match=r"no model folder [^,]*nowhere"):

@@ -1,4 +1,6 @@
-"""Training: the best is kept, the decision comes from dev, and a killed run ends in the same bits."""
+"""Training: the best is kept, the decision comes from dev, and a killed run ends in the same
+bits.
+"""
 
 from dataclasses import replace
 
@@ -48,9 +50,13 @@ def test_it_learns(make):
     assert fitted.metric == "lrap"
 
 
-@pytest.mark.parametrize(("kills", "save_seconds"), [((1,), 0.0), ((3, 5), 0.0), ((7, 20), 0.0), ((3, 5), 1e9)])
+@pytest.mark.parametrize(
+    ("kills", "save_seconds"), [((1,), 0.0), ((3, 5), 0.0), ((7, 20), 0.0), ((3, 5), 1e9)]
+)
 def test_a_killed_run_ends_in_the_same_bits(make, tmp_path, kills, save_seconds):
-    """The epoch has 7 steps: 3 and 5 are two kills in one epoch, 7 its last step, 20 the last but one of all."""
+    """The epoch has 7 steps: 3 and 5 are two kills in one epoch, 7 its last step, 20 the last but
+    one of all.
+    """
     prepared, settings = make(fit={"save_seconds": save_seconds, "evaluations": 1.5})
     whole = fit(prepared, settings)
     resumed = run_with_kills(prepared, settings, tmp_path, *(("fit", kill) for kill in kills))
@@ -80,7 +86,9 @@ def test_a_run_killed_while_refitting_ends_in_the_same_bits(make, tmp_path):
 
 
 def test_a_run_that_stopped_early_is_not_trained_further_when_resumed(make, tmp_path):
-    prepared, settings = make(fit={"epochs": 30, "patience": 1, "learning_rate": 1e-9, "save_seconds": 0.0})
+    prepared, settings = make(
+        fit={"epochs": 30, "patience": 1, "learning_rate": 1e-9, "save_seconds": 0.0}
+    )
     whole = fit(prepared, settings, Run(folder=tmp_path))
     seen = []
 
@@ -100,10 +108,15 @@ def test_asked_to_stop_it_saves_and_goes_on_in_the_same_bits(make, tmp_path):
     count = iter(range(100))
     with pytest.raises(Interrupted, match="after step 5"):
         fit(prepared, settings, Run(folder=tmp_path, asked=lambda: next(count) == 4))
-    assert same_bits(weights_of(fit(prepared, settings)), weights_of(fit(prepared, settings, Run(folder=tmp_path))))
+    assert same_bits(
+        weights_of(fit(prepared, settings)),
+        weights_of(fit(prepared, settings, Run(folder=tmp_path))),
+    )
 
 
-@pytest.mark.parametrize("change", [{"fit": {"seed": 1}}, {"fit": {"learning_rate": 0.01}}, {"objective": "zlpr"}])
+@pytest.mark.parametrize(
+    "change", [{"fit": {"seed": 1}}, {"fit": {"learning_rate": 0.01}}, {"objective": "zlpr"}]
+)
 def test_a_checkpoint_of_other_settings_is_refused(make, tmp_path, change):
     with pytest.raises(Killed):
         fit(*make(fit={"save_seconds": 0.0}), Run(folder=tmp_path, progress=Watching(("fit", 3))))
@@ -121,7 +134,9 @@ def test_a_checkpoint_of_other_data_is_refused(make, data, tmp_path):
 
 
 def test_the_seed_decides_the_weights(make):
-    first, again, other = (weights_of(fit(*make(fit={"seed": seed, "epochs": 1}))) for seed in (0, 0, 1))
+    first, again, other = (
+        weights_of(fit(*make(fit={"seed": seed, "epochs": 1}))) for seed in (0, 0, 1)
+    )
     assert same_bits(first, again)
     assert not same_bits(first, other)
 
@@ -136,12 +151,16 @@ def test_accumulation_changes_the_weights_by_no_more_than_rounding(make, accumul
 
 
 def test_the_best_weights_are_kept_not_the_last(make):
-    prepared, settings = make(fit={"epochs": 12, "learning_rate": 0.5, "patience": 0}, schedule={"name": "constant"})
+    prepared, settings = make(
+        fit={"epochs": 12, "learning_rate": 0.5, "patience": 0}, schedule={"name": "constant"}
+    )
     fitted = fit(prepared, settings)
     best = max(range(12), key=lambda i: fitted.history[i]["score"])
     assert best < 11, "the last is the best, so nothing is shown"
     until = {"epochs": float(best + 1), "learning_rate": 0.5, "patience": 0}
-    assert same_bits(weights_of(fitted), weights_of(fit(*make(fit=until, schedule={"name": "constant"}))))
+    assert same_bits(
+        weights_of(fitted), weights_of(fit(*make(fit=until, schedule={"name": "constant"})))
+    )
 
 
 def test_the_global_generator_and_the_thread_count_are_left_alone(make):
@@ -169,7 +188,9 @@ def test_where_lower_is_better_the_lowest_is_kept(make):
     settings = {"metric": "ranking_loss", "epochs": 6, "patience": 0, "learning_rate": 0.3}
     fitted = fit(*make(fit=settings, schedule={"name": "constant"}))
     lowest = min(fitted.history, key=lambda row: row["score"])
-    assert fitted.model.heads["main"].metrics["metrics"]["ranking_loss"] == pytest.approx(lowest["score"])
+    assert fitted.model.heads["main"].metrics["metrics"]["ranking_loss"] == pytest.approx(
+        lowest["score"]
+    )
 
 
 def test_a_batch_larger_than_the_data_is_one_step_an_epoch(make):
@@ -181,7 +202,9 @@ def test_less_than_an_epoch_still_takes_a_step_and_is_scored(make):
 
 
 def test_refitting_trains_on_dev_too(make):
-    """Without weights moved, what differs is which rows the steps saw: a dev label in train only through refit."""
+    """Without weights moved, what differs is which rows the steps saw: a dev label in train only
+    through refit.
+    """
     prepared, settings = make(fit={"refit": True, "epochs": 2})
     totals = []
 
@@ -210,8 +233,12 @@ def test_metrics_of_dev_are_those_of_the_scores(make):
     fitted = fit(prepared, settings)
     truth = prepared.space.encode(prepared.tables["dev"]["labels"]).matrix(5).toarray() > 0
     found = fitted.model.heads["main"].metrics["metrics"]
-    assert found["micro_f1"] == pytest.approx(f1_score(truth, fitted.dev.logits > 0, average="micro"))
-    assert found["lrap"] == pytest.approx(label_ranking_average_precision_score(truth, fitted.dev.logits))
+    assert found["micro_f1"] == pytest.approx(
+        f1_score(truth, fitted.dev.logits > 0, average="micro")
+    )
+    assert found["lrap"] == pytest.approx(
+        label_ranking_average_precision_score(truth, fitted.dev.logits)
+    )
 
 
 @pytest.mark.parametrize("wanted", [True, False])
@@ -229,13 +256,17 @@ def test_deterministic_holds_while_training_and_not_after(make, wanted):
 
 
 def test_the_seconds_of_a_run_hold_no_import(make, monkeypatch):
-    """The first optimiser of a process imports the compiler; that is not the first objective's fault."""
+    """The first optimiser of a process imports the compiler; that is not the first objective's
+    fault.
+    """
     import sys
 
     from tagwright.training import train as module
 
     seen = []
-    monkeypatch.setattr(module, "import_module", lambda name: seen.append(name) or sys.modules.get(name))
+    monkeypatch.setattr(
+        module, "import_module", lambda name: seen.append(name) or sys.modules.get(name)
+    )
     monkeypatch.setattr(module.time, "monotonic", lambda: seen.append("clock") or 0.0)
     fit(*make(fit={"epochs": 0.1}))
     assert seen[:2] == ["torch._dynamo", "clock"]
@@ -243,7 +274,9 @@ def test_the_seconds_of_a_run_hold_no_import(make, monkeypatch):
 
 def test_a_score_at_its_top_goes_on_to_the_last_epoch(make):
     """What is refitted then runs as long as what was measured."""
-    prepared, settings = make(fit={"epochs": 3, "refit": True, "learning_rate": 1e-9, "patience": 0})
+    prepared, settings = make(
+        fit={"epochs": 3, "refit": True, "learning_rate": 1e-9, "patience": 0}
+    )
     totals = {}
 
     def watching(stream, title, start, total):

@@ -44,7 +44,10 @@ def learnt(source, tiny):
 def lessons_of(prepared, settings, train, names=("train",)):
     """What is learnt of some tables; teachers are made by `train`."""
     facts = {"run": Run(), "train": train}
-    own = {name: {"prepared": prepared.alone(name), "settings": settings.of(name)} for name in prepared.heads}
+    own = {
+        name: {"prepared": prepared.alone(name), "settings": settings.of(name)}
+        for name in prepared.heads
+    }
     teachings = {name: Teaching(**one, **facts) for name, one in own.items()}
     objectives, network = objectives_of(prepared, settings), _network(prepared, settings)
     return lessons(prepared, teachings, names, network, objectives, settings)
@@ -63,7 +66,9 @@ def test_labels_as_given_and_soft_ones_from_words_ask_nobody(learnt):
     assert soft.excused is None
 
 
-@pytest.mark.parametrize("wanting", [{"targets": {"name": "distil"}}, {"mask": {"name": "elements"}}])
+@pytest.mark.parametrize(
+    "wanting", [{"targets": {"name": "distil"}}, {"mask": {"name": "elements"}}]
+)
 def test_scores_and_words_of_a_teacher_ask_for_one(learnt, wanting):
     with pytest.raises(Asked):
         learnt(**wanting)
@@ -81,7 +86,9 @@ def half_labelled(source):
     """The data, every other text without its labels."""
     data = read_data(source)
     table = data.first
-    kept = [labels if number % 2 else None for number, labels in enumerate(table["labels"].to_pylist())]
+    kept = [
+        labels if number % 2 else None for number, labels in enumerate(table["labels"].to_pylist())
+    ]
     column = table.schema.get_field_index("labels")
     table = table.set_column(column, "labels", pa.array(kept, pa.list_(pa.string())))
     return replace(data, tables={"all": table})
@@ -107,14 +114,20 @@ def test_the_rows_of_two_tables_have_soft_labels_made_of_both(source, tiny):
     rows = learnt_of(prepared, settings, fit, ["train", "dev"])
     labels = pa.concat_tables(prepared.tables[name].select(["labels"]) for name in ("train", "dev"))
     tokens = prepared.tokens["train"].joined(prepared.tokens["dev"])
-    expected = registry.build("targets", "kwls", {}, table=labels, space=prepared.space, tokens=tokens)
+    expected = registry.build(
+        "targets", "kwls", {}, table=labels, space=prepared.space, tokens=tokens
+    )
     np.testing.assert_array_equal(rows.soft, expected)
-    gold = [[label in row for label in prepared.space.names] for row in labels["labels"].to_pylist()]
+    gold = [
+        [label in row for label in prepared.space.names] for row in labels["labels"].to_pylist()
+    ]
     np.testing.assert_array_equal(rows.target.toarray(), np.array(gold, np.float32))
 
 
 def test_every_head_has_the_soft_labels_of_its_own_labels(tmp_path):
-    """Of one from words, of the other none; and a teacher learns the head alone that asks for it."""
+    """Of one from words, of the other none; and a teacher learns the head alone that asks for
+    it.
+    """
     asked = []
 
     def train(prepared, settings, run):
@@ -126,8 +139,13 @@ def test_every_head_has_the_soft_labels_of_its_own_labels(tmp_path):
     folder = write_heads(tmp_path, answers)
     prepared, settings = ready(folder, heads_of(*answers, **own), encoder="cnn")
     rows = lessons_of(prepared, settings, train).heads
-    table, tokens = prepared.alone("topic").tables["train"].select(["labels"]), prepared.tokens["train"]
-    expected = registry.build("targets", "kwls", {}, table=table, space=prepared.heads["topic"].space, tokens=tokens)
+    table, tokens = (
+        prepared.alone("topic").tables["train"].select(["labels"]),
+        prepared.tokens["train"],
+    )
+    expected = registry.build(
+        "targets", "kwls", {}, table=table, space=prepared.heads["topic"].space, tokens=tokens
+    )
     np.testing.assert_array_equal(rows["topic"].soft, expected)
     assert rows["mood"].soft is None
     assert asked == []

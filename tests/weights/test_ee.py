@@ -9,8 +9,12 @@ COUNTS = np.array([212, 19, 10])
 
 def test_weights_are_the_published_ones():
     made = ee(COUNTS, 241)
-    np.testing.assert_allclose(made.positive, [1.1367924528301887, 12.68421052631579, 24.1], rtol=1e-12)
-    np.testing.assert_allclose(made.negative, [8.310344827586206, 1.0855855855855856, 1.0432900432900434], rtol=1e-12)
+    np.testing.assert_allclose(
+        made.positive, [1.1367924528301887, 12.68421052631579, 24.1], rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        made.negative, [8.310344827586206, 1.0855855855855856, 1.0432900432900434], rtol=1e-12
+    )
 
 
 def test_scale_moves_the_positive_weights_only():

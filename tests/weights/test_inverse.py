@@ -17,11 +17,15 @@ def reference(counts: list[int], power: float) -> list[float]:
 @pytest.mark.parametrize("power", [1.0, 0.5, 2.0])
 @pytest.mark.parametrize("counts", [[1, 3], [7, 7, 7], [1, 10, 997], [212, 19, 10, 1, 5]])
 def test_weights_are_those_of_the_loops(counts: list[int], power: float):
-    np.testing.assert_allclose(inverse(np.array(counts), power=power).positive, reference(counts, power), rtol=1e-10)
+    np.testing.assert_allclose(
+        inverse(np.array(counts), power=power).positive, reference(counts, power), rtol=1e-10
+    )
 
 
 def test_power_of_zero_weighs_all_alike():
-    np.testing.assert_allclose(inverse(np.array([1, 50, 3]), power=0.0).positive, [1, 1, 1], rtol=1e-12)
+    np.testing.assert_allclose(
+        inverse(np.array([1, 50, 3]), power=0.0).positive, [1, 1, 1], rtol=1e-12
+    )
 
 
 def test_rarer_label_weighs_more():

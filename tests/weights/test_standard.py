@@ -7,7 +7,9 @@ from tagwright.weights.standard import standard
 
 def test_weights_are_the_published_ones():
     made = standard(np.array([212, 19, 10]), 241)
-    np.testing.assert_allclose(made.positive, [0.12033195020746888, 0.921161825726141, 0.9585062240663901], rtol=1e-12)
+    np.testing.assert_allclose(
+        made.positive, [0.12033195020746888, 0.921161825726141, 0.9585062240663901], rtol=1e-12
+    )
     np.testing.assert_allclose(
         made.negative, [0.8796680497925311, 0.07883817427385892, 0.04149377593360996], rtol=1e-12
     )

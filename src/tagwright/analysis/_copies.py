@@ -1,4 +1,6 @@
-"""Texts that stand in more than one place: copies within a split, leaks between splits, copies with other labels."""
+"""Texts that stand in more than one place: copies within a split, leaks between splits, copies with
+other labels.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +53,9 @@ class Conflicts:
 
 
 class Places(NamedTuple):
-    """All rows of all splits, one after the other; equal numbers are equal texts, 0 is the empty one."""
+    """All rows of all splits, one after the other; equal numbers are equal texts, 0 is the empty
+    one.
+    """
 
     names: tuple[str, ...]
     texts: pa.ChunkedArray  # (n,)
@@ -60,18 +64,32 @@ class Places(NamedTuple):
     row_of: np.ndarray  # int64 (n,), from 0 in every split
 
     @classmethod
-    def of(cls, texts: Mapping[str, pa.ChunkedArray], plain: Mapping[str, pa.ChunkedArray]) -> "Places":
+    def of(
+        cls, texts: Mapping[str, pa.ChunkedArray], plain: Mapping[str, pa.ChunkedArray]
+    ) -> "Places":
         """Number the texts of every split by how they read when plain."""
         sizes = [len(part) for part in texts.values()]
         numbers = codes(_joined([pa.chunked_array([[""]]), *plain.values()]))[1:]
         rows = np.concatenate([np.arange(size) for size in sizes])
-        return cls(tuple(texts), _joined([*texts.values()]), numbers, np.repeat(np.arange(len(sizes)), sizes), rows)
+        return cls(
+            tuple(texts),
+            _joined([*texts.values()]),
+            numbers,
+            np.repeat(np.arange(len(sizes)), sizes),
+            rows,
+        )
 
     def example(self, number: int) -> Example:
         """The text with this number and all its rows."""
         here = np.flatnonzero(self.numbers == number)
-        rows = {name: self.row_of[here[self.split_of[here] == split]].tolist() for split, name in enumerate(self.names)}
-        return Example(text=self.texts[here[0]].as_py(), rows={name: found for name, found in rows.items() if found})
+        rows = {
+            name: self.row_of[here[self.split_of[here] == split]].tolist()
+            for split, name in enumerate(self.names)
+        }
+        return Example(
+            text=self.texts[here[0]].as_py(),
+            rows={name: found for name, found in rows.items() if found},
+        )
 
     def examples(self, numbers: np.ndarray) -> tuple[Example, ...]:
         """The first few of these texts."""
@@ -85,7 +103,9 @@ def copies(places: Places) -> tuple[Copies, ...]:
         counts = _counts(places, split)
         texts = np.flatnonzero(counts > 1)
         surplus = int((counts[texts] - 1).sum())
-        found.append(Copies(split=name, texts=len(texts), surplus=surplus, examples=places.examples(texts)))
+        found.append(
+            Copies(split=name, texts=len(texts), surplus=surplus, examples=places.examples(texts))
+        )
     return tuple(one for one in found if one.texts)
 
 
@@ -102,7 +122,9 @@ def leaks(places: Places) -> tuple[Leak, ...]:
 
 
 def conflicts(places: Places, label_sets: np.ndarray) -> Conflicts:
-    """Texts whose rows differ in their labels; `label_sets` (n,) numbers the sets, -1 for an unlabelled row."""
+    """Texts whose rows differ in their labels; `label_sets` (n,) numbers the sets, -1 for an
+    unlabelled row.
+    """
     judged = (label_sets >= 0) & (places.numbers > 0)
     pairs = np.unique(np.stack([places.numbers[judged], label_sets[judged]]), axis=1)
     numbers, counts = np.unique(pairs[0], return_counts=True)
@@ -117,6 +139,8 @@ def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 def _counts(places: Places, split: int) -> np.ndarray:
     """Rows of the split that hold each text; the empty one is none."""
-    counts = np.bincount(places.numbers[places.split_of == split], minlength=int(places.numbers.max(initial=0)) + 1)
+    counts = np.bincount(
+        places.numbers[places.split_of == split], minlength=int(places.numbers.max(initial=0)) + 1
+    )
     counts[0] = 0
     return counts

@@ -1,4 +1,6 @@
-"""Names of labels that a person should doubt: the same but for case or spaces, or a word for a missing value."""
+"""Names of labels that a person should doubt: the same but for case or spaces, or a word for a
+missing value.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +9,8 @@ SHOWN = 10
 
 
 def name_warnings(names: Sequence[str], *, heads: bool = False) -> Iterator[str]:
-    """A sentence for each set of names that differ only in case or spaces, and one for those that say "missing".
+    """A sentence for each set of names that differ only in case or spaces, and one for those that
+    say "missing".
 
     With `heads` a name is "HEAD=label".
 
@@ -26,5 +29,7 @@ def name_warnings(names: Sequence[str], *, heads: bool = False) -> Iterator[str]
     empty = [repr(name) for name, label in bare.items() if label.strip().casefold() in MISSING]
     if empty:
         one = len(empty) == 1
-        looks = "looks like a missing value; is it one" if one else "look like missing values; are they"
+        looks = (
+            "looks like a missing value; is it one" if one else "look like missing values; are they"
+        )
         yield f"{'Label' if one else 'Labels'} {', '.join(empty)} {looks}?"

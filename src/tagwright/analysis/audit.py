@@ -1,4 +1,6 @@
-"""What a person should know about labelled texts before training: counts, long tail, leaks, look-alike labels."""
+"""What a person should know about labelled texts before training: counts, long tail, leaks,
+look-alike labels.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +27,9 @@ QUANTILES = {"least": 0.0, "tenth": 0.1, "median": 0.5, "ninetieth": 0.9, "most"
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One split. Cardinality is the mean number of labels of a labelled row, density its share of all labels."""
+    """One split. Cardinality is the mean number of labels of a labelled row, density its share of
+    all labels.
+    """
 
     name: str
     rows: int
@@ -48,7 +52,9 @@ class LabelCount:
 
 @dataclass(frozen=True, kw_only=True)
 class Tail:
-    """How uneven the labels of train are: gini 0 is even, towards 1 a few labels have nearly all rows."""
+    """How uneven the labels of train are: gini 0 is even, towards 1 a few labels have nearly all
+    rows.
+    """
 
     rare: int  # labels with fewer than 10 rows in train, those with none aside
     rare_share: float
@@ -58,7 +64,9 @@ class Tail:
 
 @dataclass(frozen=True, kw_only=True)
 class LookAlike:
-    """Two labels with similar texts; `together` is the share of the rarer label's rows that carry both."""
+    """Two labels with similar texts; `together` is the share of the rarer label's rows that carry
+    both.
+    """
 
     left: str
     right: str
@@ -96,15 +104,18 @@ class Audit:
 def audit(data: Data) -> Audit:
     """Look at every split of the data; nothing is changed, and nothing is wrong enough to raise.
 
-    Token tasks are audited by the tags of their rows, the one for "outside" left out, and their words are the tokens;
-    Labels, or tags, of several heads are audited together, as "NAME=label".
-    Pairs and groups of tags are not sought: I follows B, and the letters before the types are no groups. Row numbers
-    count from 0.
+    Token tasks are audited by the tags of their rows, the one for "outside" left out, and their
+    words are the tokens; Labels, or tags, of several heads are audited together, as "NAME=label".
+    Pairs and groups of tags are not sought: I follows B, and the letters before the types are no
+    groups. Row numbers count from 0.
     """
     tagged = data.task == "tokens"
     lists = {name: _label_lists(data.marks(table)) for name, table in data.tables.items()}
     outside = {"O", *(f"{head}=O" for head in data.heads)} if tagged else set()
-    names = sorted({name for part in lists.values() for name in pc.unique(pc.list_flatten(part)).to_pylist()} - outside)
+    names = sorted(
+        {name for part in lists.values() for name in pc.unique(pc.list_flatten(part)).to_pylist()}
+        - outside
+    )
     marks = {name: _marks(part, names) for name, part in lists.items()}
     learned = "train" if "train" in marks else next(iter(marks))
     texts = {name: table["text"] for name, table in data.tables.items()}
@@ -116,7 +127,8 @@ def audit(data: Data) -> Audit:
         found=data.found,
         task=data.task,
         parts=tuple(
-            _part(name, part, plain[name], lists[name], marks[name], tagged=tagged) for name, part in texts.items()
+            _part(name, part, plain[name], lists[name], marks[name], tagged=tagged)
+            for name, part in texts.items()
         ),
         labels=_label_counts(names, marks, learned),
         tail=_tail(_counts(marks[learned])),
@@ -129,7 +141,9 @@ def audit(data: Data) -> Audit:
         separator=groups.separator,
         groups={} if tagged else groups.members(names),
     )
-    return replace(result, warnings=tuple(_warnings(result, learned, heads=names_heads(data.first))))
+    return replace(
+        result, warnings=tuple(_warnings(result, learned, heads=names_heads(data.first)))
+    )
 
 
 def _label_lists(column: pa.ListArray | pa.ChunkedArray) -> pa.ListArray:
@@ -148,7 +162,13 @@ def _counts(marks: csr_array) -> np.ndarray:
 
 
 def _part(
-    name: str, texts: pa.ChunkedArray, plain: pa.ChunkedArray, lists: pa.ListArray, marks: csr_array, *, tagged: bool
+    name: str,
+    texts: pa.ChunkedArray,
+    plain: pa.ChunkedArray,
+    lists: pa.ListArray,
+    marks: csr_array,
+    *,
+    tagged: bool,
 ) -> Part:
     labelled = len(lists) - lists.null_count
     cardinality = marks.nnz / max(labelled, 1)
@@ -177,11 +197,14 @@ def _quantiles(lengths: pa.ChunkedArray) -> dict[str, int]:
     return dict(zip(QUANTILES, found))
 
 
-def _label_counts(names: Sequence[str], marks: Mapping[str, csr_array], learned: str) -> tuple[LabelCount, ...]:
+def _label_counts(
+    names: Sequence[str], marks: Mapping[str, csr_array], learned: str
+) -> tuple[LabelCount, ...]:
     counts = {split: _counts(part).tolist() for split, part in marks.items()}
     order = sorted(range(len(names)), key=lambda label: (-counts[learned][label], names[label]))
     return tuple(
-        LabelCount(name=names[label], rows={split: part[label] for split, part in counts.items()}) for label in order
+        LabelCount(name=names[label], rows={split: part[label] for split, part in counts.items()})
+        for label in order
     )
 
 
@@ -196,16 +219,27 @@ def _tail(counts: np.ndarray) -> Tail:
 
 
 def _label_sets(lists: Mapping[str, pa.ListArray], marks: Mapping[str, csr_array]) -> np.ndarray:
-    """A number for the label set of every row of every split, (n,), -1 where the row is unlabelled."""
+    """A number for the label set of every row of every split, (n,), -1 where the row is
+    unlabelled.
+    """
     keys = np.random.default_rng(0).integers(1, 2**62, size=next(iter(marks.values())).shape[1])
-    sums = np.concatenate([part.astype(np.int64) @ keys for part in marks.values()])  # wraps around, harmless in a hash
-    judged = np.concatenate([pc.is_valid(part).to_numpy(zero_copy_only=False) for part in lists.values()])
+    # wraps around, harmless in a hash
+    sums = np.concatenate([part.astype(np.int64) @ keys for part in marks.values()])
+    judged = np.concatenate(
+        [pc.is_valid(part).to_numpy(zero_copy_only=False) for part in lists.values()]
+    )
     return np.where(judged, np.unique(sums, return_inverse=True)[1], -1)
 
 
-def _unseen(names: Sequence[str], marks: Mapping[str, csr_array], learned: str) -> dict[str, dict[str, int]]:
+def _unseen(
+    names: Sequence[str], marks: Mapping[str, csr_array], learned: str
+) -> dict[str, dict[str, int]]:
     known = _counts(marks[learned]) > 0
-    counts = {split: np.where(known, 0, _counts(part)) for split, part in marks.items() if split != learned}
+    counts = {
+        split: np.where(known, 0, _counts(part))
+        for split, part in marks.items()
+        if split != learned
+    }
     return {
         split: {names[label]: int(part[label]) for label in np.flatnonzero(part).tolist()}
         for split, part in counts.items()
@@ -213,7 +247,9 @@ def _unseen(names: Sequence[str], marks: Mapping[str, csr_array], learned: str) 
     }
 
 
-def _look_alikes(names: Sequence[str], texts: pa.ChunkedArray, marks: csr_array) -> tuple[LookAlike, ...]:
+def _look_alikes(
+    names: Sequence[str], texts: pa.ChunkedArray, marks: csr_array
+) -> tuple[LookAlike, ...]:
     rows = np.arange(0, len(texts), -(-max(len(texts), 1) // TEXTS))
     sample = texts.take(pa.array(rows))
     return tuple(
@@ -241,19 +277,34 @@ def _warnings(found: Audit, learned: str, *, heads: bool) -> Iterator[str]:
         if part.empty_texts:
             yield f"{_many(part.empty_texts, 'text')} of {part.name} {_be(part.empty_texts)} empty."
         if part.unlabelled:
-            yield f"{_many(part.unlabelled, 'row')} of {part.name} cannot be scored: no {label}s are given."
+            yield (
+                f"{_many(part.unlabelled, 'row')} of {part.name} cannot be scored: no {label}s are"
+                " given."
+            )
     for leak in found.leaks:
         stand = "stands" if leak.texts == 1 else "stand"
-        yield f"{_many(leak.texts, 'text')} of {leak.second} also {stand} in {leak.first}: scores will flatter."
+        yield (
+            f"{_many(leak.texts, 'text')} of {leak.second} also {stand} in {leak.first}: scores"
+            " will flatter."
+        )
     if texts := found.conflicts.texts:
         yield f"{_many(texts, 'text')} {_be(texts)} there more than once with different {label}s."
     for copy in found.copies:
-        yield f"{_many(copy.surplus, 'row')} of {copy.split} {_be(copy.surplus)} a copy of another row of it."
+        yield (
+            f"{_many(copy.surplus, 'row')} of {copy.split} {_be(copy.surplus)} a copy of another"
+            " row of it."
+        )
     for split, labels in found.unseen.items():
         rows = _many(sum(labels.values()), "row")
-        yield f"{_many(len(labels), label)} of {split} {_be(len(labels))} never seen in {learned}, on {rows}."
+        yield (
+            f"{_many(len(labels), label)} of {split} {_be(len(labels))} never seen in {learned}, on"
+            f" {rows}."
+        )
     if rare := found.tail.rare:
-        yield f"{_many(rare, label)} of {len(found.labels)} {_be(rare)} on fewer than {RARE} rows of {learned}."
+        yield (
+            f"{_many(rare, label)} of {len(found.labels)} {_be(rare)} on fewer than {RARE} rows of"
+            f" {learned}."
+        )
 
 
 def _many(count: int, noun: str) -> str:

@@ -40,9 +40,13 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
     """Everything the report of a run with one head shows, the example texts among it."""
     head, dev = fitted.model.primary, prepared.tables["dev"]
     space, tagged = head.space, prepared.tagged
-    best = max(reversed(fitted.history), key=lambda row: fitted.watch.sign * row["score"], default=None)
+    best = max(
+        reversed(fitted.history), key=lambda row: fitted.watch.sign * row["score"], default=None
+    )
     return FitFacts(
-        title=f"{fitted.settings.encoder.name} with {fitted.settings.objective} on {prepared.source}",
+        title=(
+            f"{fitted.settings.encoder.name} with {fitted.settings.objective} on {prepared.source}"
+        ),
         label_names=space.names,
         label_counts=np.array(space.counts),
         exclusive=space.exclusive,
@@ -118,13 +122,17 @@ def _tags(prepared: Prepared, fitted: Fitted) -> TagFacts | None:
 
 
 def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
-    """How many texts of train and dev the saved model was trained on again, after it was measured; None: it was not."""
+    """How many texts of train and dev the saved model was trained on again, after it was measured;
+    None: it was not.
+    """
     rows = sum(prepared.tables[name].num_rows for name in ("train", "dev"))
     return rows if fitted.settings.fit.refit else None
 
 
 def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> FitFacts:
-    """What a report shows of a trained model on labelled data, the `table` that was scored; texts of it among it."""
+    """What a report shows of a trained model on labelled data, the `table` that was scored; texts
+    of it among it.
+    """
     head, tokens = model.primary, scored.tokens
     results = scored.as_dict()["metrics"]
     return FitFacts(
@@ -138,13 +146,19 @@ def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> F
         split_sizes={scored.split: scored.rows},
         per_label=per_label(scored.measures, head),
         bands=bands(head.space.counts, results) if tokens is None else None,
-        confused=(confused if tokens is None else confused_tokens)(scored.measures, scored.label_names, table),
+        confused=(confused if tokens is None else confused_tokens)(
+            scored.measures, scored.label_names, table
+        ),
         calibration=calibration(scored.measures),
         versions=versions(),
         warnings=left_out(head.part, len(head.space)),
-        tags=None
-        if tokens is None
-        else tag_facts(scored.measures, head.space, {scored.split: tokens}, model.inference.data.cut),
+        tags=(
+            None
+            if tokens is None
+            else tag_facts(
+                scored.measures, head.space, {scored.split: tokens}, model.inference.data.cut
+            )
+        ),
         examples=() if tokens is None else examples_of(model, table),
     )
 
@@ -177,10 +191,17 @@ def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]
 
 
 def threshold_curve(prepared: Prepared, fitted: Fitted, head: Head) -> ThresholdCurve | None:
-    """Micro- and macro-F1 on dev if one probability were the bar for all; None for one label a text, and shortlists."""
+    """Micro- and macro-F1 on dev if one probability were the bar for all; None for one label a
+    text, and shortlists.
+    """
     if head.space.exclusive or isinstance(fitted.dev, ShortScores):
         return None
-    truth = prepared.space.encode(prepared.tables["dev"]["labels"]).matrix(len(prepared.space)).toarray() > 0
+    truth = (
+        prepared.space.encode(prepared.tables["dev"]["labels"])
+        .matrix(len(prepared.space))
+        .toarray()
+        > 0
+    )
     grid = np.concatenate([[0.005, 0.01, 0.02, 0.03], np.linspace(0.05, 0.95, 19)])
     micro, macro = [], []
     for bar in grid:
@@ -189,17 +210,23 @@ def threshold_curve(prepared: Prepared, fitted: Fitted, head: Head) -> Threshold
         micro.append(2 * hits.sum() / max(either.sum(), 1))
         macro.append(float((2 * hits / np.maximum(either, 1)).mean()))
     chosen_bar = head.decision.probability
-    return ThresholdCurve(thresholds=grid, micro_f1=np.array(micro), macro_f1=np.array(macro), chosen=chosen_bar)
+    return ThresholdCurve(
+        thresholds=grid, micro_f1=np.array(micro), macro_f1=np.array(macro), chosen=chosen_bar
+    )
 
 
 def calibration(measures: Measures) -> Calibration | None:
-    """Mean probability against how often it was right, the empty bins left out; None where not all are known."""
+    """Mean probability against how often it was right, the empty bins left out; None where not all
+    are known.
+    """
     if "calibration" not in measures.states:
         return None
     curve = measures.states["calibration"].reliability()
     filled = curve["count"] > 0
     return Calibration(
-        centres=curve["confidence"][filled], observed=curve["frequency"][filled], counts=curve["count"][filled]
+        centres=curve["confidence"][filled],
+        observed=curve["frequency"][filled],
+        counts=curve["count"][filled],
     )
 
 
@@ -223,7 +250,8 @@ def warnings(prepared: Prepared, head: Head) -> list[str]:
     labels, texts = ("tags", "tokens") if prepared.tagged else ("labels", "texts")
     if rare:
         result.append(
-            f"{rare} of {len(head.space)} {labels} have fewer than 10 {texts} in train; their scores mean little."
+            f"{rare} of {len(head.space)} {labels} have fewer than 10 {texts} in train; their"
+            " scores mean little."
         )
     found = head.metrics["metrics"]
     if prepared.tagged and found.get("micro_recall_without_o") == 0:

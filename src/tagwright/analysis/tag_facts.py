@@ -1,4 +1,6 @@
-"""What a report is told of a model that tags tokens: its types, and texts with what is right and wrong in them."""
+"""What a report is told of a model that tags tokens: its types, and texts with what is right and
+wrong in them.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -34,7 +36,9 @@ class Shown(NamedTuple):
     ends: Sequence[int]
 
 
-def tag_facts(measures: Measures, space: LabelSpace, tokens: Mapping[str, int], cut: str) -> TagFacts:
+def tag_facts(
+    measures: Measures, space: LabelSpace, tokens: Mapping[str, int], cut: str
+) -> TagFacts:
     """Types with the scores of their spans; none where tags tell of no spans."""
     scheme = scheme_of(space.names)
     if not tells_spans(scheme):
@@ -50,9 +54,13 @@ def tag_facts(measures: Measures, space: LabelSpace, tokens: Mapping[str, int], 
 
 
 def span_counts(scheme: Scheme, tag_counts: Sequence[int]) -> np.ndarray:
-    """Spans of every type, (types,), from the counts of valid tags (L,): each has one tag that begins it."""
+    """Spans of every type, (types,), from the counts of valid tags (L,): each has one tag that
+    begins it.
+    """
     begins = np.isin(scheme.prefix, (BEGIN, SINGLE))
-    counts = np.bincount(scheme.type[begins], np.asarray(tag_counts)[begins], minlength=len(scheme.types))
+    counts = np.bincount(
+        scheme.type[begins], np.asarray(tag_counts)[begins], minlength=len(scheme.types)
+    )
     return counts.astype(np.int64)
 
 
@@ -71,7 +79,9 @@ def confused_tokens(measures: Measures, names: Sequence[str], table: pa.Table) -
 
 
 def examples(table: pa.Table, space: LabelSpace, chosen: np.ndarray) -> list[Example]:
-    """Some texts with their true spans and the `chosen` ones, by the ids of the tags (tokens,): with faults first."""
+    """Some texts with their true spans and the `chosen` ones, by the ids of the tags (tokens,):
+    with faults first.
+    """
     offsets, scheme = offsets_of(whole(table["tokens"])), scheme_of(space.names)
     if not tells_spans(scheme):
         return []
@@ -80,8 +90,15 @@ def examples(table: pa.Table, space: LabelSpace, chosen: np.ndarray) -> list[Exa
     rows = sorted(true.keys() | found.keys())
     faulty = [row for row in rows if true.get(row) != found.get(row)]
     right = [row for row in rows if true.get(row) == found.get(row)]
-    picked = [group[place] for group, most in ((faulty, FAULTY), (right, RIGHT)) for place in thin(len(group), most)]
-    return [_example(_shown(table, row), true.get(row, set()), found.get(row, set()), scheme.types) for row in picked]
+    picked = [
+        group[place]
+        for group, most in ((faulty, FAULTY), (right, RIGHT))
+        for place in thin(len(group), most)
+    ]
+    return [
+        _example(_shown(table, row), true.get(row, set()), found.get(row, set()), scheme.types)
+        for row in picked
+    ]
 
 
 def examples_of(model: Model, table: pa.Table) -> list[Example]:
@@ -100,21 +117,42 @@ def _by_text(spans: Spans) -> dict[int, set[Span]]:
 
 def _shown(table: pa.Table, row: int) -> Shown:
     starts, tokens = (table[name][row].as_py() for name in ("starts", "tokens"))
-    return Shown(table["text"][row].as_py(), starts, [start + len(token) for start, token in zip(starts, tokens)])
+    return Shown(
+        table["text"][row].as_py(),
+        starts,
+        [start + len(token) for start, token in zip(starts, tokens)],
+    )
 
 
 def _example(shown: Shown, true: set[Span], found: set[Span], types: Sequence[str]) -> Example:
     """A long text from shortly before its first fault, or its first span."""
     first = min(true ^ found or true)[0]
-    begin = 0 if len(shown.starts) <= LONGEST else max(0, min(first - BEFORE, len(shown.starts) - LONGEST))
+    begin = (
+        0
+        if len(shown.starts) <= LONGEST
+        else max(0, min(first - BEFORE, len(shown.starts) - LONGEST))
+    )
     window = begin, min(begin + LONGEST, len(shown.starts))
     return Example(
-        true=list(_pieces(shown, window, {span: "right" if span in found else "missed" for span in true}, types)),
-        found=list(_pieces(shown, window, {span: "right" if span in true else "wrong" for span in found}, types)),
+        true=list(
+            _pieces(
+                shown,
+                window,
+                {span: "right" if span in found else "missed" for span in true},
+                types,
+            )
+        ),
+        found=list(
+            _pieces(
+                shown, window, {span: "right" if span in true else "wrong" for span in found}, types
+            )
+        ),
     )
 
 
-def _pieces(shown: Shown, window: tuple[int, int], kinds: Mapping[Span, str], types: Sequence[str]) -> Iterator[Piece]:
+def _pieces(
+    shown: Shown, window: tuple[int, int], kinds: Mapping[Span, str], types: Sequence[str]
+) -> Iterator[Piece]:
     """The tokens of a window, spans set apart; one that reaches out of it is cut there."""
     begin, end = window
     place = shown.starts[begin]

@@ -17,7 +17,9 @@ class Padded(NamedTuple):
 
 
 def collate(tokens: Tokens, index: np.ndarray, *, limit: int = 512) -> Padded:
-    """Pad the texts at `index` to the longest of them, at least 1; of a text over `limit` the head is kept."""
+    """Pad the texts at `index` to the longest of them, at least 1; of a text over `limit` the head
+    is kept.
+    """
     starts = tokens.offsets[index]
     lengths = np.minimum(tokens.offsets[np.asarray(index) + 1] - starts, limit)
     positions = np.arange(lengths.max(initial=1))

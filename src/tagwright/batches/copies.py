@@ -1,4 +1,6 @@
-"""Copies of texts with one word taken out, as ids: what each leaves out, cut as inputs cut, and which are alike."""
+"""Copies of texts with one word taken out, as ids: what each leaves out, cut as inputs cut, and
+which are alike.
+"""
 
 from typing import NamedTuple
 
@@ -11,7 +13,9 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Gaps(NamedTuple):
-    """What each copy leaves out: of text `owner` the tokens from `start` to `stop`, which are `word`; each (C,)."""
+    """What each copy leaves out: of text `owner` the tokens from `start` to `stop`, which are
+    `word`; each (C,).
+    """
 
     owner: np.ndarray
     start: np.ndarray
@@ -36,11 +40,15 @@ def gaps_of(words: WordTokens) -> Gaps:
     lasts = np.append(firsts[1:], len(inside)) - 1 if len(firsts) else firsts
     owner = text[firsts]
     base = words.tokens.offsets[owner]
-    return Gaps(owner, inside[firsts] - base, inside[lasts] + 1 - base, words.word_of[inside[firsts]])
+    return Gaps(
+        owner, inside[firsts] - base, inside[lasts] + 1 - base, words.word_of[inside[firsts]]
+    )
 
 
 def copies(tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None = None) -> Tokens:
-    """The texts without their gaps. With `ends` a copy keeps so many tokens at its beginning and end, and no more."""
+    """The texts without their gaps. With `ends` a copy keeps so many tokens at its beginning and
+    end, and no more.
+    """
     removed = gaps.stop - gaps.start
     whole = tokens.lengths[gaps.owner] - removed
     lengths = whole if ends is None else np.minimum(whole, sum(ends))
@@ -53,7 +61,9 @@ def copies(tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None = None) -> T
 
 
 def first_alike(tokens: Tokens) -> np.ndarray:
-    """For each row the first with the same ids, (n,); its own number where there is none before it."""
+    """For each row the first with the same ids, (n,); its own number where there is none before
+    it.
+    """
     _, first, group = np.unique(_digests(tokens), return_index=True, return_inverse=True)
     found = first[group.ravel()]
     later = np.flatnonzero(found != np.arange(len(tokens)))
@@ -68,10 +78,16 @@ def _digests(tokens: Tokens) -> np.ndarray:
     channels = random.integers(1, 2**63, ids.shape[1], np.uint64) * np.uint64(2) + np.uint64(1)
     mixed = ((ids + np.uint64(1)) * channels).sum(axis=1, dtype=np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX
-    of_place = random.integers(1, 2**63, int(lengths.max(initial=1)), np.uint64) * np.uint64(2) + np.uint64(1)
+    of_place = random.integers(1, 2**63, int(lengths.max(initial=1)), np.uint64) * np.uint64(
+        2
+    ) + np.uint64(1)
     place = np.arange(len(ids)) - np.repeat(tokens.offsets[:-1], lengths)
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed * of_place[place], dtype=np.uint64)])
-    return (sums[tokens.offsets[1:]] - sums[tokens.offsets[:-1]]) ^ (lengths.astype(np.uint64) * _MIX)
+    sums = np.concatenate(
+        [np.zeros(1, np.uint64), np.cumsum(mixed * of_place[place], dtype=np.uint64)]
+    )
+    return (sums[tokens.offsets[1:]] - sums[tokens.offsets[:-1]]) ^ (
+        lengths.astype(np.uint64) * _MIX
+    )
 
 
 def _equal(tokens: Tokens, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -81,7 +97,9 @@ def _equal(tokens: Tokens, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     lengths = np.where(same, lengths, 0)
     ends = np.cumsum(lengths)
     place = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-    mine, other = (tokens.ids[place + np.repeat(tokens.offsets[rows], lengths)] for rows in (left, right))
+    mine, other = (
+        tokens.ids[place + np.repeat(tokens.offsets[rows], lengths)] for rows in (left, right)
+    )
     differs = mine != other if mine.ndim == 1 else (mine != other).any(axis=1)
     same[np.repeat(np.arange(len(left)), lengths)[differs]] = False
     return same

@@ -25,7 +25,9 @@ class Inputs(Protocol):
 
     @property
     def ends(self) -> tuple[int, int] | None:
-        """How many tokens of a row are read at its beginning and at its end; None: all, wherever they stand."""
+        """How many tokens of a row are read at its beginning and at its end; None: all, wherever
+        they stand.
+        """
 
     @property
     def row_a_text(self) -> bool:
@@ -70,7 +72,9 @@ class TokenInputs(NamedTuple):
 
     @property
     def ends(self) -> tuple[int, int]:
-        """How many tokens of a text are read at its beginning, and at its end where it is longer than both."""
+        """How many tokens of a text are read at its beginning, and at its end where it is longer
+        than both.
+        """
         return self.limit, 0
 
     def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:

@@ -17,8 +17,9 @@ Around = tuple[tuple[int, ...], tuple[int, ...]]  # ids that stand before and be
 class Places(NamedTuple):
     """Windows of the texts, one after the other; a text that is short enough is one window.
 
-    A token with several pieces speaks at its first one. Of two windows that share a token, the one in which it lies
-    deeper speaks for it, so that every token is spoken for once, and with context on both sides.
+    A token with several pieces speaks at its first one. Of two windows that share a token, the one
+    in which it lies deeper speaks for it, so that every token is spoken for once, and with context
+    on both sides.
     """
 
     tokens: Tokens  # a row a window
@@ -36,10 +37,12 @@ def placed(
     around: Around = ((), ()),
     whole: bool = True,
 ) -> Places:
-    """Lay out texts whose tokens are `pieces` (token t has the ids pieces.offsets[t]:[t + 1], one at least).
+    """Lay out texts whose tokens are `pieces` (token t has the ids pieces.offsets[t]:[t + 1], one
+    at least).
 
-    Text i has the tokens offsets[i]:offsets[i + 1]. No window is longer than `limit`, special ids `around` it included.
-    Not `whole`, each text is its first window alone, and nothing speaks for the tokens behind it.
+    Text i has the tokens offsets[i]:offsets[i + 1]. No window is longer than `limit`, special ids
+    `around` it included. Not `whole`, each text is its first window alone, and nothing speaks for
+    the tokens behind it.
     """
     room = limit - sum(map(len, around))
     if room < 1:
@@ -50,7 +53,8 @@ def placed(
     counts = 1 + np.maximum(-(-(lengths - room) // step), 0) * whole
     text = np.repeat(np.arange(len(counts)), counts)
     number = np.arange(len(text)) - np.repeat(np.cumsum(counts) - counts, counts)
-    begin = np.minimum(number * step, np.maximum(lengths[text] - room, 0))  # the last one reaches back, and is full
+    # the last one reaches back, and is full
+    begin = np.minimum(number * step, np.maximum(lengths[text] - room, 0))
     size = np.minimum(lengths[text] - begin, room)
     inside, window = _ranges(starts[text] + begin, size)
     owner = np.full(len(pieces.ids), -1, np.int64)
@@ -62,8 +66,12 @@ def placed(
     return Places(tokens, owner, text, len(pieces))
 
 
-def _own(begin: np.ndarray, size: np.ndarray, number: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """From where to where each window speaks, in positions of its text: seams lie in the middle of what two share."""
+def _own(
+    begin: np.ndarray, size: np.ndarray, number: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """From where to where each window speaks, in positions of its text: seams lie in the middle of
+    what two share.
+    """
     end = begin + size
     after = np.append(begin[1:], 0)
     seam = np.where(number + 1 < counts, (after + end) // 2, end)
@@ -77,14 +85,19 @@ def _ranges(starts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.arange(int(sizes.sum())) + (starts - before)[number], number
 
 
-def _with_specials(ids: np.ndarray, owner: np.ndarray, sizes: np.ndarray, around: Around) -> tuple[Tokens, np.ndarray]:
+def _with_specials(
+    ids: np.ndarray, owner: np.ndarray, sizes: np.ndarray, around: Around
+) -> tuple[Tokens, np.ndarray]:
     before, behind = around
     whole = sizes + len(before) + len(behind)
     offsets = np.concatenate([[0], np.cumsum(whole)])
     if not before and not behind:
         return Tokens(ids, offsets), owner
     kept, _ = _ranges(offsets[:-1] + len(before), sizes)
-    laid, speaks = np.zeros((offsets[-1], *ids.shape[1:]), ids.dtype), np.full(offsets[-1], -1, np.int64)
+    laid, speaks = (
+        np.zeros((offsets[-1], *ids.shape[1:]), ids.dtype),
+        np.full(offsets[-1], -1, np.int64),
+    )
     laid[kept], speaks[kept] = ids, owner
     for place, special in enumerate(before):
         laid[offsets[:-1] + place] = special

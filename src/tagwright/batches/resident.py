@@ -1,4 +1,6 @@
-"""Training rows on the device, once: a batch is gathered there, from row numbers, in one of few shapes."""
+"""Training rows on the device, once: a batch is gathered there, from row numbers, in one of few
+shapes.
+"""
 
 import numpy as np
 import torch
@@ -6,12 +8,28 @@ from torch import Tensor
 
 from tagwright.batches.rows import Batch, HeadBatch, HeadRows, Rows
 
-WIDTHS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)  # tokens of a batch; beyond, the next multiple of 128
+# tokens of a batch; beyond, the next multiple of 128
+WIDTHS = (
+    8,
+    16,
+    24,
+    32,
+    48,
+    64,
+    96,
+    128,
+    192,
+    256,
+    384,
+    512,
+)
 _AT_ONCE = 4096  # rows that are laid out together
 
 
 class Resident:
-    """Rows of tokens on a device, ids one row after the other, and what each head learns of them."""
+    """Rows of tokens on a device, ids one row after the other, and what each head learns of
+    them.
+    """
 
     def __init__(self, rows: Rows, device: torch.device) -> None:
         ids, self.row_lengths = _laid_out(rows)
@@ -23,14 +41,20 @@ class Resident:
         self.limit = min(rows.inputs.limit, longest)  # type: ignore[attr-defined]
         self.heads = {name: _OnDevice(head, device) for name, head in rows.heads.items()}
         self.weight = None if rows.weight is None else torch.from_numpy(rows.weight).to(device)
-        self.sizes = None if rows.sizes is None else torch.from_numpy(rows.sizes.astype(np.float32)).to(device)
+        self.sizes = (
+            None
+            if rows.sizes is None
+            else torch.from_numpy(rows.sizes.astype(np.float32)).to(device)
+        )
 
     def size_of(self, rows: Tensor, real: Tensor) -> Tensor:
         """What a mean over these rows divides by, ()."""
         return real.sum() if self.sizes is None else (real * self.sizes[rows]).sum().clamp_min(1.0)
 
     def width_of(self, index: np.ndarray) -> int:
-        """The number of tokens that a batch of these rows is laid out in; the longest row of all bounds it."""
+        """The number of tokens that a batch of these rows is laid out in; the longest row of all
+        bounds it.
+        """
         longest = int(self.row_lengths[index].max(initial=1))
         width = next((width for width in WIDTHS if width >= longest), -(-longest // 128) * 128)
         return min(width, self.limit)
@@ -43,7 +67,8 @@ class Resident:
     def batch(self, rows: Tensor, real: Tensor, width: int) -> Batch:
         """Rows (B,), of which those where `real` (B,) is 0 only fill the shape: they weigh nothing.
 
-        The host learns nothing of the device here, and the device nothing of the host: it can be captured.
+        The host learns nothing of the device here, and the device nothing of the host: it can be
+        captured.
         """
         positions = torch.arange(width, device=rows.device)
         # a trial of a narrow shape may be made of long rows, and an encoder may rely on lengths
@@ -52,26 +77,48 @@ class Resident:
         places = (self.starts[rows][:, None] + positions).clamp_max(len(self.ids) - 1)
         ids = self.ids[places].long() * (inside if self.ids.ndim == 1 else inside[..., None])
         weight = real if self.weight is None else real * self.weight[rows]
-        heads = {name: head.batch(rows, weight, places, inside) for name, head in self.heads.items()}
+        heads = {
+            name: head.batch(rows, weight, places, inside) for name, head in self.heads.items()
+        }
         return Batch((ids, lengths), heads, weight)
 
 
 class _OnDevice:
-    """What a head learns of all rows, on a device: targets (n, L), as bytes where they are 0 or 1."""
+    """What a head learns of all rows, on a device: targets (n, L), as bytes where they are 0 or
+    1.
+    """
 
     def __init__(self, head: HeadRows, device: torch.device) -> None:
         dense = head.target.toarray()
         self.target = torch.from_numpy(dense.astype(np.uint8) if _hard(head) else dense).to(device)
-        self.known = None if head.unknown is None else torch.from_numpy(head.unknown.toarray() == 0).to(device)
-        soft = None if head.soft is None else head.soft if isinstance(head.soft, np.ndarray) else head.soft.toarray()
+        self.known = (
+            None
+            if head.unknown is None
+            else torch.from_numpy(head.unknown.toarray() == 0).to(device)
+        )
+        soft = (
+            None
+            if head.soft is None
+            else head.soft
+            if isinstance(head.soft, np.ndarray)
+            else head.soft.toarray()
+        )
         self.soft = None if soft is None else torch.from_numpy(soft).to(device)
-        self.excused = None if head.excused is None else torch.from_numpy(head.excused.toarray()).to(device)
-        self.tags = None if head.tags is None else torch.from_numpy(head.tags.astype(np.int16)).to(device)
-        labelled = None if head.labelled is None else torch.from_numpy(head.labelled.astype(np.float32))
+        self.excused = (
+            None if head.excused is None else torch.from_numpy(head.excused.toarray()).to(device)
+        )
+        self.tags = (
+            None if head.tags is None else torch.from_numpy(head.tags.astype(np.int16)).to(device)
+        )
+        labelled = (
+            None if head.labelled is None else torch.from_numpy(head.labelled.astype(np.float32))
+        )
         self.labelled = None if labelled is None else labelled.to(device)
 
     def batch(self, rows: Tensor, weight: Tensor, places: Tensor, inside: Tensor) -> HeadBatch:
-        """Rows (B,) of this weight (B,); `places` (B, T) are their positions among all, which are theirs `inside`."""
+        """Rows (B,) of this weight (B,); `places` (B, T) are their positions among all, which are
+        theirs `inside`.
+        """
         weight = weight if self.labelled is None else weight * self.labelled[rows]
         known = None if self.known is None else self.known[rows]
         soft = None if self.soft is None else self.soft[rows]
@@ -103,10 +150,14 @@ def one_row_a_text(rows: Rows) -> bool:
 
 
 def _laid_out(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """All rows as the encoder would see them: ids one after the other, int32 (N,) or (N, F), and lengths (n,)."""
+    """All rows as the encoder would see them: ids one after the other, int32 (N,) or (N, F), and
+    lengths (n,).
+    """
     count, pieces, lengths = len(rows.inputs.lengths), [], []
     for start in range(0, count, _AT_ONCE):
-        ids, own = (one.numpy() for one in rows.inputs.batch(np.arange(start, min(start + _AT_ONCE, count))))
+        ids, own = (
+            one.numpy() for one in rows.inputs.batch(np.arange(start, min(start + _AT_ONCE, count)))
+        )
         pieces.append(ids[np.arange(ids.shape[1]) < own[:, None]].astype(np.int32))
         lengths.append(own)
     ids = np.concatenate(pieces)

@@ -1,4 +1,6 @@
-"""Training rows: inputs, weights, and for each head its targets, what nobody judged and its tags, by row number."""
+"""Training rows: inputs, weights, and for each head its targets, what nobody judged and its tags,
+by row number.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +26,9 @@ class HeadBatch(NamedTuple):
     weight: Tensor | None = None  # (B,), 0 where the head has no answer
     soft: Tensor | None = None  # (B, L)
     excused: Tensor | None = None  # bool (B, L)
-    tags: Tensor | None = None  # int64 (B, T): a tag's id for every position, -1 where none is asked for
+    tags: Tensor | None = (
+        None  # int64 (B, T): a tag's id for every position, -1 where none is asked for
+    )
     shown: Tensor | None = None  # (B, L): what the slots of labels show, for a head that has such
 
 
@@ -45,10 +49,10 @@ class Batch(NamedTuple):
 class HeadRows:
     """What one head learns of rows. `unknown` (n, L) and `soft` labels (n, L) may be missing.
 
-    `excused` bool (n, L) are labels that the words of a text speak for, for a mask that asks for them. `tags` has an id
-    for every position of the inputs' tokens, -1 where none is asked for; a head that has tags has L = 0.
-    `labelled` (n,) is False where the head has no answer; None: it always has.
-    `sparse` rows never become (B, L): their batches name the cells that count.
+    `excused` bool (n, L) are labels that the words of a text speak for, for a mask that asks for
+    them. `tags` has an id for every position of the inputs' tokens, -1 where none is asked for; a
+    head that has tags has L = 0. `labelled` (n,) is False where the head has no answer; None: it
+    always has. `sparse` rows never become (B, L): their batches name the cells that count.
     """
 
     target: csr_array  # (n, L)
@@ -60,18 +64,32 @@ class HeadRows:
     labelled: np.ndarray | None = None
 
     def batch(
-        self, index: np.ndarray, weight: Tensor | None, tokens: Tokens | None, device: torch.device | str
+        self,
+        index: np.ndarray,
+        weight: Tensor | None,
+        tokens: Tokens | None,
+        device: torch.device | str,
     ) -> HeadBatch:
-        """The rows `index`, in that order, on a device; `weight` is that of the rows, `tokens` are those of tags."""
+        """The rows `index`, in that order, on a device; `weight` is that of the rows, `tokens` are
+        those of tags.
+        """
         if self.labelled is not None:
             own = torch.from_numpy(self.labelled[index].astype(np.float32)).to(device)
             weight = own if weight is None else own * weight
         if self.sparse:
             return HeadBatch(*self._named(index, device), weight)
         target = torch.from_numpy(self.target[index].toarray()).to(device)
-        known = None if self.unknown is None else torch.from_numpy(self.unknown[index].toarray() == 0).to(device)
+        known = (
+            None
+            if self.unknown is None
+            else torch.from_numpy(self.unknown[index].toarray() == 0).to(device)
+        )
         soft = None if self.soft is None else self._soft(index).to(device)
-        excused = None if self.excused is None else torch.from_numpy(self.excused[index].toarray()).to(device)
+        excused = (
+            None
+            if self.excused is None
+            else torch.from_numpy(self.excused[index].toarray()).to(device)
+        )
         tags = None
         if self.tags is not None and tokens is not None:
             tags = torch.from_numpy(laid_out(self.tags, tokens.offsets, index)).to(device)
@@ -81,7 +99,9 @@ class HeadRows:
         part = self.soft[index]  # type: ignore[index]
         return torch.from_numpy(part if isinstance(part, np.ndarray) else part.toarray())
 
-    def _named(self, index: np.ndarray, device: torch.device | str) -> tuple[SparseTarget, SparseMask | None]:
+    def _named(
+        self, index: np.ndarray, device: torch.device | str
+    ) -> tuple[SparseTarget, SparseMask | None]:
         gold = SparseRows.of(self.target, index).to(device)
         target = SparseTarget(gold.ids, gold.offsets, gold.values)
         if self.unknown is None:
@@ -90,15 +110,28 @@ class HeadRows:
         return target, SparseMask(unjudged.ids, unjudged.offsets)
 
     def __add__(self, other: "HeadRows") -> "HeadRows":
-        """These rows, then the others; what is made of all rows together, soft or excused labels, is not kept."""
+        """These rows, then the others; what is made of all rows together, soft or excused labels,
+        is not kept.
+        """
         unknown, labelled = None, None
         if self.unknown is not None or other.unknown is not None:
-            unknown = vstack([_or_zeros(self.unknown, self.target), _or_zeros(other.unknown, other.target)], "csr")
+            unknown = vstack(
+                [_or_zeros(self.unknown, self.target), _or_zeros(other.unknown, other.target)],
+                "csr",
+            )
         if self.labelled is not None or other.labelled is not None:
-            labelled = np.concatenate([_or_true(self.labelled, self.target), _or_true(other.labelled, other.target)])
-        tags = None if self.tags is None or other.tags is None else np.concatenate([self.tags, other.tags])
+            labelled = np.concatenate(
+                [_or_true(self.labelled, self.target), _or_true(other.labelled, other.target)]
+            )
+        tags = (
+            None
+            if self.tags is None or other.tags is None
+            else np.concatenate([self.tags, other.tags])
+        )
         target = vstack([self.target, other.target], "csr")
-        return HeadRows(target=target, unknown=unknown, sparse=self.sparse, tags=tags, labelled=labelled)
+        return HeadRows(
+            target=target, unknown=unknown, sparse=self.sparse, tags=tags, labelled=labelled
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +144,8 @@ class Rows:
 
     @property
     def sizes(self) -> np.ndarray | None:
-        """What each row counts in the mean over a batch, (n,): its tokens that any head has a tag for, where every head
-        tags tokens; None: one each."""
+        """What each row counts in the mean over a batch, (n,): its tokens that any head has a tag
+        for, where every head tags tokens; None: one each."""
         tags = [head.tags for head in self.heads.values() if head.tags is not None]
         if len(tags) < len(self.heads):
             return None
@@ -129,14 +162,18 @@ class Rows:
         inputs = tuple(tensor.to(device) for tensor in self.inputs.batch(index))
         weight = None if self.weight is None else torch.from_numpy(self.weight[index]).to(device)
         tokens: Tokens | None = getattr(self.inputs, "tokens", None)
-        heads = {name: head.batch(index, weight, tokens, device) for name, head in self.heads.items()}
+        heads = {
+            name: head.batch(index, weight, tokens, device) for name, head in self.heads.items()
+        }
         return Batch(inputs, heads, weight)
 
     def __add__(self, other: "Rows") -> "Rows":
         """These rows, then the others."""
         weight = None
         if self.weight is not None or other.weight is not None:
-            weight = np.concatenate([_or_ones(self.weight, self.inputs), _or_ones(other.weight, other.inputs)])
+            weight = np.concatenate(
+                [_or_ones(self.weight, self.inputs), _or_ones(other.weight, other.inputs)]
+            )
         heads = {name: head + other.heads[name] for name, head in self.heads.items()}
         return Rows(inputs=self.inputs.joined(other.inputs), heads=heads, weight=weight)
 

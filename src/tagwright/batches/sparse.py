@@ -9,7 +9,9 @@ from torch import Tensor
 
 
 class SparseRows(NamedTuple):
-    """Row i has columns ids[offsets[i]:offsets[i + 1]] with those values; no column twice in a row."""
+    """Row i has columns ids[offsets[i]:offsets[i + 1]] with those values; no column twice in a
+    row.
+    """
 
     ids: Tensor  # int64 (N,)
     values: Tensor  # float32 (N,)

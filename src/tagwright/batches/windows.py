@@ -1,4 +1,6 @@
-"""Rows of word pieces between special tokens: long ones cut to their head, tail or both, or read in windows."""
+"""Rows of word pieces between special tokens: long ones cut to their head, tail or both, or read in
+windows.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,10 +20,11 @@ LONG = ("head", "tail", "both", "windows")
 
 @dataclass(frozen=True, kw_only=True)
 class PieceInputs:
-    """Texts as one or more windows of at most `limit` pieces, `specials` before and behind each of them.
+    """Texts as one or more windows of at most `limit` pieces, `specials` before and behind each of
+    them.
 
-    A window of n pieces between its specials holds the text's pieces from `first`; from its piece number `turn` on, it
-    skips `gap` of them, which leaves out the middle of a text.
+    A window of n pieces between its specials holds the text's pieces from `first`; from its piece
+    number `turn` on, it skips `gap` of them, which leaves out the middle of a text.
     """
 
     tokens: Tokens
@@ -38,11 +41,15 @@ class PieceInputs:
             raise SettingsError(unknown("way with long texts (encoder.long)", self.long, LONG))
         if self.overlap < 0 or self.most < 1:
             raise SettingsError(
-                f"encoder.overlap must be at least 0 and encoder.windows 1, got {self.overlap}, {self.most}"
+                f"encoder.overlap must be at least 0 and encoder.windows 1, got {self.overlap},"
+                f" {self.most}"
             )
         least = sum(self.specials) + 1 + (self.overlap if self.long == "windows" else 0)
         if self.limit < least:
-            raise SettingsError(f"fit.limit must be at least {least} here (special tokens, overlap), got {self.limit}")
+            raise SettingsError(
+                f"fit.limit must be at least {least} here (special tokens, overlap), got"
+                f" {self.limit}"
+            )
 
     @property
     def _inner(self) -> np.ndarray:
@@ -56,7 +63,9 @@ class PieceInputs:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """How many pieces of a text, specials included, are read at its beginning, and at its end if it is longer."""
+        """How many pieces of a text, specials included, are read at its beginning, and at its end
+        if it is longer.
+        """
         before, behind = self.specials
         if self.long == "tail":
             return before, self.room + behind
@@ -85,7 +94,9 @@ class PieceInputs:
         return self.long != "windows"
 
     def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
-        """Ids (W, T) padded with 0 and lengths (W,) of the windows, text after text; with windows also counts (B,)."""
+        """Ids (W, T) padded with 0 and lengths (W,) of the windows, text after text; with windows
+        also counts (B,).
+        """
         index = np.asarray(index)
         counts = self.counts[index]
         rows = np.repeat(index, counts)
@@ -98,7 +109,9 @@ class PieceInputs:
         return (*tensors, torch.from_numpy(counts)) if self.long == "windows" else tuple(tensors)
 
     def _places(self, rows: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where in the flat ids each piece of each window stands (W, T), and the windows' lengths (W,)."""
+        """Where in the flat ids each piece of each window stands (W, T), and the windows' lengths
+        (W,).
+        """
         before, behind = self.specials
         inner = self._inner[rows]
         held = np.minimum(inner, self.room)
@@ -108,13 +121,17 @@ class PieceInputs:
             first = beyond
         elif self.long == "both":
             turn, gap = (held + 1) // 2, beyond
-        elif self.long == "windows":  # the last one ends where the text ends, unless there are too many
+        elif (
+            self.long == "windows"
+        ):  # the last one ends where the text ends, unless there are too many
             first = np.minimum(number * (self.room - self.overlap), beyond)
         lengths = held + before + behind
-        piece = np.arange(lengths.max(initial=1)) - before  # (T,), counted from the first that is not special
+        # (T,), counted from the first that is not special
+        piece = np.arange(lengths.max(initial=1)) - before
         shift = first[:, None] + np.where(piece >= turn[:, None], gap[:, None], 0)
         shift = np.where(piece < 0, 0, shift)
-        shift = np.where(piece >= held[:, None], beyond[:, None], shift)  # the specials behind the text
+        # the specials behind the text
+        shift = np.where(piece >= held[:, None], beyond[:, None], shift)
         return self.tokens.offsets[rows][:, None] + before + piece + shift, lengths
 
     def joined(self, other: "PieceInputs") -> "PieceInputs":
@@ -133,13 +150,19 @@ class PieceInputs:
         beyond = int((self._inner > self.room).sum())
         if not beyond:
             return None
-        share = f"{_percent(beyond / len(self.tokens))} of texts are longer than {self.limit} word pieces"
+        share = (
+            f"{_percent(beyond / len(self.tokens))} of texts are longer than {self.limit} word"
+            " pieces"
+        )
         if self.long != "windows":
             lost = {"head": "end", "tail": "beginning", "both": "middle"}[self.long]
             return f"{share}; their {lost} is left out (encoder.long: {', '.join(LONG)}; fit.limit)"
         cut = int((self.tokens.lengths > sum(self.ends)).sum())
         rest = f"; of {cut} the end is left out (encoder.windows)" if cut else ""
-        return f"{share}; they are read in windows, up to {self.counts.max()} a text, whose scores are pooled{rest}"
+        return (
+            f"{share}; they are read in windows, up to {self.counts.max()} a text, whose scores are"
+            f" pooled{rest}"
+        )
 
 
 def _percent(share: float) -> str:

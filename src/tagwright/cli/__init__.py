@@ -1,4 +1,6 @@
-"""The commands: one file, one command; each parses, calls one function, and shows what came back."""
+"""The commands: one file, one command; each parses, calls one function, and shows what came
+back.
+"""
 
 import sys
 from collections.abc import Callable
@@ -31,8 +33,8 @@ COMMANDS = (
 def _reported(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose mistakes are one message on stderr and exit code 2.
 
-    Told here, inside the command: Typer takes any broken pipe, such as one to a process that died, for the end of
-    stdout, and ends without a word.
+    Told here, inside the command: Typer takes any broken pipe, such as one to a process that died,
+    for the end of stdout, and ends without a word.
     """
 
     @wraps(command)
@@ -49,7 +51,10 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
 
 app = typer.Typer(
     name="tagwright",
-    help="Train text taggers on the objective that fits their labels, and learn honestly whether it helped.",
+    help=(
+        "Train text taggers on the objective that fits their labels, and learn honestly whether it"
+        " helped."
+    ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -60,7 +65,9 @@ for _name in COMMANDS:
 
 
 @app.callback(invoke_without_command=True)
-def _top(version: bool = typer.Option(False, "--version", help="Show the version and exit.")) -> None:
+def _top(
+    version: bool = typer.Option(False, "--version", help="Show the version and exit."),
+) -> None:
     if version:
         from tagwright import __version__
 
@@ -69,15 +76,20 @@ def _top(version: bool = typer.Option(False, "--version", help="Show the version
 
 
 def main() -> None:
-    """Run; a user's mistake ends with exit code 2, an interruption with 130, output that nobody reads with 141."""
+    """Run; a user's mistake ends with exit code 2, an interruption with 130, output that nobody
+    reads with 141.
+    """
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # as Python has it on stderr: not every terminal knows ü
+        # as Python has it on stderr: not every terminal knows ü
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except KeyboardInterrupt:
         sys.exit(130)
     except SystemExit as end:
-        if end.code == 1 and isinstance(end.__context__, BrokenPipeError):  # of --help and --version, which are Typer's
+        if end.code == 1 and isinstance(
+            end.__context__, BrokenPipeError
+        ):  # of --help and --version, which are Typer's
             from tagwright.cli._console import NOBODY_READS
 
             sys.exit(NOBODY_READS)

@@ -16,25 +16,43 @@ def show_audit(found: Mapping[str, Any], *, labels: int = 12, pairs: int = 6) ->
     tagged = found["task"] == "tokens"
     label, known = ("tag", ", O aside") if tagged else ("label", "")
     result(f"{found['source']}: {many(len(found['labels']), label)}{known}, {TASKS[found['task']]}")
-    labelled = ("untagged", "only O", "tags a text") if tagged else ("unlabelled", "no label", "labels a text")
+    labelled = (
+        ("untagged", "only O", "tags a text")
+        if tagged
+        else ("unlabelled", "no label", "labels a text")
+    )
     words = "tokens, median" if tagged else "words, median"
     _table("rows", ("split", "rows", "empty", *labelled, words, "most"), _parts(found))
-    rows = [(label["name"], *(str(count) for count in label["rows"].values())) for label in found["labels"]]
+    rows = [
+        (label["name"], *(str(count) for count in label["rows"].values()))
+        for label in found["labels"]
+    ]
     splits = list(found["labels"][0]["rows"]) if rows else []
-    shown = rows if len(rows) <= labels else [*rows[: labels // 2], ("…", *("" for _ in splits)), *rows[-labels // 2 :]]
+    shown = (
+        rows
+        if len(rows) <= labels
+        else [*rows[: labels // 2], ("…", *("" for _ in splits)), *rows[-labels // 2 :]]
+    )
     _table("rows with each tag" if tagged else "labels", (label, *splits), shown)
     tail = found["tail"]
     rare = f"{tail['rare']} have fewer than 10 rows; gini {tail['gini']:.2f}"
     result(f"half of all marks on {many(tail['head'], label)}; {rare}")
-    together = [(p["left"], p["right"], str(p["rows"]), f"{p['lift']:.1f}") for p in found["together"][:pairs]]
+    together = [
+        (p["left"], p["right"], str(p["rows"]), f"{p['lift']:.1f}")
+        for p in found["together"][:pairs]
+    ]
     _table("labels that stand together", ("label", "label", "rows", "times chance"), together)
     alike = [
-        (p["left"], p["right"], f"{p['similarity']:.2f}", f"{p['together']:.0%}") for p in found["look_alikes"][:pairs]
+        (p["left"], p["right"], f"{p['similarity']:.2f}", f"{p['together']:.0%}")
+        for p in found["look_alikes"][:pairs]
     ]
     _table("labels that look alike", ("label", "label", "cosine", "on the same rows"), alike)
     if found["groups"]:
         sizes = [f"{name} ({len(members)})" for name, members in found["groups"].items()]
-        result(f"groups by {found['separator']!r}: {', '.join(sizes[:10])}{' …' if len(sizes) > 10 else ''}")
+        result(
+            f"groups by {found['separator']!r}:"
+            f" {', '.join(sizes[:10])}{' …' if len(sizes) > 10 else ''}"
+        )
     for warning in found["warnings"]:
         result(f"! {warning}", style="yellow")
     if not found["warnings"]:
@@ -60,9 +78,13 @@ def _parts(found: Mapping[str, Any]) -> list[tuple[str, ...]]:
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if not rows:
         return
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0)
+    )
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 or column == "label" else "right", overflow="fold")
+        table.add_column(
+            column, justify="left" if number == 0 or column == "label" else "right", overflow="fold"
+        )
     for row in rows:
         table.add_row(*row)
     show(table)

@@ -10,16 +10,31 @@ from tagwright.pipelines.compare import Comparison
 from tagwright.reports.compare import differing
 from tagwright.reports.compare_facts import CompareFacts, Summary
 
-WIDE, WIDER = 100, 120  # columns of a terminal that has room for two metrics, for the untuned figure
+# columns of a terminal that has room for two metrics, for the untuned figure
+WIDE, WIDER = (
+    100,
+    120,
+)
 BESIDE = ("micro_f1", "macro_f1", "accuracy")  # the report has them all
-BESIDE_SPANS = ("macro_f1", "macro_f2")  # micro F1 of tokens is their accuracy, high wherever most are outside
+# micro F1 of tokens is their accuracy, high wherever most are outside
+BESIDE_SPANS = (
+    "macro_f1",
+    "macro_f2",
+)
 
 
 def show_comparison(done: Comparison) -> None:
-    """Mean ± sd of each objective, the paired interval on the primary metric, what it cost, the verdict."""
+    """Mean ± sd of each objective, the paired interval on the primary metric, what it cost, the
+    verdict.
+    """
     facts = done.facts
     encoders, width = len(facts.encoders) > 1, _show.results_console.width
-    table = Table(title=f"{facts.title} ({facts.split})", title_justify="left", title_style="bold", pad_edge=False)
+    table = Table(
+        title=f"{facts.title} ({facts.split})",
+        title_justify="left",
+        title_style="bold",
+        pad_edge=False,
+    )
     for name in ("encoder", "objective") if encoders else ("objective",):
         table.add_column(name, no_wrap=True)
     shown = _metrics(facts)[: 2 if width >= WIDE else 1]

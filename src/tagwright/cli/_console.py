@@ -1,4 +1,6 @@
-"""What a terminal is sent of strings from data, files and settings: their characters, and no command to it."""
+"""What a terminal is sent of strings from data, files and settings: their characters, and no
+command to it.
+"""
 
 import os
 import re
@@ -8,24 +10,35 @@ from rich.console import Console
 from rich.text import Text
 
 LONGEST = 4_000  # characters of one message or one cell of a table
-NOBODY_READS = 141  # what a shell reports of a program that SIGPIPE ended, such as `cat` before `head`
+NOBODY_READS = (
+    141  # what a shell reports of a program that SIGPIPE ended, such as `cat` before `head`
+)
 
-# control characters but tab and line feed, line separators, the characters that turn the direction, lone surrogates
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# control characters but tab and line feed, line separators, the characters that turn the direction,
+# lone surrogates
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 class PlainConsole(Console):
-    """Shows every string as it is: no markup, no emoji codes, control characters as escapes, a bounded length."""
+    """Shows every string as it is: no markup, no emoji codes, control characters as escapes, a
+    bounded length.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(markup=False, emoji=False, highlight=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """A string, or a cell or title of a table, as rich prints it; `Text` from elsewhere does not come by here."""
+        """A string, or a cell or title of a table, as rich prints it; `Text` from elsewhere does
+        not come by here.
+        """
         return super().render_str(visible(shortened(text)), **options)
 
     def on_broken_pipe(self) -> None:
-        """Nobody reads any more. A result ends the command; the work goes on without its messages."""
+        """Nobody reads any more. A result ends the command; the work goes on without its
+        messages.
+        """
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
         if not self.stderr:
             raise SystemExit(NOBODY_READS)
@@ -58,7 +71,8 @@ def visible_json(text: str) -> str:
 
 
 def shortened(text: str, most: int = LONGEST) -> str:
-    """Text without its middle where it is very long: a message begins with what is wrong and ends with what to do.
+    """Text without its middle where it is very long: a message begins with what is wrong and ends
+    with what to do.
 
     >>> shortened("wrong: " + 90 * "x" + "; do this", 20)
     'wrong: xxx … 86 characters left out … x; do this'

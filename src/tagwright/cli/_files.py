@@ -7,7 +7,19 @@ from tagwright.storage.files import NO_ROOM
 
 READING = frozenset({"read", "load", "stat", "iterdir", "listdir", "scandir", "glob", "rglob"})
 WRITING = frozenset(
-    {"write", "save", "mkdir", "makedirs", "touch", "rename", "replace", "unlink", "rmdir", "rmtree", "fsync"}
+    {
+        "write",
+        "save",
+        "mkdir",
+        "makedirs",
+        "touch",
+        "rename",
+        "replace",
+        "unlink",
+        "rmdir",
+        "rmtree",
+        "fsync",
+    }
 )
 
 
@@ -28,7 +40,9 @@ def told(error: OSError) -> str:
 
 
 def _operation(error: OSError) -> str:
-    """ "read" or "write"; "" where nobody knows. The functions that were called tell: of them the last that does."""
+    """ "read" or "write"; "" where nobody knows. The functions that were called tell: of them the
+    last that does.
+    """
     if error.errno in NO_ROOM:
         return "write"
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]

@@ -53,7 +53,9 @@ class LiveTable(Watch):
     def begin(self, runs: Sequence[Planned], rows: Sequence[Mapping[str, Any] | None]) -> None:
         """The table appears."""
         self.runs, self.rows, self.started = runs, list(rows), time.monotonic()
-        self.live = Live(console=_show.console, transient=True, refresh_per_second=4, get_renderable=self.table)
+        self.live = Live(
+            console=_show.console, transient=True, refresh_per_second=4, get_renderable=self.table
+        )
         self.live.start()
 
     def under_way(self, number: int, far: Under) -> None:
@@ -86,36 +88,59 @@ class LiveTable(Watch):
         for name in ("seeds", self.metric, "under way"):
             table.add_column(name, justify="right" if name != "under way" else "left", no_wrap=True)
         for line, numbers in self._shown(lines):
-            table.add_row(*(word for word, shown in zip(line, several) if shown), *self._cells(numbers))
+            table.add_row(
+                *(word for word, shown in zip(line, several) if shown), *self._cells(numbers)
+            )
         return Group(table, self._left())
 
     def _shown(self, lines: Mapping[Line, list[int]]) -> list[tuple[Line, list[int]]]:
         """All lines, or of very many those around what is under way."""
         every = list(lines.items())
-        now = next((i for i, (_, numbers) in enumerate(every) if any(n in self.far for n in numbers)), 0)
+        now = next(
+            (i for i, (_, numbers) in enumerate(every) if any(n in self.far for n in numbers)), 0
+        )
         start = max(0, min(now - MOST_LINES // 2, len(every) - MOST_LINES))
         return every[start : start + MOST_LINES]
 
     def _cells(self, numbers: Sequence[int]) -> tuple[str, str, str]:
         rows = [self.rows[n] for n in numbers]
-        found = [r["scored"][self.metric] for r in rows if r and "failed" not in r and self.metric in r["scored"]]
+        found = [
+            r["scored"][self.metric]
+            for r in rows
+            if r and "failed" not in r and self.metric in r["scored"]
+        ]
         failed = sum(row is not None and "failed" in row for row in rows)
         done = f"{len(found)}/{len(numbers)}" + (f", {failed} failed" if failed else "")
-        middle = f"{mean(found):.4f}" + (f" ± {stdev(found):.4f}" if len(found) > 1 else "") if found else ""
-        return done, middle, "  ".join(_far(self.runs[n], self.far[n]) for n in numbers if n in self.far)
+        middle = (
+            f"{mean(found):.4f}" + (f" ± {stdev(found):.4f}" if len(found) > 1 else "")
+            if found
+            else ""
+        )
+        return (
+            done,
+            middle,
+            "  ".join(_far(self.runs[n], self.far[n]) for n in numbers if n in self.far),
+        )
 
     def _left(self) -> str:
         """How many runs are done, and about how long the rest takes."""
         done = sum(row is not None for row in self.rows)
         passed = time.monotonic() - self.started
-        left = f", about {_span(passed / self.made * (len(self.rows) - done))} left" if self.made else ""
+        left = (
+            f", about {_span(passed / self.made * (len(self.rows) - done))} left"
+            if self.made
+            else ""
+        )
         return f"{done} of {len(self.rows)} runs, {_span(passed)}{left}"
 
 
 def _far(run: Planned, far: Under) -> str:
     """Seed, share of the steps, latest score."""
     score = "" if far.score is None else f" {far.score:.4f}"
-    return f"seed {run.seed} {far.phase if far.phase != 'fit' else ''}{far.done / max(far.total, 1):4.0%}{score}"
+    return (
+        f"seed {run.seed}"
+        f" {far.phase if far.phase != 'fit' else ''}{far.done / max(far.total, 1):4.0%}{score}"
+    )
 
 
 def _span(seconds: float) -> str:

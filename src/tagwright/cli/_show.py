@@ -21,11 +21,18 @@ if TYPE_CHECKING:
 console = PlainConsole(stderr=True)
 results_console = PlainConsole()
 METRICS = ("accuracy", "micro_f1", "macro_f1", "example_f1", "subset_accuracy", "lrap")
-OF_SHORTLISTS = (*METRICS[:-1], "precision_at_1", "ndcg_at_5")  # where nobody knows the whole ranking
+# where nobody knows the whole ranking
+OF_SHORTLISTS = (
+    *METRICS[:-1],
+    "precision_at_1",
+    "ndcg_at_5",
+)
 
 
 def fail(error: TagwrightError | OSError) -> NoReturn:
-    """One message, exit code 2; an interrupted run that saved its state says so and exits with 130."""
+    """One message, exit code 2; an interrupted run that saved its state says so and exits with
+    130.
+    """
     from tagwright.training.pipes import Interrupted
 
     if isinstance(error, Interrupted):
@@ -140,7 +147,9 @@ def fit_tables(outcome: "Outcome") -> None:
 def type_table(names: Sequence[str], scores: Mapping[str, Any], *, most: int = 12) -> Table:
     """Whole spans of every type, the most frequent first."""
     order = sorted(range(len(names)), key=lambda i: -scores["support"][i])
-    title = "whole spans by type" + (f", the {most} most frequent of {len(names):,}" if len(names) > most else "")
+    title = "whole spans by type" + (
+        f", the {most} most frequent of {len(names):,}" if len(names) > most else ""
+    )
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("type", overflow="fold")
     for column in ("F1", "F2", "precision", "recall", "true", "found"):
@@ -159,7 +168,13 @@ def band_table(bands: Iterable[Mapping[str, Any]]) -> Table:
     for band in bands:
         least, most = band["from_count"], band["to_count"]
         texts = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-        table.add_row(band["band"], str(band["labels"]), texts, f"{band['micro_f1']:.4f}", f"{band['macro_f1']:.4f}")
+        table.add_row(
+            band["band"],
+            str(band["labels"]),
+            texts,
+            f"{band['micro_f1']:.4f}",
+            f"{band['macro_f1']:.4f}",
+        )
     return table
 
 
@@ -173,10 +188,18 @@ def training_bar(stream: Iterator[Any], title: str, start: int, total: int) -> I
     if not console.is_terminal:
         yield from _training_lines(stream, title, total)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
-    with Progress(*columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+    )
+    with Progress(
+        *columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console
+    ) as bar:
         task, score, mean = bar.add_task(title, total=total, completed=start), "", None
-        bar.live.transient = True  # while under way: the echo of Ctrl-C moves the bar on and leaves it there twice
+        bar.live.transient = (
+            True  # while under way: the echo of Ctrl-C moves the bar on and leaves it there twice
+        )
         for step in stream:
             mean = step.loss if mean is None else 0.98 * mean + 0.02 * step.loss
             score = f"  score {step.score:.4f}" if step.score is not None else score
@@ -189,7 +212,9 @@ def training_bar(stream: Iterator[Any], title: str, start: int, total: int) -> I
 def counting(title: str) -> Iterator[Callable[[int], None]]:
     """A running count of rows; a plain line every 100,000 when not a terminal."""
     if console.is_terminal:
-        with Progress(TextColumn(f"{title} {{task.completed:,}} rows"), TimeElapsedColumn(), console=console) as bar:
+        with Progress(
+            TextColumn(f"{title} {{task.completed:,}} rows"), TimeElapsedColumn(), console=console
+        ) as bar:
             task = bar.add_task(title, total=None)
             yield lambda rows: bar.update(task, advance=rows)
         return
@@ -206,7 +231,9 @@ def counting(title: str) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar of what is done of how many, with the time left; a plain line every tenth when not a terminal."""
+    """A bar of what is done of how many, with the time left; a plain line every tenth when not a
+    terminal.
+    """
     if not console.is_terminal:
         shown = 0
 
@@ -219,7 +246,9 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield tell
         return
     columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed}/{task.total}"))
-    with Progress(*columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
+    with Progress(
+        *columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console
+    ) as bar:
         task = bar.add_task(title, total=0)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

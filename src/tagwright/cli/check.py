@@ -15,11 +15,14 @@ def check(
     task: o.Task = None,
     separator: o.Separator = "auto",
     strict: o.Strict = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML page with plots here.", show_default=False)] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write an HTML page with plots here.", show_default=False)
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report.")] = False,
     json: o.Json = False,
 ) -> None:
-    """Look at labelled text before training: columns, counts, long tail, duplicates, leaks, look-alike labels.
+    """Look at labelled text before training: columns, counts, long tail, duplicates, leaks,
+    look-alike labels.
 
     Example:
 

@@ -10,25 +10,37 @@ from tagwright.cli import _options as o
 
 def compare(
     data: o.Data,
-    objectives: Annotated[str, typer.Option(help="Losses or presets, with commas; the first is the baseline.")],
+    objectives: Annotated[
+        str, typer.Option(help="Losses or presets, with commas; the first is the baseline.")
+    ],
     out: Annotated[Path, typer.Option(help="A folder for the results and the report.")],
     encoders: Annotated[
-        str | None, typer.Option(help="Encoders, with commas; each has its own baseline.", show_default="--encoder's")
+        str | None,
+        typer.Option(
+            help="Encoders, with commas; each has its own baseline.", show_default="--encoder's"
+        ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each objective on each encoder.")] = 5,
     sweep: Annotated[
         list[str] | None,
-        typer.Option(help="objective:section.key=a,b,c: that objective once for every value.", show_default=False),
+        typer.Option(
+            help="objective:section.key=a,b,c: that objective once for every value.",
+            show_default=False,
+        ),
     ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
-            help="The primary metric, named beforehand.", show_default="accuracy for one label, else macro_f1"
+            help="The primary metric, named beforehand.",
+            show_default="accuracy for one label, else macro_f1",
         ),
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(help="What the runs are measured on; thresholds come from dev.", show_default="test, else dev"),
+        typer.Option(
+            help="What the runs are measured on; thresholds come from dev.",
+            show_default="test, else dev",
+        ),
     ] = None,
     text: o.Text = None,
     labels: o.Labels = None,
@@ -46,20 +58,26 @@ def compare(
     jobs: o.Jobs = None,
     set_: o.Set = None,
     settings: o.SettingsFile = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Keep the runs that are there, and go on.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start over in this folder.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep the runs that are there, and go on.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Start over in this folder.")
+    ] = False,
     json: o.Json = False,
 ) -> None:
-    """Which objective is best for these labels, and is the difference real? Several seeds on one split.
+    """Which objective is best for these labels, and is the difference real? Several seeds on one
+    split.
 
-    Every metric with mean, spread and a paired interval against the first objective; a verdict on one metric, corrected
-    for the number of objectives; a report. A run that fails is shown as failed, the others go on; the exit code is 1.
+    Every metric with mean, spread and a paired interval against the first objective; a verdict on
+    one metric, corrected for the number of objectives; a report. A run that fails is shown as
+    failed, the others go on; the exit code is 1.
 
     Examples:
 
         tagwright compare shop --objectives bce,zlpr --encoder cnn --seeds 5 --out comparison
 
-        tagwright compare shop --objectives bce,focal,zlpr --encoders bow,cnn --sweep focal:loss.gamma=1,2,4 --out c
+        tagwright compare shop --objectives bce,focal,zlpr --sweep focal:loss.gamma=1,2,4 --out c
     """
     from tagwright.cli import _show
     from tagwright.cli._comparison import show_comparison
@@ -109,5 +127,8 @@ def compare(
     else:
         show_comparison(done)
     if done.failed:
-        _show.say(f"{_show.many(done.failed, 'run')} failed; the same command with --resume makes them again")
+        _show.say(
+            f"{_show.many(done.failed, 'run')} failed; the same command with --resume makes them"
+            " again"
+        )
         raise typer.Exit(1)

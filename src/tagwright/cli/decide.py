@@ -9,7 +9,9 @@ from tagwright.cli import _options as o
 
 def decide(
     model: o.ModelFolder,
-    dev: Annotated[str | None, typer.Argument(help="Labelled data to fit thresholds on.", show_default=False)] = None,
+    dev: Annotated[
+        str | None, typer.Argument(help="Labelled data to fit thresholds on.", show_default=False)
+    ] = None,
     rule: Annotated[
         str,
         typer.Option(
@@ -19,7 +21,11 @@ def decide(
     ] = "auto",
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A setting of the rule, as key=value: probability=0.3, k=2.", show_default=False),
+        typer.Option(
+            "--set",
+            help="A setting of the rule, as key=value: probability=0.3, k=2.",
+            show_default=False,
+        ),
     ] = None,
     head: o.FirstHead = None,
     text: o.Text = None,
@@ -27,7 +33,9 @@ def decide(
     separator: o.Separator = "auto",
     device: o.Device = None,
     allow_plugins: o.Plugins = False,
-    split: Annotated[str | None, typer.Option(help="Which split of DEV.", show_default="dev, else all rows")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Which split of DEV.", show_default="dev, else all rows")
+    ] = None,
     json: o.Json = False,
 ) -> None:
     """Fit a model's decision anew, or set another rule; the weights stay.

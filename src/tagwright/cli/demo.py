@@ -7,10 +7,15 @@ import typer
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="A folder for everything the demo makes.")] = Path("demo"),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what an earlier demo left there.")] = False,
+    out: Annotated[Path, typer.Option(help="A folder for everything the demo makes.")] = Path(
+        "demo"
+    ),
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what an earlier demo left there.")
+    ] = False,
 ) -> None:
-    """Walk the whole road on made-up shop pages: check, compare two objectives, fit, score, tag. About a minute.
+    """Walk the whole road on made-up shop pages: check, compare two objectives, fit, score, tag.
+    About a minute.
 
     Example:
 
@@ -39,8 +44,18 @@ def demo(
 
     step("1. Look at the data", f"check shop --report {out}/check.html")
     check("shop", report=out / "check.html", overwrite=overwrite)
-    step("2. Which objective?", f"compare shop --encoder bow --objectives bce,zlpr --seeds 3 --out {out}/comparison")
-    compare("shop", objectives="bce,zlpr", out=out / "comparison", seeds=3, encoder="bow", overwrite=overwrite)
+    step(
+        "2. Which objective?",
+        f"compare shop --encoder bow --objectives bce,zlpr --seeds 3 --out {out}/comparison",
+    )
+    compare(
+        "shop",
+        objectives="bce,zlpr",
+        out=out / "comparison",
+        seeds=3,
+        encoder="bow",
+        overwrite=overwrite,
+    )
     step("3. Train a tagger", f"fit shop --encoder cnn --objective zlpr --out {model}")
     fit("shop", out=model, encoder="cnn", objective="zlpr", overwrite=overwrite)
     step("4. Measure it on test", f"score {model} shop")

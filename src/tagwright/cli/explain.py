@@ -18,24 +18,33 @@ def explain(
     data: o.Data,
     attention: Annotated[
         bool,
-        typer.Option("--attention", help="How much labels that are slots before the text look at each other."),
+        typer.Option(
+            "--attention", help="How much labels that are slots before the text look at each other."
+        ),
     ] = False,
     layers: Annotated[
         str, typer.Option(help="low, middle, last, or numbers from 1 up, with commas.")
     ] = "low,middle,last",
     texts: Annotated[
-        int | None, typer.Option(help="How many texts, spread over the split.", show_default="all, 4,000 at most")
+        int | None,
+        typer.Option(
+            help="How many texts, spread over the split.", show_default="all, 4,000 at most"
+        ),
     ] = None,
     label: Annotated[
         list[str] | None,
         typer.Option(
-            help="Show this label; several with commas, or repeatable.", show_default="the 40 most frequent at most"
+            help="Show this label; several with commas, or repeatable.",
+            show_default="the 40 most frequent at most",
         ),
     ] = None,
     split: Annotated[
-        str | None, typer.Option(help="train, dev or test.", show_default="dev, else test, else all rows")
+        str | None,
+        typer.Option(help="train, dev or test.", show_default="dev, else test, else all rows"),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="An HTML file to write: heat maps.", show_default=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="An HTML file to write: heat maps.", show_default=False)
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     device: o.Device = None,
     allow_plugins: o.Plugins = False,
@@ -44,10 +53,11 @@ def explain(
     separator: o.Separator = "auto",
     json: o.Json = False,
 ) -> None:
-    """Show what a model looks at: with --attention, how much its labels look at each other, beside their correlation.
+    """Show what a model looks at: with --attention, how much its labels look at each other, beside
+    their correlation.
 
-    For models whose labels are slots before the text (`fit --objective cloze`, LM-MTC). Data without labels have no
-    correlation to compare with.
+    For models whose labels are slots before the text (`fit --objective cloze`, LM-MTC). Data
+    without labels have no correlation to compare with.
 
     Example:
 
@@ -58,7 +68,9 @@ def explain(
     from tagwright.pipelines.explain import as_dict, explain_folder
 
     if not attention:
-        raise SettingsError("what shall be explained? --attention shows how much labels look at each other")
+        raise SettingsError(
+            "what shall be explained? --attention shows how much labels look at each other"
+        )
     columns = {"text": text, "labels": labels, "separator": separator}
     asked = {"layers": layers, "texts": texts, "labels": label or (), "split": split}
     with _show.progress_bar("attention") as told:
@@ -84,7 +96,9 @@ def explain(
 
 
 def _show_attention(facts: "AttentionFacts") -> None:
-    """What labels look at in each layer, the pairs with the most attention in the last one, and what that says."""
+    """What labels look at in each layer, the pairs with the most attention in the last one, and
+    what that says.
+    """
     from rich.table import Table
 
     from tagwright.cli import _show
@@ -92,7 +106,8 @@ def _show_attention(facts: "AttentionFacts") -> None:
 
     spread = "" if facts.texts == facts.rows else f", spread over {facts.rows:,}"
     where = (
-        f"attention between {len(facts.label_names)} labels, {_show.many(facts.texts, 'text')} of {facts.split}{spread}"
+        f"attention between {len(facts.label_names)} labels, {_show.many(facts.texts, 'text')} of"
+        f" {facts.split}{spread}"
     )
     pairs = f"pairs with the most attention in layer {max(facts.layers)}"
     for title, found in ((where, layer_table(facts)), (pairs, pair_table(facts))):

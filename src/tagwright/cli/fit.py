@@ -13,7 +13,7 @@ from tagwright.cli import _options as o
 if TYPE_CHECKING:
     from tagwright.models.distributed import Ranks
 
-EXAMPLES = """Train a tagger: split, learn, fit the decision on dev, write a model folder and a report.
+EXAMPLES = """Train a tagger: split, learn, fit the decision on dev, write a model and a report.
 
 Examples:
 
@@ -21,12 +21,12 @@ Examples:
 
     tagwright fit shop --encoder bow --objective zlpr --out model
 
-    tagwright fit pages.jsonl --text title,body --labels tags --epochs 5 --set encoder.filters=256 --out model
+    tagwright fit pages.jsonl --text title,body --labels tags --set encoder.filters=256 --out model
 
     tagwright fit mails.csv --heads topic,urgency --set heads.urgency.objective=bce --out model
 
-A killed or interrupted run goes on with the same command and --resume. The report, the log and the checkpoints
-stand in OUT.run; the report quotes texts of the data, the model folder does not.
+A killed or interrupted run goes on with the same command and --resume. The report, the log and the
+checkpoints are in OUT.run. The report quotes texts of the data; the model folder does not.
 
 Several GPUs or machines train one model with torchrun, see docs/many-machines.md:
 
@@ -52,25 +52,34 @@ def fit(
             show_default="focal; one label: cross_entropy; with bow bce and squared_hinge",
         ),
     ] = None,
-    loss: Annotated[str | None, typer.Option(help="Another loss than the objective's.", show_default=False)] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="Another loss than the objective's.", show_default=False)
+    ] = None,
     targets: Annotated[
-        str | None, typer.Option(help="hard, …: `tagwright parts targets`.", show_default="the objective's")
+        str | None,
+        typer.Option(help="hard, …: `tagwright parts targets`.", show_default="the objective's"),
     ] = None,
     soft_from_step: Annotated[
         int | None, typer.Option(help="The step from which on soft labels count.", show_default="0")
     ] = None,
     mask: Annotated[
-        str | None, typer.Option(help="none, groups, …: `tagwright parts masks`.", show_default="the objective's")
+        str | None,
+        typer.Option(
+            help="none, groups, …: `tagwright parts masks`.", show_default="the objective's"
+        ),
     ] = None,
     label_weights: Annotated[
         str | None,
-        typer.Option(help="none, inverse, ee, …: `tagwright parts weights`.", show_default="the objective's"),
+        typer.Option(
+            help="none, inverse, ee, …: `tagwright parts weights`.", show_default="the objective's"
+        ),
     ] = None,
     regularise: o.Regularise = None,
     decide: Annotated[
         str | None,
         typer.Option(
-            help="argmax, zero, fixed, topk or threshold.", show_default="argmax for one label, else threshold"
+            help="argmax, zero, fixed, topk or threshold.",
+            show_default="argmax for one label, else threshold",
         ),
     ] = None,
     metric: Annotated[
@@ -82,7 +91,10 @@ def fit(
     ] = None,
     schedule: Annotated[
         str | None,
-        typer.Option(help="linear, bat, …: `tagwright parts schedules`.", show_default="the encoder's, else linear"),
+        typer.Option(
+            help="linear, bat, …: `tagwright parts schedules`.",
+            show_default="the encoder's, else linear",
+        ),
     ] = None,
     epochs: o.Epochs = None,
     batch: o.Batch = None,
@@ -90,29 +102,43 @@ def fit(
     refit: Annotated[
         bool | None,
         typer.Option(
-            "--refit/--no-refit", help="Train on train + dev once the choices are made.", show_default="only for bow"
+            "--refit/--no-refit",
+            help="Train on train + dev once the choices are made.",
+            show_default="only for bow",
         ),
     ] = None,
     head_chunk: Annotated[
         int | None,
         typer.Option(
-            help="For very many labels: so many at a time, e.g. 16384; 0 all at once.", show_default="0", min=0
+            help="For very many labels: so many at a time, e.g. 16384; 0 all at once.",
+            show_default="0",
+            min=0,
         ),
     ] = None,
     vectors: Annotated[
         Path | None,
-        typer.Option(help="Word vectors to start from: GloVe text, or .npy with .words beside.", show_default=False),
+        typer.Option(
+            help="Word vectors to start from: GloVe text, or .npy with .words beside.",
+            show_default=False,
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of weights, order and dropout.", show_default="0")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of weights, order and dropout.", show_default="0")
+    ] = None,
     split_seed: o.SplitSeed = None,
     keep: o.Keep = None,
     device: o.Device = None,
     deterministic: Annotated[
-        bool | None, typer.Option("--deterministic", help="Same bits on a GPU too, at some cost.", show_default=False)
+        bool | None,
+        typer.Option(
+            "--deterministic", help="Same bits on a GPU too, at some cost.", show_default=False
+        ),
     ] = None,
     set_: o.Set = None,
     settings: o.SettingsFile = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was killed.")
+    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a model or unfinished run of that name.")
     ] = False,
@@ -176,12 +202,17 @@ def fit(
         _show.fit_tables(outcome)
     if outcome.refitted_on is not None:
         _show.say(refitted(outcome.refitted_on))
-    _show.say(f"model:  {outcome.model}\nreport: {outcome.report or 'none: altair and vl-convert are not installed'}")
+    _show.say(
+        f"model:  {outcome.model}\nreport:"
+        f" {outcome.report or 'none: altair and vl-convert are not installed'}"
+    )
 
 
 @contextmanager
 def _one_voice(ranks: "Ranks") -> Iterator[None]:
-    """What all processes of a machine would say at once, one says: that another failed, or that the run was stopped."""
+    """What all processes of a machine would say at once, one says: that another failed, or that the
+    run was stopped.
+    """
     from tagwright.models.distributed import RankError
     from tagwright.training.pipes import Interrupted
 
@@ -195,7 +226,9 @@ def _one_voice(ranks: "Ranks") -> Iterator[None]:
 
 @contextmanager
 def _asked_by_signals() -> Iterator[list[int]]:
-    """A list that gets the number of the first SIGINT or SIGTERM; a second one ends the program at once."""
+    """A list that gets the number of the first SIGINT or SIGTERM; a second one ends the program at
+    once.
+    """
     asked: list[int] = []
 
     def ask(number: int, frame: object) -> None:

@@ -21,44 +21,68 @@ def groups(
     by: Annotated[
         str,
         typer.Option(
-            help="prefix (of the labels' names), confusions (of a model on dev), cooccurrence (of labels in train) or "
-            "elements (words that a model's labels depend on)."
+            help=(
+                "prefix (of the labels' names), confusions (of a model on dev), cooccurrence (of"
+                " labels in train) or "
+                "elements (words that a model's labels depend on)."
+            )
         ),
     ] = "prefix",
     out: Annotated[
         Path | None,
-        typer.Option(help="The TOML file to write, of elements CSV. Only shown if left out.", show_default=False),
+        typer.Option(
+            help="The TOML file to write, of elements CSV. Only shown if left out.",
+            show_default=False,
+        ),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="The model folder that confusions and elements ask.", show_default=False)
+        Path | None,
+        typer.Option(help="The model folder that confusions and elements ask.", show_default=False),
     ] = None,
     split: Annotated[
-        str | None, typer.Option(help="Which texts to look at.", show_default="dev for confusions, else train")
+        str | None,
+        typer.Option(help="Which texts to look at.", show_default="dev for confusions, else train"),
     ] = None,
     share: Annotated[
         float | None,
         typer.Option(
-            help="Labels are alike from this rate on: confused texts among those of the two labels, or texts with both "
-            "among those with either.",
+            help=(
+                "Labels are alike from this rate on: confused texts among those of the two labels,"
+                " or texts with both "
+                "among those with either."
+            ),
             show_default="0.05 for confusions, 0.2 for cooccurrence",
         ),
     ] = None,
-    least: Annotated[int | None, typer.Option(help="In so many texts at least.", show_default="3")] = None,
+    least: Annotated[
+        int | None, typer.Option(help="In so many texts at least.", show_default="3")
+    ] = None,
     prefix_separator: Annotated[
-        str | None, typer.Option(help="What ends the prefix in a label's name, such as /.", show_default="found")
+        str | None,
+        typer.Option(
+            help="What ends the prefix in a label's name, such as /.", show_default="found"
+        ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(help="A label depends on a word if it falls by more than this without it.", show_default="0.5"),
+        typer.Option(
+            help="A label depends on a word if it falls by more than this without it.",
+            show_default="0.5",
+        ),
     ] = None,
     select: Annotated[
         str | None,
-        typer.Option(help="Texts for elements: correct (predicted right), incorrect or all.", show_default="correct"),
+        typer.Option(
+            help="Texts for elements: correct (predicted right), incorrect or all.",
+            show_default="correct",
+        ),
     ] = None,
     head: o.FirstHead = None,
     device: o.Device = None,
     allow_plugins: o.Plugins = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with elements that were under way.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with elements that were under way.")
+    ] = False,
     text: o.Text = None,
     labels: o.Labels = None,
     task: o.Task = None,
@@ -66,10 +90,11 @@ def groups(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     json: o.Json = False,
 ) -> None:
-    """Find groups of labels that are alike, for a mask: labels that share a group with a gold one are not pushed down.
+    """Find groups of labels that are alike, for a mask: labels that share a group with a gold one
+    are not pushed down.
 
-    The file is yours to edit. Train with it: `tagwright fit … --mask groups --set mask.groups=groups.toml`, or with
-    elements `--mask elements --set mask.words=elements.csv`.
+    The file is yours to edit. Train with it: `tagwright fit … --mask groups --set
+    mask.groups=groups.toml`, or with elements `--mask elements --set mask.words=elements.csv`.
 
     Examples:
 
@@ -84,8 +109,20 @@ def groups(
     from tagwright.cli import _show
     from tagwright.pipelines.groups import ELEMENTS, find_groups
 
-    options = {"model": model, "split": split, "share": share, "least": least, "prefix_separator": prefix_separator}
-    options |= {"threshold": threshold, "select": select, "head": head, "device": device, "resume": resume or None}
+    options = {
+        "model": model,
+        "split": split,
+        "share": share,
+        "least": least,
+        "prefix_separator": prefix_separator,
+    }
+    options |= {
+        "threshold": threshold,
+        "select": select,
+        "head": head,
+        "device": device,
+        "resume": resume or None,
+    }
     options |= {"plugins": allow_plugins or None}
     columns = {"text": text, "labels": labels, "task": task, "separator": separator}
     found: GroupsFound | ElementGroups
@@ -107,14 +144,21 @@ def groups(
 
 
 def _elements(
-    data: str, out: Path | None, *, overwrite: bool, options: Mapping[str, Any], columns: Mapping[str, Any]
+    data: str,
+    out: Path | None,
+    *,
+    overwrite: bool,
+    options: Mapping[str, Any],
+    columns: Mapping[str, Any],
 ) -> "ElementGroups":
     from tagwright.cli import _show
     from tagwright.pipelines.element_groups import find_element_groups
 
     kept = nullcontext() if out is None else _show.resumable("what is computed so far is kept")
     with kept, _show.progress_bar("copies, a word short") as progress:
-        return find_element_groups(data, out=out, overwrite=overwrite, options=options, progress=progress, **columns)
+        return find_element_groups(
+            data, out=out, overwrite=overwrite, options=options, progress=progress, **columns
+        )
 
 
 def _show_groups(found: "GroupsFound") -> None:
@@ -122,7 +166,13 @@ def _show_groups(found: "GroupsFound") -> None:
 
     from tagwright.cli import _show
 
-    table = Table(title=f"labels {found.how}", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    table = Table(
+        title=f"labels {found.how}",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
     for column in ("group", "labels", "members", *(("most alike",) if found.evidence else ())):
         table.add_column(column, justify="right" if column == "labels" else "left", overflow="fold")
     for name, members in found.groups.items():
@@ -131,7 +181,9 @@ def _show_groups(found: "GroupsFound") -> None:
         table.add_row(name, str(len(members)), ", ".join(members), *alike)
     _show.show(table)
     grouped = len({label for members in found.groups.values() for label in members})
-    _show.result(f"{_show.many(len(found.groups), 'group')} with {grouped} of {found.label_count} labels")
+    _show.result(
+        f"{_show.many(len(found.groups), 'group')} with {grouped} of {found.label_count} labels"
+    )
 
 
 def _show_elements(found: "ElementGroups") -> None:
@@ -142,19 +194,39 @@ def _show_elements(found: "ElementGroups") -> None:
     words: dict[str, list[str]] = {}
     for row in found.found.elements:
         words.setdefault(row.label, []).append(f"{row.word} ({row.texts})")
-    table = Table(title=f"labels {found.how}", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    table = Table(
+        title=f"labels {found.how}",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
     for column in ("label", "words", "most often"):
         table.add_column(column, justify="right" if column == "words" else "left", overflow="fold")
     for label, own in words.items():
-        table.add_row(label, str(len(own)), ", ".join(own[:WORDS]) + (", …" if len(own) > WORDS else ""))
+        table.add_row(
+            label, str(len(own)), ", ".join(own[:WORDS]) + (", …" if len(own) > WORDS else "")
+        )
     _show.show(table)
     _show_pairs(found)
     facts = found.found
-    pairs, dependent = _show.many(len(facts.elements), "pair"), f"{len(words)} of {found.label_count} labels"
-    _show.result(f"{pairs} of a word and a label, {dependent}; {_show.many(found.excusing, 'text')} excuse a label")
-    texts = f"{facts.selected:,} of {_show.many(facts.texts, 'text')} ({found.select}), {facts.words:,} words"
+    pairs, dependent = (
+        _show.many(len(facts.elements), "pair"),
+        f"{len(words)} of {found.label_count} labels",
+    )
+    _show.result(
+        f"{pairs} of a word and a label, {dependent}; {_show.many(found.excusing, 'text')} excuse a"
+        " label"
+    )
+    texts = (
+        f"{facts.selected:,} of {_show.many(facts.texts, 'text')} ({found.select}), {facts.words:,}"
+        " words"
+    )
     skipped = f"{facts.skipped:,} of them could be left out"
-    near = f"{facts.near:,} decisions are so near the threshold that rounding could turn them ({facts.precision})"
+    near = (
+        f"{facts.near:,} decisions are so near the threshold that rounding could turn them"
+        f" ({facts.precision})"
+    )
     _show.result(f"{texts}: {facts.copies:,} copies without a word, {skipped}; {near}")
 
 
@@ -164,9 +236,13 @@ def _show_pairs(found: "ElementGroups") -> None:
     from tagwright.cli import _show
 
     if not found.pairs:
-        _show.result("no two labels share words of a text, so a mask of these elements excuses nothing")
+        _show.result(
+            "no two labels share words of a text, so a mask of these elements excuses nothing"
+        )
         return
-    table = Table(title="excused beside a gold label", title_justify="left", title_style="bold", box=None)
+    table = Table(
+        title="excused beside a gold label", title_justify="left", title_style="bold", box=None
+    )
     for column in ("gold", "excused", "texts"):
         table.add_column(column, justify="right" if column == "texts" else "left", overflow="fold")
     for pair in found.pairs[:PAIRS]:

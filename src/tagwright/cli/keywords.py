@@ -15,9 +15,12 @@ SHOWN = 20  # labels, where none are named
 
 def keywords(
     data: o.Data,
-    by: Annotated[str, typer.Option(help="kwls or tfidf: what makes a word relevant to a label.")] = "kwls",
+    by: Annotated[
+        str, typer.Option(help="kwls or tfidf: what makes a word relevant to a label.")
+    ] = "kwls",
     label: Annotated[
-        list[str] | None, typer.Option(help="Only this label; repeatable.", show_default="the most frequent")
+        list[str] | None,
+        typer.Option(help="Only this label; repeatable.", show_default="the most frequent"),
     ] = None,
     top: Annotated[int, typer.Option(help="Words a label.")] = 8,
     texts: Annotated[int, typer.Option(help="Training texts to show with their soft labels.")] = 5,
@@ -31,7 +34,8 @@ def keywords(
     set_: o.Set = None,
     json: o.Json = False,
 ) -> None:
-    """Show the keywords of each label and texts with their soft labels: what `--objective kwls` learns from.
+    """Show the keywords of each label and texts with their soft labels: what `--objective kwls`
+    learns from.
 
     Examples:
 
@@ -68,7 +72,9 @@ def _show_keywords(found: "KeywordsFound", *, most: int) -> None:
     from tagwright.cli import _show
 
     title = f"keywords by {found.by}, {_show.many(found.rows, 'training text')}"
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0)
+    )
     table.add_column("label")
     table.add_column("texts", justify="right")
     table.add_column("keyword")
@@ -83,7 +89,9 @@ def _show_keywords(found: "KeywordsFound", *, most: int) -> None:
             if word is None:
                 table.add_row(*own, "(none)", "", "", "")
                 continue
-            length = round(BAR * word.relevance / words[0].relevance) if words[0].relevance > 0 else 0
+            length = (
+                round(BAR * word.relevance / words[0].relevance) if words[0].relevance > 0 else 0
+            )
             bar = Text("█" * max(length, 1), style="cyan")
             table.add_row(*own, word.word, f"{word.occurrences:,}", f"{word.relevance:.2f}", bar)
     _show.show(table)
@@ -97,7 +105,9 @@ def _show_texts(found: "KeywordsFound") -> None:
 
     from tagwright.cli import _show
 
-    table = Table(title="texts", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    table = Table(
+        title="texts", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0)
+    )
     table.add_column("text", max_width=60, overflow="ellipsis", no_wrap=True)
     table.add_column("labels")
     table.add_column("soft labels")

@@ -11,7 +11,9 @@ Listed = dict[str, dict[str, dict[str, Any]]]  # kind -> name -> summary, settin
 
 
 def parts(
-    kind: Annotated[str | None, typer.Argument(help="One kind only, such as losses.", show_default=False)] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help="One kind only, such as losses.", show_default=False)
+    ] = None,
     json: o.Json = False,
 ) -> None:
     """List every loss, target, encoder, … with one line and its settings.
@@ -32,7 +34,9 @@ def parts(
         _show.emit(listed)
         return
     for name, members in listed.items():
-        table = Table(title=name, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+        table = Table(
+            title=name, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0)
+        )
         columns = ("name", "made of") if name == "objectives" else ("name", "what", "settings")
         for column in columns:
             table.add_column(column, overflow="fold")
@@ -62,12 +66,16 @@ def _listed(kind: str | None) -> Listed:
         listed[one] |= _of_kind(one)
     if kind in (None, "objectives"):
         made = {name: presets.preset(name) for name in presets.names()}
-        listed["objectives"] = {name: {"summary": _choices(row), "settings": row} for name, row in made.items()}
+        listed["objectives"] = {
+            name: {"summary": _choices(row), "settings": row} for name, row in made.items()
+        }
     return listed
 
 
 def _of_kind(kind: str) -> dict[str, dict[str, Any]]:
-    """Every part of a kind with its summary, its settings and the package that it comes from; why one is broken."""
+    """Every part of a kind with its summary, its settings and the package that it comes from; why
+    one is broken.
+    """
     from tagwright import registry
 
     broken = registry.broken(kind)
@@ -75,7 +83,12 @@ def _of_kind(kind: str) -> dict[str, dict[str, Any]]:
     for name in registry.names(kind):
         about: dict[str, Any] = {"package": registry.third_party(kind, name) or registry.OURS}
         if name in broken:
-            listed[name] = {**about, "summary": f"Broken: {broken[name]}", "settings": {}, "broken": True}
+            listed[name] = {
+                **about,
+                "summary": f"Broken: {broken[name]}",
+                "settings": {},
+                "broken": True,
+            }
         else:
             part = registry.find(kind, name)
             listed[name] = {**about, "summary": part.summary, "settings": part.settings}

@@ -13,7 +13,8 @@ def report(
     data: o.Data,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")],
     split: Annotated[
-        str | None, typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows")
+        str | None,
+        typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows"),
     ] = None,
     head: o.FirstHead = None,
     text: o.Text = None,
@@ -23,7 +24,8 @@ def report(
     allow_plugins: o.Plugins = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
 ) -> None:
-    """Write an HTML report of a model on labelled data: per label, by frequency band, calibration, confused pairs.
+    """Write an HTML report of a model on labelled data: per label, by frequency band, calibration,
+    confused pairs.
 
     The page quotes texts of the data. `fit` writes one for dev by itself.
 

@@ -12,27 +12,42 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="A recipe's name (--list), or the path of its TOML file.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="A folder with the data sets.", show_default="$TAGWRIGHT_DATA")
+    name: Annotated[
+        str | None, typer.Argument(help="A recipe's name (--list), or the path of its TOML file.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="A folder for runs and tables.", show_default="NAME")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A folder with the data sets.", show_default="$TAGWRIGHT_DATA"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for runs and tables.", show_default="NAME")
+    ] = None,
     only: Annotated[
         str | None,
-        typer.Option(help="Data sets, encoders, cuts, variants, with commas; the baseline stays.", show_default="all"),
+        typer.Option(
+            help="Data sets, encoders, cuts, variants, with commas; the baseline stays.",
+            show_default="all",
+        ),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each variant.", show_default="the recipe's")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each variant.", show_default="the recipe's")
+    ] = None,
     device: o.Device = None,
     jobs: o.Jobs = None,
     set_: o.Set = None,
-    list_: Annotated[bool, typer.Option("--list", help="Say what every recipe needs, and end.")] = False,
-    tables: Annotated[bool, typer.Option("--tables", help="Only write the tables of the runs that OUT has.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Say what every recipe needs, and end.")
+    ] = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Only write the tables of the runs that OUT has.")
+    ] = False,
     json: o.Json = False,
 ) -> None:
-    """Make a table of a paper again: its data sets, encoders and variants with several seeds, as a recipe says.
+    """Make a table of a paper again: its data sets, encoders and variants with several seeds, as a
+    recipe says.
 
-    Finished runs are kept: after a stop the same command goes on. A run that fails is shown as failed, and the others
-    go on; the exit code is then 1.
+    Finished runs are kept: after a stop the same command goes on. A run that fails is shown as
+    failed, and the others go on; the exit code is then 1.
 
     Examples:
 
@@ -40,7 +55,7 @@ def reproduce(
 
         tagwright reproduce maskloss --data data --out maskloss
 
-        tagwright reproduce maskloss --data data --out trial --only trec_fine,cnn --seeds 2 --device cuda
+        tagwright reproduce maskloss --data data --out trial --only trec_fine,cnn --seeds 2
     """
     from tagwright.cli import _show
     from tagwright.cli._live import looking_on
@@ -56,11 +71,15 @@ def reproduce(
     if name is None:
         raise SettingsError(f"name a recipe: {', '.join(names())}, or the path of a .toml file")
     folder, chosen = out or Path(Path(name).stem), o.listed(only)
-    own: dict[str, Any] = {} if tables else {"data": data, "device": device, "more": set_ or (), "jobs": jobs}
+    own: dict[str, Any] = (
+        {} if tables else {"data": data, "device": device, "more": set_ or (), "jobs": jobs}
+    )
     try:
         with looking_on() as watch:
             own |= {} if tables else {"watch": watch}
-            done = (write_tables if tables else make)(name, out=folder, only=chosen, seeds=seeds, say=_show.say, **own)
+            done = (write_tables if tables else make)(
+                name, out=folder, only=chosen, seeds=seeds, say=_show.say, **own
+            )
     except KeyboardInterrupt:
         raise Interrupted("stopped; finished runs are kept, go on with the same command") from None
     if json:
@@ -91,7 +110,9 @@ def _list(recipes: "list[Recipe]", *, json: bool) -> None:
         "baseline",
     )
     if json:
-        _show.emit({"recipes": [{key: getattr(recipe, key) for key in shown} for recipe in recipes]})
+        _show.emit(
+            {"recipes": [{key: getattr(recipe, key) for key in shown} for recipe in recipes]}
+        )
         return
     for recipe in recipes:
         _show.result(recipe.name, style="bold")
@@ -100,6 +121,11 @@ def _list(recipes: "list[Recipe]", *, json: bool) -> None:
         variants = ", ".join(dict.fromkeys(variant.family for variant in recipe.variants))
         _show.result(f"  {needs}; variants {variants}")
         about = (
-            "" if recipe.minutes is None else f", about {_show.many(recipe.minutes, 'minute')} on one H200 (--jobs 11)"
+            ""
+            if recipe.minutes is None
+            else f", about {_show.many(recipe.minutes, 'minute')} on one H200 (--jobs 11)"
         )
-        _show.result(f"  {_show.many(recipe.runs, 'run')} with {_show.many(recipe.seeds, 'seed')} each{about}\n")
+        _show.result(
+            f"  {_show.many(recipe.runs, 'run')} with {_show.many(recipe.seeds, 'seed')}"
+            f" each{about}\n"
+        )

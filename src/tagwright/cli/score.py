@@ -15,13 +15,15 @@ def score(
     model: o.ModelFolder,
     data: o.Data,
     split: Annotated[
-        str | None, typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows")
+        str | None,
+        typer.Option(help="train, dev or test.", show_default="test, else dev, else all rows"),
     ] = None,
     convention: Annotated[
         str, typer.Option(help="sklearn, or paper (ZLPR's) for rows and labels without examples.")
     ] = "sklearn",
     unseen: Annotated[
-        str, typer.Option(help="Labels the model does not know: drop them, or count each as a miss.")
+        str,
+        typer.Option(help="Labels the model does not know: drop them, or count each as a miss."),
     ] = "drop",
     pairs: Annotated[int, typer.Option(help="How many confused pairs to show.")] = 5,
     text: o.Text = None,
@@ -60,17 +62,24 @@ def score(
     for name, one in scored.heads.items() or [(None, scored)]:
         _show_head(one, name, convention=convention, pairs=pairs, unseen=unseen)
     if scored.left_out:
-        _show.say(f"no answers here for {', '.join(scored.left_out)}, so nothing is said of them", style="yellow")
+        _show.say(
+            f"no answers here for {', '.join(scored.left_out)}, so nothing is said of them",
+            style="yellow",
+        )
 
 
-def _show_head(scored: "Scored", name: str | None, *, convention: str, pairs: int, unseen: str) -> None:
+def _show_head(
+    scored: "Scored", name: str | None, *, convention: str, pairs: int, unseen: str
+) -> None:
     """The figures of a head, its confused pairs, and what was left out."""
     from tagwright.analysis.run_facts import bands
     from tagwright.cli import _show
     from tagwright.training.prepare import listed
 
     results = scored.as_dict(convention=convention)["metrics"]
-    title = f"{_show.measured_on(scored.split, scored.rows, scored.tokens)}, convention {convention}"
+    title = (
+        f"{_show.measured_on(scored.split, scored.rows, scored.tokens)}, convention {convention}"
+    )
     title = title if name is None else f"{name}: {title}"
     if scored.tokens is None:
         _show.show(_show.metric_table(title, results))
@@ -83,12 +92,25 @@ def _show_head(scored: "Scored", name: str | None, *, convention: str, pairs: in
         _show.result(f"{pair.times:5d}  {missed}  was taken for  {wrong}")
     if scored.unseen:
         outside = "counted as O" if "O" in scored.label_names else "never right"
-        done = "counted as misses" if unseen == "miss" else "left out" if scored.tokens is None else outside
-        _show.say(f"{what} the model does not know, {done}: {listed(scored.unseen, most=10)}", style="yellow")
+        done = (
+            "counted as misses"
+            if unseen == "miss"
+            else "left out"
+            if scored.tokens is None
+            else outside
+        )
+        _show.say(
+            f"{what} the model does not know, {done}: {listed(scored.unseen, most=10)}",
+            style="yellow",
+        )
     if scored.unknown:
-        _show.say(f"left out: {_show.many(scored.unknown, 'text')} with no other label", style="yellow")
+        _show.say(
+            f"left out: {_show.many(scored.unknown, 'text')} with no other label", style="yellow"
+        )
     if scored.unlabelled:
-        _show.say(f"left out: {_show.many(scored.unlabelled, 'text')} without {what}", style="yellow")
+        _show.say(
+            f"left out: {_show.many(scored.unlabelled, 'text')} without {what}", style="yellow"
+        )
 
 
 def _show_tags(scored: "Scored", title: str, results: Mapping[str, float]) -> None:

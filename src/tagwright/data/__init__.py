@@ -10,4 +10,15 @@ from tagwright.data.readers.reader import Reader
 from tagwright.data.source import read_data
 from tagwright.data.stream import stream
 
-__all__ = ["Data", "Reader", "Task", "conll", "csv", "fasttext", "jsonl", "parquet", "read_data", "stream"]
+__all__ = [
+    "Data",
+    "Reader",
+    "Task",
+    "conll",
+    "csv",
+    "fasttext",
+    "jsonl",
+    "parquet",
+    "read_data",
+    "stream",
+]

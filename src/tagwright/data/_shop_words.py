@@ -1,4 +1,6 @@
-"""The words of the embedded shop: entries parted by ` | `; a word in braces is a slot that shop.py fills and tags."""
+"""The words of the embedded shop: entries parted by ` | `; a word in braces is a slot that shop.py
+fills and tags.
+"""
 
 from typing import NamedTuple
 
@@ -12,11 +14,14 @@ class Shelf(NamedTuple):
     parts: str
     scenes: str
     lines: str
-    goods: str  # one a line: label; names; and what is said of it alone: an adjective, a part, a sentence
+    # one a line: label; names; and what is said of it alone: an adjective, a part, a sentence
+    goods: str
 
 
 class Trait(NamedTuple):
-    """A label that any page may carry beside its goods: what says so, and what only sounds like it."""
+    """A label that any page may carry beside its goods: what says so, and what only sounds like
+    it.
+    """
 
     lines: str
     decoys: str
@@ -26,12 +31,15 @@ SHELVES = {
     "kitchen": Shelf(
         "Messerli | Pankow & Sons | Olla | Brandt Home",
         "kitchen piece | kitchen tool | cook's companion",
-        "stainless | dishwasher-safe | hand-forged | non-stick | heavy-duty | compact | heat-resistant | matt-black",
-        "riveted handle | beech handle | cast-iron core | non-slip grip | measuring scale | silicone rim | steel body",
-        "small kitchens | a busy family table | Sunday cooking | quick weekday dinners | people who cook every day",
-        "Wash it by hand and it will last for decades. | Works on gas and induction. | "
-        "Sharp, quiet and easy to clean. | "
-        "Cooks in our test kitchen reach for it first. | Onions, herbs and roots are done in no time.",
+        "stainless | dishwasher-safe | hand-forged | non-stick | heavy-duty | compact |"
+        " heat-resistant | matt-black",
+        "riveted handle | beech handle | cast-iron core | non-slip grip | measuring scale |"
+        " silicone rim | steel body",
+        "small kitchens | a busy family table | Sunday cooking | quick weekday dinners | people who"
+        " cook every day",
+        "Wash it by hand and it will last for decades. | Works on gas and induction. | Sharp, quiet"
+        " and easy to clean. | Cooks in our test kitchen reach for it first. | Onions, herbs and"
+        " roots are done in no time.",
         """
         knife; chef's knife | paring knife | bread knife; double-edged; Damascus blade; Slices ripe tomatoes.
         cleaver; cleaver | butcher's knife | vegetable cleaver; broad; heavy blade; Splits a pumpkin in one stroke.
@@ -44,12 +52,15 @@ SHELVES = {
     "outdoor": Shelf(
         "Norrvik | Fjellgard | Campo Alto | Wildhorn",
         "camp item | piece of camp kit | trail companion",
-        "waterproof | ultralight | three-season | windproof | foldable | ripstop | packable | quick-drying",
-        "taped seams | aluminium poles | carry sack | reflective cords | mosquito net | steel pegs | "
-        "compression straps",
-        "a wet weekend | long treks | the beach and the woods | festival nights | two people and a dog",
-        "Packs down to the size of a water bottle. | Tested in a gale on the coast. | Hang it between two trees. | "
-        "Ready in five minutes, even in the dark. | Keeps you warm and dry until morning.",
+        "waterproof | ultralight | three-season | windproof | foldable | ripstop | packable |"
+        " quick-drying",
+        "taped seams | aluminium poles | carry sack | reflective cords | mosquito net | steel pegs"
+        " | compression straps",
+        "a wet weekend | long treks | the beach and the woods | festival nights | two people and"
+        " a dog",
+        "Packs down to the size of a water bottle. | Tested in a gale on the coast. | Hang it"
+        " between two trees. | Ready in five minutes, even in the dark. | Keeps you warm and dry"
+        " until morning.",
         """
         tent; tent | dome tent | tunnel tent; freestanding; vestibule; Two doors, so nobody climbs over anybody.
         tarp; tarp | rain fly | tarp shelter; square; guy lines; Turns two trees into a dry porch.
@@ -62,11 +73,14 @@ SHELVES = {
     "shoes": Shelf(
         "Tarvo | Lindholm | Pasolini | Stridewell",
         "pair of shoes | shoe | everyday shoe",
-        "breathable | waterproof | cushioned | slip-resistant | leather | vegan | wide-fitting | lightweight",
-        "rubber sole | cork footbed | padded collar | toe cap | removable insole | rope laces | mesh lining",
-        "long days on your feet | city walks | rocky paths | the garden and the terrace | wide feet",
-        "Runs small, so order one size up. | Comfortable from the first step. | Good grip on wet stone. | "
-        "The sole can be replaced. | Your heel stays where it should.",
+        "breathable | waterproof | cushioned | slip-resistant | leather | vegan | wide-fitting |"
+        " lightweight",
+        "rubber sole | cork footbed | padded collar | toe cap | removable insole | rope laces |"
+        " mesh lining",
+        "long days on your feet | city walks | rocky paths | the garden and the terrace | wide"
+        " feet",
+        "Runs small, so order one size up. | Comfortable from the first step. | Good grip on wet"
+        " stone. | The sole can be replaced. | Your heel stays where it should.",
         """
         hiking-boot; hiking boot | trekking boot | mountain boot; ankle-high; lug sole; Crampon-ready and stubborn.
         trail-shoe; trail shoe | approach shoe | trail runner; low-cut; speed laces; Made to run where boots walk.
@@ -80,11 +94,12 @@ SHELVES = {
         "sound device | listening set | piece of audio gear",
         "wireless | noise-cancelling | foldable | high-resolution | splash-proof | studio-grade | "
         "rechargeable | low-latency",
-        "USB-C port | charging case | braided cable | touch controls | 30-hour battery | memory foam pads | "
-        "bass driver",
-        "the daily train | home recording | parties in the park | late-night listening | video calls",
-        "Pairs with two phones at once. | Warm bass and clear voices. | A full charge takes one hour. | "
-        "Hear every breath of the singer. | Turn it up without rattle.",
+        "USB-C port | charging case | braided cable | touch controls | 30-hour battery | memory"
+        " foam pads | bass driver",
+        "the daily train | home recording | parties in the park | late-night listening | video"
+        " calls",
+        "Pairs with two phones at once. | Warm bass and clear voices. | A full charge takes one"
+        " hour. | Hear every breath of the singer. | Turn it up without rattle.",
         """
         headphones; headset | pair of headphones | over-ear set; over-ear; padded headband; Shuts out the open office.
         earbuds; pair of earbuds | in-ear set | earphone set; in-ear; silicone tips; Stay put on every run.
@@ -96,9 +111,10 @@ SHELVES = {
     "bike": Shelf(
         "Veloura | Kettwig | Spoke & Co | Radmeister",
         "bike accessory | cycling extra | piece of bike kit",
-        "rainproof | adjustable | USB-rechargeable | reflective | hardened | clip-on | universal | lightweight",
-        "quick-release mount | steel bracket | spare key | pressure gauge | rubber strap | reflector strip | "
-        "click rail",
+        "rainproof | adjustable | USB-rechargeable | reflective | hardened | clip-on | universal |"
+        " lightweight",
+        "quick-release mount | steel bracket | spare key | pressure gauge | rubber strap |"
+        " reflector strip | click rail",
         "the daily commute | gravel tours | night rides | cargo bikes | steep city streets",
         "Fits every common frame. | Mounts without tools. | Be seen from 300 metres. | "
         "Made to live outdoors all year. | "
@@ -114,11 +130,14 @@ SHELVES = {
     "garden": Shelf(
         "Greenhollow | Gärtnerei Voss | Terrano | Hedge & Row",
         "garden tool | helper for the garden | tool for the shed",
-        "rust-free | long-handled | ergonomic | hardened | telescopic | lightweight | razor-sharp | frost-proof",
-        "ash handle | carbon-steel blade | safety catch | brass fitting | wall hook | foot rest | spare blade",
-        "heavy clay | raised beds | old fruit trees | small city gardens | hedges that got out of hand",
-        "Oil it once a year. | Goes through roots like butter. | Easy on the back and the wrists. | "
-        "The handle never turns in your hand. | Hang it up dry after work.",
+        "rust-free | long-handled | ergonomic | hardened | telescopic | lightweight | razor-sharp |"
+        " frost-proof",
+        "ash handle | carbon-steel blade | safety catch | brass fitting | wall hook | foot rest |"
+        " spare blade",
+        "heavy clay | raised beds | old fruit trees | small city gardens | hedges that got out of"
+        " hand",
+        "Oil it once a year. | Goes through roots like butter. | Easy on the back and the wrists. |"
+        " The handle never turns in your hand. | Hang it up dry after work.",
         """
         spade; spade | digging spade | border spade; treaded; D-grip; Cuts a straight edge in the lawn.
         hoe; hoe | weeding hoe | push hoe; swan-necked; swivel head; Weeds go before they notice.
@@ -130,8 +149,10 @@ SHELVES = {
     "desk": Shelf(
         "Papyr | Hausmann Office | Inkwell Row | Lumo",
         "desk essential | thing for your desk | office favourite",
-        "refillable | dimmable | lay-flat | height-adjustable | dotted | recycled | brushed-metal | undated",
-        "brass clip | lumbar support | ribbon marker | USB port | numbered pages | weighted base | ink converter",
+        "refillable | dimmable | lay-flat | height-adjustable | dotted | recycled | brushed-metal |"
+        " undated",
+        "brass clip | lumbar support | ribbon marker | USB port | numbered pages | weighted base |"
+        " ink converter",
         "home offices | long meetings | students | morning pages | people who plan on paper",
         "Writes smoothly on every page. | Looks good on any desk. | Made from recycled material. | "
         "Keeps your week in order. | Easy on the eyes and the back.",
@@ -146,11 +167,14 @@ SHELVES = {
     "toys": Shelf(
         "Kleckerfrosch | Little Comet | Holzig | Merrymoth",
         "toy | plaything | rainy-day favourite",
-        "wooden | washable | hand-painted | award-winning | colourful | plastic-free | magnetic | extra-soft",
-        "cotton bag | 48 pieces | storage box | picture guide | wooden tray | rounded edges | carry handle",
-        "quiet afternoons | the whole family | little builders | grandparents' houses | the playroom floor",
-        "Hours of quiet fun. | Painted with colours that are safe to chew. | Nobody wants to stop at bedtime. | "
-        "All pieces fit back into the box. | Teaches patience without saying so.",
+        "wooden | washable | hand-painted | award-winning | colourful | plastic-free | magnetic |"
+        " extra-soft",
+        "cotton bag | 48 pieces | storage box | picture guide | wooden tray | rounded edges | carry"
+        " handle",
+        "quiet afternoons | the whole family | little builders | grandparents' houses | the"
+        " playroom floor",
+        "Hours of quiet fun. | Painted with colours that are safe to chew. | Nobody wants to stop"
+        " at bedtime. | All pieces fit back into the box. | Teaches patience without saying so.",
         """
         puzzle; puzzle | jigsaw | floor puzzle; thick-cut; poster; The last piece is always under the sofa.
         blocks; set of blocks | building set | block set; stackable; arches; Towers fall, builders learn.
@@ -162,8 +186,10 @@ SHELVES = {
     "bath": Shelf(
         "Aquarelle | Lavendula | Weiss & Wolle | Thermae",
         "bath favourite | thing for the bathroom | little luxury",
-        "organic | quick-drying | fragrance-free | hypoallergenic | extra-soft | handmade | absorbent | plastic-free",
-        "cotton loop | olive oil | hanging ribbon | natural bristles | woven border | deep pockets | bamboo handle",
+        "organic | quick-drying | fragrance-free | hypoallergenic | extra-soft | handmade |"
+        " absorbent | plastic-free",
+        "cotton loop | olive oil | hanging ribbon | natural bristles | woven border | deep pockets"
+        " | bamboo handle",
         "sensitive skin | slow mornings | the sauna | guest bathrooms | after a long swim",
         "Softer with every wash. | Smells faintly of lavender. | Dries overnight on the hook. | "
         "Gentle on skin and on the environment. | Wraps you up like a cloud.",
@@ -178,21 +204,26 @@ SHELVES = {
 
 TRAITS = {
     "for/children": Trait(
-        "Made for small hands. | Sized for ages four to ten. | Our youngest testers would not give it back.",
+        "Made for small hands. | Sized for ages four to ten. | Our youngest testers would not give"
+        " it back.",
         "Keep out of reach of children. | Not a toy. | Parents love it too.",
     ),
     "for/gift": Trait(
         "Comes gift-wrapped with a card. | A present that gets unwrapped twice. | "
         "Wrapped on request, price tag removed.",
-        "A gift to yourself, some say. | Gift wrapping is not available for this item. | Vouchers cannot be used here.",
+        "A gift to yourself, some say. | Gift wrapping is not available for this item. | Vouchers"
+        " cannot be used here.",
     ),
     "for/travel": Trait(
         "Fits into hand luggage. | Carry-on size, we measured. | Light enough for every suitcase.",
-        "Too heavy for a suitcase. | Shipped by sea, not by air. | Inspired by travels in Portugal.",
+        "Too heavy for a suitcase. | Shipped by sea, not by air. | Inspired by travels in"
+        " Portugal.",
     ),
     "for/beginners": Trait(
-        "Ideal for your first try. | Forgives every mistake of a novice. | A short lesson is included.",
-        "Experts only, please. | The first of a new line. | Lessons learned went into this version.",
+        "Ideal for your first try. | Forgives every mistake of a novice. | A short lesson is"
+        " included.",
+        "Experts only, please. | The first of a new line. | Lessons learned went into this"
+        " version.",
     ),
     "for/left-handed": Trait(
         "Works in the left hand too. | A true left-handed version. | Mirrored for lefties.",
@@ -214,40 +245,44 @@ TRAITS = {
 }
 
 OPENINGS = (
-    "The {brand} {model} is a {adjective} {name} with {part}, made for {scene}. | "
-    "{brand} built this {adjective} {name} for {scene}. | "
-    "A {adjective}, {adjective} {name} for {scene}. | Meet {model}, the {name} that {brand} makes for {scene}. | "
-    "With {part} and {part}, this {name} is made for {scene}."
+    "The {brand} {model} is a {adjective} {name} with {part}, made for {scene}. | {brand} built"
+    " this {adjective} {name} for {scene}. | A {adjective}, {adjective} {name} for {scene}. | Meet"
+    " {model}, the {name} that {brand} makes for {scene}. | With {part} and {part}, this {name} is"
+    " made for {scene}."
 )
 DETAILS = (
-    "It is {adjective} and comes with {part}. | New this year: {part}. | "
-    "{adjective} and {adjective}, as always with {brand}. | "
-    "You get {part}, {part} and a fair price. | What people praise most: {part}. | Also {adjective}."
+    "It is {adjective} and comes with {part}. | New this year: {part}. | {adjective} and"
+    " {adjective}, as always with {brand}. | You get {part}, {part} and a fair price. | What people"
+    " praise most: {part}. | Also {adjective}."
 )
 BUNDLES = (
     "The set includes a {own}. | Comes together with a {own}. | In the box: a matching {own}. | "
     "Bundled with a {adjective} {own}."
 )
 MENTIONS = (
-    "Goes well with our {own}. | Customers also bought a {own}. | Looking for a {own}? See the next page. | "
-    "Cheaper than a {own}. | "
-    "A {own} is sold separately. | Please note: this is not a {own}."
+    "Goes well with our {own}. | Customers also bought a {own}. | Looking for a {own}? See the next"
+    " page. | Cheaper than a {own}. | A {own} is sold separately. | Please note: this is not a"
+    " {own}."
 )
 NOTICES = (
-    "Delivered in two days. | Two-year warranty. | Free returns within 30 days. | Only a few in stock. | "
-    "Rated 4.6 out of 5. | "
-    "Designed in Malmö. | Packed without plastic. | Available in three colours."
+    "Delivered in two days. | Two-year warranty. | Free returns within 30 days. | Only a few in"
+    " stock. | Rated 4.6 out of 5. | Designed in Malmö. | Packed without plastic. | Available in"
+    " three colours."
 )
-BLANK_TITLES = "{brand} gift card | {brand} repair day | Spare parts for {brand} | News from {brand} | Opening hours"
+BLANK_TITLES = (
+    "{brand} gift card | {brand} repair day | Spare parts for {brand} | News from {brand} | Opening"
+    " hours"
+)
 BLANK_LINES = (
-    "Valid for three years in every shop. | Bring what is broken and leave with it whole. | "
-    "Screws, springs and small things by the gram. | Read how {brand} makes {part} and {part} by hand. | "
-    "Closed on Mondays, as ever. | We look for a colleague who knows what {adjective} means."
+    "Valid for three years in every shop. | Bring what is broken and leave with it whole. | Screws,"
+    " springs and small things by the gram. | Read how {brand} makes {part} and {part} by hand. |"
+    " Closed on Mondays, as ever. | We look for a colleague who knows what {adjective} means."
 )
 TITLES = (
-    "{brand} {model} {own} | {brand} {model} {name} | {brand} {model}, {adjective} | {model} {name}, {adjective} | "
-    "{adjective} {name} by {brand} | {brand} {name} with {part}"
+    "{brand} {model} {own} | {brand} {model} {name} | {brand} {model}, {adjective} | {model}"
+    " {name}, {adjective} | {adjective} {name} by {brand} | {brand} {name} with {part}"
 )
 MODELS = (
-    "Halden | Mira | Orso | Piet | Tove | Nook | Juna | Brisk | Faro | Elva | Kodo | Rilla | Sorrel | Tindra | Vale"
+    "Halden | Mira | Orso | Piet | Tove | Nook | Juna | Brisk | Faro | Elva | Kodo | Rilla | Sorrel"
+    " | Tindra | Vale"
 )

@@ -1,4 +1,6 @@
-"""From raw columns to canonical ones: which hold text, which labels, in which form, and what task that makes."""
+"""From raw columns to canonical ones: which hold text, which labels, in which form, and what task
+that makes.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -61,7 +63,9 @@ class Labelled(NamedTuple):
 
 
 class Tagged(NamedTuple):
-    """Tokens and their sound tags; `found` says where the tags came from and how many were mended."""
+    """Tokens and their sound tags; `found` says where the tags came from and how many were
+    mended.
+    """
 
     tokens: pa.ListArray
     tags: pa.ListArray
@@ -81,7 +85,8 @@ def canonical(
 ) -> Canonical:
     """Find text, labels and task, and bring them into canonical columns.
 
-    What is set is taken; the rest is found by name, then by content. An empty or missing text stays in place, as "".
+    What is set is taken; the rest is found by name, then by content. An empty or missing text stays
+    in place, as "".
     """
     check_choices(task, separator)
     refuse_shared(origin, named(table, origin, text, "text"), named(table, origin, labels, "label"))
@@ -89,13 +94,19 @@ def canonical(
     if pair is not None:
         return _tagged(table, origin, *pair, separator, task=task or "tokens", strict=strict)
     text_names = named(table, origin, text, "text")
-    label_names = named(table, origin, labels, "label") or find_by_name(table, LABELS, text_names)[:1]
+    label_names = (
+        named(table, origin, labels, "label") or find_by_name(table, LABELS, text_names)[:1]
+    )
     text_names = text_names or find_text(table, origin, label_names)
     label_names = label_names or find_labels(table, origin, text_names)
     made, task, said = labelled(table, origin, label_names, task=task, separator=separator)
-    columns = {"text": joined_text(table, text_names, origin)} | made.columns() | kept(table, origin)
+    columns = (
+        {"text": joined_text(table, text_names, origin)} | made.columns() | kept(table, origin)
+    )
     found = (f"text: {column_names(text_names)}", *said)
-    return Canonical(pa.table(columns), task, found, tuple(text_names), tuple(label_names), made.separator)
+    return Canonical(
+        pa.table(columns), task, found, tuple(text_names), tuple(label_names), made.separator
+    )
 
 
 def check_choices(task: Task | None, separator: str) -> None:
@@ -103,17 +114,23 @@ def check_choices(task: Task | None, separator: str) -> None:
     if task is not None and task not in TASKS:
         raise DataError(unknown("task", task, TASKS))
     if not separator:
-        raise DataError('the separator is empty; expected "auto", "none" or the characters between two labels')
+        raise DataError(
+            'the separator is empty; expected "auto", "none" or the characters between two labels'
+        )
 
 
 def refuse_shared(origin: Origin, text: list[str], labels: list[str]) -> None:
     """Refuse columns that are named as text and as labels."""
     both = [name for name in text if name in labels]
     if both:
-        raise DataError(f"{origin}: {column_names(both)} cannot be text and label at once; name another one")
+        raise DataError(
+            f"{origin}: {column_names(both)} cannot be text and label at once; name another one"
+        )
 
 
-def labelled(table: pa.Table, origin: Origin, names: list[str], *, task: Task | None, separator: str) -> Labelled:
+def labelled(
+    table: pa.Table, origin: Origin, names: list[str], *, task: Task | None, separator: str
+) -> Labelled:
     """The labels of these columns, in whichever form they are."""
     made, task = settle_task(_labels(table, origin, names, separator), origin, task)
     form = f"labels: {column_names(names)}, {made.form + ', ' if made.form else ''}"
@@ -130,7 +147,9 @@ def tagged(table: pa.Table, origin: Origin, tokens: str, tags: str, *, strict: b
 
 
 def text_of_tokens(table: pa.Table, tokens: pa.ListArray) -> dict[str, pa.Array]:
-    """The `text` of tokens and their `starts` in it: from the table where it has both, else the tokens joined."""
+    """The `text` of tokens and their `starts` in it: from the table where it has both, else the
+    tokens joined.
+    """
     if {"text", "starts"} <= set(table.column_names):
         return {"text": plain(table["text"]), "starts": starts_in(table)}
     return dict(zip(("text", "starts"), join(tokens)))
@@ -142,7 +161,9 @@ def starts_in(table: pa.Table) -> pa.ListArray:
 
 
 def labels_beside(table: pa.Table, taken: list[str], separator: str) -> tuple[list[str], Labels]:
-    """The column of labels beside tokens and tags, and what it holds; null where nobody judged the text as a whole."""
+    """The column of labels beside tokens and tags, and what it holds; null where nobody judged the
+    text as a whole.
+    """
     names = find_by_name(table, LABELS, taken)[:1]
     if not names:
         return names, Labels(pa.nulls(table.num_rows, pa.list_(pa.string())))
@@ -150,10 +171,11 @@ def labels_beside(table: pa.Table, taken: list[str], separator: str) -> tuple[li
 
 
 def settle_task(made: Labels, origin: Origin, task: Task | None) -> tuple[Labels, Task]:
-    """The task, found where not set: "one" when every labelled row has exactly one label and none is unknown.
+    """The task, found where not set: "one" when every labelled row has exactly one label and none
+    is unknown.
 
-    Where "one" is set, two labels are an error that names the row (soft labels may share out one choice) and no label
-    means unlabelled.
+    Where "one" is set, two labels are an error that names the row (soft labels may share out one
+    choice) and no label means unlabelled.
     """
     counts = pc.fill_null(pc.list_value_length(made.lists), 1).to_numpy(zero_copy_only=False)
     if task is None:
@@ -163,7 +185,9 @@ def settle_task(made: Labels, origin: Origin, task: Task | None) -> tuple[Labels
     several = np.flatnonzero(counts > 1)
     if len(several) and made.values is None:
         place, labels = origin.at(int(several[0])), made.lists[int(several[0])].as_py()
-        raise DataError(f"{place}: {len(labels)} labels ({quoted(labels)}), but the task is one label a text")
+        raise DataError(
+            f"{place}: {len(labels)} labels ({quoted(labels)}), but the task is one label a text"
+        )
     return made._replace(lists=pc.if_else(pa.array(counts == 0), None, made.lists)), "one"
 
 
@@ -195,7 +219,8 @@ def count_labels(lists: pa.ListArray, origin: Origin, names: list[str]) -> int:
     if len(distinct) < 2:
         came = f"only {distinct[0].as_py()!r}" if len(distinct) else "none"
         raise DataError(
-            f"{origin}, {column_names(names)}: a tagger needs two labels or more, found {came}; is it the label column?"
+            f"{origin}, {column_names(names)}: a tagger needs two labels or more, found {came}; is"
+            " it the label column?"
         )
     return len(distinct)
 
@@ -207,8 +232,8 @@ def _labels(table: pa.Table, origin: Origin, names: list[str], separator: str) -
     kind = column.type.value_type if pa.types.is_list(column.type) else column.type
     if pa.types.is_nested(kind) or is_bytes(kind):
         raise DataError(
-            f"{origin}, {column_names(names)}: holds {_kind_of(column)}, expected a string, a list of strings or a "
-            "number"
+            f"{origin}, {column_names(names)}: holds {_kind_of(column)}, expected a string, a list"
+            " of strings or a number"
         )
     return from_column(column, separator)
 
@@ -219,10 +244,16 @@ def _token_pair(
     """The columns of tokens and tags; None where the task is another."""
     if task not in (None, "tokens", "both"):
         return None
-    tokens = named(table, origin, text, "text") or [name for name in TOKENS if name in table.column_names]
-    tags = named(table, origin, labels, "label") or [name for name in TAGS if name in table.column_names]
+    tokens = named(table, origin, text, "text") or [
+        name for name in TOKENS if name in table.column_names
+    ]
+    tags = named(table, origin, labels, "label") or [
+        name for name in TAGS if name in table.column_names
+    ]
     both = [*tokens[:1], *tags[:1]]
-    if task is None and (len(both) < 2 or not all(pa.types.is_list(plain(table[name]).type) for name in both)):
+    if task is None and (
+        len(both) < 2 or not all(pa.types.is_list(plain(table[name]).type) for name in both)
+    ):
         return None
     if len(both) < 2:
         raise DataError(
@@ -233,36 +264,59 @@ def _token_pair(
 
 
 def _tagged(
-    table: pa.Table, origin: Origin, tokens: str, tags: str, separator: str, *, task: Task, strict: bool
+    table: pa.Table,
+    origin: Origin,
+    tokens: str,
+    tags: str,
+    separator: str,
+    *,
+    task: Task,
+    strict: bool,
 ) -> Canonical:
     made = tagged(table, origin, tokens, tags, strict=strict)
     beside, labels = labels_beside(table, [tokens, tags], separator)
-    columns = {"tokens": made.tokens, "tags": made.tags} | text_of_tokens(table, made.tokens) | {"labels": labels.lists}
+    columns = (
+        {"tokens": made.tokens, "tags": made.tags}
+        | text_of_tokens(table, made.tokens)
+        | {"labels": labels.lists}
+    )
     found = (f"tokens: {column_names([tokens])}", made.found, f"task: {TASKS[task]}")
     result = Canonical(pa.table(columns | kept(table, origin)), task, (*found, *made.mended))
     if task != "both":
         return result
     if not beside:
-        raise DataError(f"{origin}: no column of labels beside tokens and tags among {quoted(table.column_names)}")
+        raise DataError(
+            f"{origin}: no column of labels beside tokens and tags among"
+            f" {quoted(table.column_names)}"
+        )
     heads = {
         "main": HeadColumns(task="many", columns=tuple(beside), separator=labels.separator),
         "tags": HeadColumns(task="tokens", columns=(tags,)),
     }
-    return result._replace(found=(*found, f"labels: {column_names(beside)}", *made.mended), heads=heads)
+    return result._replace(
+        found=(*found, f"labels: {column_names(beside)}", *made.mended), heads=heads
+    )
 
 
 def _sound(
     tags: pa.ListArray, table: pa.Table, origin: Origin, *, strict: bool
 ) -> tuple[pa.ListArray, tuple[str, ...]]:
-    """Tags that follow their scheme, and a sentence about those that were mended; with `strict` they are refused."""
+    """Tags that follow their scheme, and a sentence about those that were mended; with `strict`
+    they are refused.
+    """
     made, count = repaired(tags)
     if strict and count:
         shown = [_token_place(table, origin, *place) for place in faults(tags, most=SHOWN)]
         more = f" and {count - SHOWN} more" if count > SHOWN else ""
         raise DataError(
-            f"tags that cannot stand where they are: {'; '.join(shown)}{more}; --strict refuses to mend them"
+            f"tags that cannot stand where they are: {'; '.join(shown)}{more}; --strict refuses to"
+            " mend them"
         )
-    return made, (f"mended: {count} tags that cannot stand where they are; --strict names them",) if count else ()
+    return made, (
+        (f"mended: {count} tags that cannot stand where they are; --strict names them",)
+        if count
+        else ()
+    )
 
 
 def _token_place(table: pa.Table, origin: Origin, row: int, token: int) -> str:
@@ -279,10 +333,14 @@ def kept(table: pa.Table, origin: Origin) -> dict[str, pa.ChunkedArray]:
         try:
             found["weight"] = found["weight"].cast(pa.float64())
         except pa.ArrowInvalid as error:
-            numbers = pc.match_substring_regex(found["weight"], r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$")
+            numbers = pc.match_substring_regex(
+                found["weight"], r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+            )
             row = max(pc.index(numbers, False).as_py(), 0)
             came = found["weight"][row].as_py()
-            raise DataError(f"{origin.at(row)}, column 'weight': {came!r}, expected a number") from error
+            raise DataError(
+                f"{origin.at(row)}, column 'weight': {came!r}, expected a number"
+            ) from error
     return found
 
 

@@ -1,4 +1,6 @@
-"""Which raw columns hold the text and which the labels: as named by the user, else by common names, else by content."""
+"""Which raw columns hold the text and which the labels: as named by the user, else by common names,
+else by content.
+"""
 
 import re
 from collections.abc import Sequence
@@ -11,13 +13,59 @@ from tagwright.data.readers.faults import Origin
 from tagwright.errors import DataError, some, unknown
 
 TEXT = (
-    *("text", "sentence", "content", "body", "message", "comment", "review", "document", "utterance", "question"),
-    *("tweet", "post", "query", "abstract", "description", "summary", "title", "headline", "subject"),
+    *(
+        "text",
+        "sentence",
+        "content",
+        "body",
+        "message",
+        "comment",
+        "review",
+        "document",
+        "utterance",
+        "question",
+    ),
+    *(
+        "tweet",
+        "post",
+        "query",
+        "abstract",
+        "description",
+        "summary",
+        "title",
+        "headline",
+        "subject",
+    ),
 )
-TITLES, BODIES = ("title", "headline", "subject"), ("description", "body", "content", "abstract", "message")
+TITLES, BODIES = (
+    ("title", "headline", "subject"),
+    ("description", "body", "content", "abstract", "message"),
+)
 LABELS = (
-    *("labels", "label", "categories", "category", "tags", "tag", "classes", "class", "topics", "topic"),
-    *("targets", "target", "intents", "intent", "emotions", "emotion", "sentiment", "genres", "genre", "y"),
+    *(
+        "labels",
+        "label",
+        "categories",
+        "category",
+        "tags",
+        "tag",
+        "classes",
+        "class",
+        "topics",
+        "topic",
+    ),
+    *(
+        "targets",
+        "target",
+        "intents",
+        "intent",
+        "emotions",
+        "emotion",
+        "sentiment",
+        "genres",
+        "genre",
+        "y",
+    ),
 )
 TOKENS, TAGS = ("tokens", "words"), ("tags", "ner_tags", "pos_tags", "ner", "labels")
 KEPT = ("id", "group", "weight")
@@ -25,7 +73,9 @@ Names = str | Sequence[str] | None
 
 
 class MissingColumn(DataError):
-    """A column that was named is not there; `what` it was named for, and the `columns` that are there."""
+    """A column that was named is not there; `what` it was named for, and the `columns` that are
+    there.
+    """
 
     def __init__(self, message: str, *, what: str, columns: Sequence[str]) -> None:
         super().__init__(message)
@@ -33,7 +83,9 @@ class MissingColumn(DataError):
 
 
 def named(table: pa.Table, origin: Origin, names: Names, what: str) -> list[str]:
-    """The columns a user named, one or several with commas between; a column that is not there is an error."""
+    """The columns a user named, one or several with commas between; a column that is not there is
+    an error.
+    """
     wanted, there = listed(table, names), set(table.column_names)
     for name in wanted:
         if name not in there:
@@ -43,18 +95,26 @@ def named(table: pa.Table, origin: Origin, names: Names, what: str) -> list[str]
 
 
 def listed(table: pa.Table, names: Names) -> list[str]:
-    """The columns that a user named, whether they are there or not; a column whose own name has a comma is one."""
+    """The columns that a user named, whether they are there or not; a column whose own name has a
+    comma is one.
+    """
     if names is None:
         return []
     if isinstance(names, str):
-        return [names] if names in table.column_names else [name.strip() for name in names.split(",")]
+        return (
+            [names] if names in table.column_names else [name.strip() for name in names.split(",")]
+        )
     return list(names)
 
 
 def find_text(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[str]:
-    """The text column by name, a title joined with its body; else the one with the longest strings on average."""
+    """The text column by name, a title joined with its body; else the one with the longest strings
+    on average.
+    """
     by_name = [name for name in find_by_name(table, TEXT, taken) if _is_text(table[name])]
-    titles, bodies = ([name for name in by_name if _key(name) in group] for group in (TITLES, BODIES))
+    titles, bodies = (
+        [name for name in by_name if _key(name) in group] for group in (TITLES, BODIES)
+    )
     if titles and bodies and not any(_key(name) in ("text", "sentence") for name in by_name):
         return [titles[0], bodies[0]]
     if by_name:
@@ -65,20 +125,37 @@ def find_text(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[str
             f"{origin}: no column looks like text; columns: {quoted(table.column_names)}. "
             "Name it with --text (in Python: text=)"
         )
-    return [max(free, key=lambda name: pc.mean(pc.utf8_length(table[name].slice(0, 10_000))).as_py() or 0)]
+    return [
+        max(
+            free,
+            key=lambda name: pc.mean(pc.utf8_length(table[name].slice(0, 10_000))).as_py() or 0,
+        )
+    ]
 
 
 def find_labels(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[str]:
     """Label columns by content: several 0/1 columns, else the one column whose values recur."""
-    free = [name for name in table.column_names if name not in taken and _key(name) not in (*KEPT, "split")]
-    flags = [name for name in free if not pa.types.is_nested(table[name].type) and is_flag(whole(table[name]))]
+    free = [
+        name
+        for name in table.column_names
+        if name not in taken and _key(name) not in (*KEPT, "split")
+    ]
+    flags = [
+        name
+        for name in free
+        if not pa.types.is_nested(table[name].type) and is_flag(whole(table[name]))
+    ]
     if len(flags) > 1:
         return flags
     recurring = [name for name in free if _recurs(whole(table[name]))]
     words = [name for name in recurring if not _is_numeric(whole(table[name]))]
     chosen = words if len(words) == 1 else recurring
     if len(chosen) != 1:
-        why = f"columns {quoted(chosen)} may all hold labels" if chosen else "no column looks like labels"
+        why = (
+            f"columns {quoted(chosen)} may all hold labels"
+            if chosen
+            else "no column looks like labels"
+        )
         raise DataError(
             f"{origin}: {why}; columns: {quoted(table.column_names)}. "
             "Name the label column with --labels (in Python: labels=)"
@@ -87,7 +164,9 @@ def find_labels(table: pa.Table, origin: Origin, taken: Sequence[str]) -> list[s
 
 
 def find_by_name(table: pa.Table, names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
-    """Columns that bear one of the names, in their order; else the only one that ends in one, as comment_text does."""
+    """Columns that bear one of the names, in their order; else the only one that ends in one, as
+    comment_text does.
+    """
     free = {name: _key(name) for name in table.column_names if name not in taken}
     exact = [name for wanted in names for name, key in free.items() if key == wanted]
     ending = [name for name, key in free.items() if re.split(r"[\s_.-]", key)[-1] in names]
@@ -101,7 +180,9 @@ def whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column with dictionaries, large strings, large lists, and bytes that are text made plain."""
+    """A column with dictionaries, large strings, large lists, and bytes that are text made
+    plain.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_large_list(column.type) or pa.types.is_fixed_size_list(column.type):
@@ -113,7 +194,11 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def is_bytes(kind: pa.DataType) -> bool:
     """Whether values are bytes that nobody has said to be text."""
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -142,7 +227,9 @@ def _is_string(column: pa.ChunkedArray) -> bool:
 
 
 def _recurs(column: pa.Array) -> bool:
-    """Whether values come back: at least two differ, and a value comes twice on average or its pieces recur."""
+    """Whether values come back: at least two differ, and a value comes twice on average or its
+    pieces recur.
+    """
     if pa.types.is_list(column.type):
         return _recurs(column.flatten())
     if pa.types.is_nested(column.type):

@@ -1,4 +1,6 @@
-"""Several named heads of one source: each reads labels of texts, or tags of tokens, from columns of its own."""
+"""Several named heads of one source: each reads labels of texts, or tags of tokens, from columns of
+its own.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,14 +25,25 @@ from tagwright.data.columns import (
     text_of_tokens,
 )
 from tagwright.data.dataset import NAME, NAMES, HeadColumns, Task, united
-from tagwright.data.find_columns import TOKENS, MissingColumn, Names, find_text, listed, named, plain, quoted, whole
+from tagwright.data.find_columns import (
+    TOKENS,
+    MissingColumn,
+    Names,
+    find_text,
+    listed,
+    named,
+    plain,
+    quoted,
+    whole,
+)
 from tagwright.data.readers.faults import Origin
 from tagwright.data.token_text import paired
 from tagwright.errors import DataError, unknown
 
 KEYS = ("labels", "task", "separator")
 
-Heads = Mapping[str, Mapping[str, Any]]  # by name: the labels' column or columns, the task and the separator
+# by name: the labels' column or columns, the task and the separator
+Heads = Mapping[str, Mapping[str, Any]]
 
 
 class Asked(NamedTuple):
@@ -53,11 +66,16 @@ class Read(NamedTuple):
 
     def named(self, *, apart: bool) -> dict[str, pa.Array]:
         """The columns, where they stand beside those of other heads with the head's name."""
-        return {f"{column}/{self.name}" if apart else column: values for column, values in self.columns.items()}
+        return {
+            f"{column}/{self.name}" if apart else column: values
+            for column, values in self.columns.items()
+        }
 
 
 class Base(NamedTuple):
-    """What all heads share: the text of every row, perhaps with its tokens; `names` are the columns of the text."""
+    """What all heads share: the text of every row, perhaps with its tokens; `names` are the columns
+    of the text.
+    """
 
     columns: dict[str, pa.Array | pa.ChunkedArray]
     found: tuple[str, ...]
@@ -74,12 +92,12 @@ def canonical_heads(
     strict: bool = False,
     optional: bool = False,
 ) -> Canonical:
-    """Bring the labels of every head into columns of its own, beside one text (see `Data`); of one head alone into
-    those that a source without named heads has.
+    """Bring the labels of every head into columns of its own, beside one text (see `Data`); of one
+    head alone into those that a source without named heads has.
 
-    A head reads the column of its own name, or those that its `labels` name. Where its task is not set, a list that
-    has an item for each token in every row is read as tags. With `optional`, a head without its columns is left out,
-    but one must be there.
+    A head reads the column of its own name, or those that its `labels` name. Where its task is not
+    set, a list that has an item for each token in every row is read as tags. With `optional`, a
+    head without its columns is left out, but one must be there.
     """
     asked = [_asked(table, name, given, separator) for name, given in heads.items()]
     there, left_out = _there(table, origin, asked, optional=optional)
@@ -94,7 +112,9 @@ def canonical_heads(
     else:
         base = _plain_text(table, text_names or find_text(table, origin, taken))
     labels = _all_labels(table, read, [tokens, *taken] if tokens else taken, separator)
-    columns = {name: column for one in read for name, column in one.named(apart=len(read) > 1).items()}
+    columns = {
+        name: column for one in read for name, column in one.named(apart=len(read) > 1).items()
+    }
     columns = {**base.columns, "labels": labels, **columns, **kept(_without(table, taken), origin)}
     return Canonical(
         table=pa.table(columns),
@@ -115,12 +135,16 @@ def _asked(table: pa.Table, name: str, given: Mapping[str, Any], separator: str)
             raise DataError(f"head {name!r}: {unknown('key', key, KEYS)}")
     values = {key: value for key, value in given.items() if value is not None}
     task = values.get("task")
-    head = Asked(name, listed(table, values.get("labels", name)), task, values.get("separator", separator))
+    head = Asked(
+        name, listed(table, values.get("labels", name)), task, values.get("separator", separator)
+    )
     with _about(head):
         if not head.columns:
             raise DataError("it names no column of labels")
         if task == "both":
-            raise DataError("a head has one task; for labels of texts and tags of tokens, name two heads")
+            raise DataError(
+                "a head has one task; for labels of texts and tags of tokens, name two heads"
+            )
         check_choices(task, head.separator)
     return head
 
@@ -136,63 +160,105 @@ def _there(
         with _about(head):
             named(table, origin, head.columns, "label")
     if not there:
-        names, wanted = [head.name for head in gone], [column for head in gone for column in head.columns]
-        message = f"{origin}: no column of the heads {quoted(names)}: {unknown('label column', wanted[0], present)}"
+        names, wanted = (
+            [head.name for head in gone],
+            [column for head in gone for column in head.columns],
+        )
+        message = (
+            f"{origin}: no column of the heads {quoted(names)}:"
+            f" {unknown('label column', wanted[0], present)}"
+        )
         raise MissingColumn(message, what="label", columns=table.column_names)
-    return there, tuple(f"{head.name}: left out, nothing in {column_names(head.columns)}" for head in gone)
+    return there, tuple(
+        f"{head.name}: left out, nothing in {column_names(head.columns)}" for head in gone
+    )
 
 
 def _holds(table: pa.Table, columns: Collection[str]) -> bool:
     """Whether some cell of these columns holds anything."""
     blank = {name: pc.is_null(table[name]) for name in columns}
     texts = [name for name in columns if pa.types.is_string(plain(table[name].slice(0, 1)).type)]
-    blank |= {name: pc.or_(blank[name], pc.equal(pc.fill_null(plain(table[name]), ""), "")) for name in texts}
+    blank |= {
+        name: pc.or_(blank[name], pc.equal(pc.fill_null(plain(table[name]), ""), ""))
+        for name in texts
+    }
     return any(not pc.all(cells).as_py() for cells in blank.values())
 
 
-def _tokens_of(table: pa.Table, text: Sequence[str], taken: Sequence[str], asked: Sequence[Asked]) -> str | None:
-    """The column of tokens: a list named as the text, a column with a usual name, or strings that blanks separate."""
+def _tokens_of(
+    table: pa.Table, text: Sequence[str], taken: Sequence[str], asked: Sequence[Asked]
+) -> str | None:
+    """The column of tokens: a list named as the text, a column with a usual name, or strings that
+    blanks separate.
+    """
     lists = [name for name in text if _is_list(table[name])]
     usual = [name for name in TOKENS if name in table.column_names and name not in taken]
     strings = text if any(head.task == "tokens" for head in asked) else ()
     return next(iter([*lists, *usual, *strings]), None)
 
 
-def _read(table: pa.Table, origin: Origin, head: Asked, tokens: str | None, *, strict: bool) -> Read:
+def _read(
+    table: pa.Table, origin: Origin, head: Asked, tokens: str | None, *, strict: bool
+) -> Read:
     with _about(head):
         if head.task == "tokens" or (head.task is None and _are_tags(table, head.columns, tokens)):
             return _tags(table, origin, head, tokens, strict=strict)
-        made, task, found = labelled(table, origin, head.columns, task=head.task, separator=head.separator)
+        made, task, found = labelled(
+            table, origin, head.columns, task=head.task, separator=head.separator
+        )
     source = HeadColumns(task=task, columns=tuple(head.columns), separator=made.separator)
     return _under_name(head, made.columns(), made.lists, source, found)
 
 
-def _tags(table: pa.Table, origin: Origin, head: Asked, tokens: str | None, *, strict: bool) -> Read:
+def _tags(
+    table: pa.Table, origin: Origin, head: Asked, tokens: str | None, *, strict: bool
+) -> Read:
     if len(head.columns) > 1:
         raise DataError(f"{origin}: tags of tokens are one column, got {quoted(head.columns)}")
     if tokens is None or tokens in head.columns:
         raise DataError(
-            f"{origin}: no column of tokens among {quoted(table.column_names)}; name it with --text (in Python: text=)"
+            f"{origin}: no column of tokens among {quoted(table.column_names)}; name it with --text"
+            " (in Python: text=)"
         )
     made = tagged(table, origin, tokens, head.columns[0], strict=strict)
     source = HeadColumns(task="tokens", columns=tuple(head.columns))
     return _under_name(
-        head, {"tags": made.tags}, made.tags, source, (made.found, f"task: {TASKS['tokens']}", *made.mended)
+        head,
+        {"tags": made.tags},
+        made.tags,
+        source,
+        (made.found, f"task: {TASKS['tokens']}", *made.mended),
     )
 
 
 def _under_name(
-    head: Asked, columns: Mapping[str, pa.Array], lists: pa.ListArray, source: HeadColumns, found: Sequence[str]
+    head: Asked,
+    columns: Mapping[str, pa.Array],
+    lists: pa.ListArray,
+    source: HeadColumns,
+    found: Sequence[str],
 ) -> Read:
-    return Read(head.name, dict(columns), lists, source, tuple(f"{head.name}: {sentence}" for sentence in found))
+    return Read(
+        head.name,
+        dict(columns),
+        lists,
+        source,
+        tuple(f"{head.name}: {sentence}" for sentence in found),
+    )
 
 
 def _are_tags(table: pa.Table, columns: Sequence[str], tokens: str | None) -> bool:
     """Whether one column holds an item for each token, in every row where it is not null."""
-    if tokens is None or len(columns) > 1 or not all(_is_list(table[name]) for name in (tokens, *columns)):
+    if (
+        tokens is None
+        or len(columns) > 1
+        or not all(_is_list(table[name]) for name in (tokens, *columns))
+    ):
         return False
     items, words = (pc.list_value_length(whole(table[name])) for name in (columns[0], tokens))
-    return bool((pc.sum(items).as_py() or 0) > 0 and pc.all(pc.equal(items, pc.fill_null(words, 0))).as_py())
+    return bool(
+        (pc.sum(items).as_py() or 0) > 0 and pc.all(pc.equal(items, pc.fill_null(words, 0))).as_py()
+    )
 
 
 def _is_list(column: pa.ChunkedArray) -> bool:
@@ -203,16 +269,22 @@ def _is_list(column: pa.ChunkedArray) -> bool:
 def _from_tokens(
     table: pa.Table, tokens: str, text: Sequence[str], asked: Sequence[Asked], read: Sequence[Read]
 ) -> bool:
-    """Whether the text is that of the tokens: a head tags them, or would if its tags were there; or text names them."""
+    """Whether the text is that of the tokens: a head tags them, or would if its tags were there; or
+    text names them.
+    """
     tasks = [*(head.task for head in asked), *(one.source.task for one in read)]
     return "tokens" in tasks or (tokens in text and _is_list(table[tokens]))
 
 
 def _plain_text(table: pa.Table, names: list[str]) -> Base:
-    return Base({"text": joined_text(table, names)}, (f"text: {column_names(names)}",), tuple(names))
+    return Base(
+        {"text": joined_text(table, names)}, (f"text: {column_names(names)}",), tuple(names)
+    )
 
 
-def _token_text(table: pa.Table, origin: Origin, tokens: str, text: Sequence[str], taken: Sequence[str]) -> Base:
+def _token_text(
+    table: pa.Table, origin: Origin, tokens: str, text: Sequence[str], taken: Sequence[str]
+) -> Base:
     """Tokens with their text and starts; a text that is named beside the tokens needs `starts`."""
     untagged = pa.nulls(table.num_rows, pa.list_(pa.string()))
     lists, _ = paired(whole(table[tokens]), untagged, origin)
@@ -222,14 +294,17 @@ def _token_text(table: pa.Table, origin: Origin, tokens: str, text: Sequence[str
         return Base(columns, (said,))
     if "starts" not in table.column_names:
         raise DataError(
-            f"{origin}: {column_names(others)} beside the tokens of {tokens!r} needs a column 'starts' that says where "
-            "each token begins; or leave text out, and the text is the tokens joined"
+            f"{origin}: {column_names(others)} beside the tokens of {tokens!r} needs a column"
+            " 'starts' that says where each token begins; or leave text out, and the text is the"
+            " tokens joined"
         )
     columns |= {"text": joined_text(table, others), "starts": starts_in(table)}
     return Base(columns, (f"text: {column_names(others)}", said), tuple(others))
 
 
-def _all_labels(table: pa.Table, read: Sequence[Read], taken: list[str], separator: str) -> pa.ListArray:
+def _all_labels(
+    table: pa.Table, read: Sequence[Read], taken: list[str], separator: str
+) -> pa.ListArray:
     """The labels of all heads of whole texts; where all tag tokens, those of a column beside."""
     texts = {one.name: one.lists for one in read if one.source.task != "tokens"}
     if len(read) == 1 and texts:
@@ -250,11 +325,16 @@ def _refuse_two_uses(origin: Origin, read: Sequence[Read]) -> None:
     """A column that holds tags of tokens for one head holds no labels of texts for another."""
     tags = {one.source.columns[0]: one.name for one in read if one.source.task == "tokens"}
     for one in read:
-        both = [column for column in one.source.columns if column in tags and one.source.task != "tokens"]
+        both = [
+            column
+            for column in one.source.columns
+            if column in tags and one.source.task != "tokens"
+        ]
         if both:
             raise DataError(
-                f"{origin}: {column_names(both)} cannot hold tags of tokens for head {tags[both[0]]!r} and labels of "
-                f"texts for head {one.name!r}; give each its column"
+                f"{origin}: {column_names(both)} cannot hold tags of tokens for head"
+                f" {tags[both[0]]!r} and labels of texts for head {one.name!r}; give each its"
+                " column"
             )
 
 
@@ -268,7 +348,9 @@ def _about(head: Asked) -> Iterator[None]:
     try:
         yield
     except MissingColumn as error:
-        raise MissingColumn(f"head {head.name!r}: {error}", what=error.what, columns=error.columns) from None
+        raise MissingColumn(
+            f"head {head.name!r}: {error}", what=error.what, columns=error.columns
+        ) from None
     except DataError as error:
         told = head.columns == [head.name] or quoted(head.columns) in str(error)
         here = "" if told else f" of {column_names(head.columns)}"

@@ -1,4 +1,6 @@
-"""Every form of labels, made list<string>: a string, a list, a separated string, 0/1 columns, soft."""
+"""Every form of labels, made list<string>: a string, a list, a separated string, 0/1 columns,
+soft.
+"""
 
 from typing import NamedTuple
 
@@ -18,7 +20,9 @@ ON, OFF, UNKNOWN = ("1", "true", "1.0"), ("0", "false", "0.0"), ("",)
 
 
 class Labels(NamedTuple):
-    """`lists` is list<string>: null = unlabelled, [] = none. `values` stand beside, `unknown` names the unjudged."""
+    """`lists` is list<string>: null = unlabelled, [] = none. `values` stand beside, `unknown` names
+    the unjudged.
+    """
 
     lists: pa.ListArray
     values: pa.ListArray | None = None
@@ -33,16 +37,19 @@ class Labels(NamedTuple):
 
 
 def from_column(column: pa.Array, separator: str) -> Labels:
-    """Labels of one column: lists, strings or numbers. Blanks around a label in a string are dropped.
+    """Labels of one column: lists, strings or numbers. Blanks around a label in a string are
+    dropped.
 
-    An empty cell is unlabelled where a cell holds one label, and holds no label where cells are split.
+    An empty cell is unlabelled where a cell holds one label, and holds no label where cells are
+    split.
     """
     if pa.types.is_list(column.type):
         lists = column.cast(pa.list_(pa.string()))
         return _soft(rebuilt(lists, lists.flatten()), "a list")
     if not pa.types.is_string(column.type):
         column = column.cast(pa.string())  # 1.0 becomes "1"
-    coded = column.dictionary_encode()  # cells recur, so the work is done once for each that differs
+    # cells recur, so the work is done once for each that differs
+    coded = column.dictionary_encode()
     made = _from_cells(pc.utf8_trim_whitespace(coded.dictionary), separator)
     values = None if made.values is None else made.values.take(coded.indices)
     return made._replace(lists=made.lists.take(coded.indices), values=values)
@@ -59,11 +66,15 @@ def _from_cells(cells: pa.StringArray, separator: str) -> Labels:
 
 
 def find_separator(column: pa.Array) -> str | None:
-    """The separator whose pieces recur in other cells, more than half of them; None when cells hold one label each.
+    """The separator whose pieces recur in other cells, more than half of them; None when cells hold
+    one label each.
 
-    A comma is common inside names, so there the pieces must also be no more than the cells that differ.
+    A comma is common inside names, so there the pieces must also be no more than the cells that
+    differ.
 
-    >>> find_separator(pa.array(["a;b", "b", "c;a", "c"])), find_separator(pa.array(["Home, Garden", "Books, Music"]))
+    >>> many = pa.array(["a;b", "b", "c;a", "c"])
+    >>> commas = pa.array(["Home, Garden", "Books, Music"])
+    >>> find_separator(many), find_separator(commas)
     (';', None)
     """
     step = max(1, len(column) // SAMPLE)
@@ -77,19 +88,25 @@ def find_separator(column: pa.Array) -> str | None:
         pieces = _split(cells, mark)
         counts = pieces.flatten().value_counts()
         recurring = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
-        share = pc.mean(pc.is_in(pieces.filter(several).flatten(), value_set=recurring)).as_py() or 0.0
+        share = (
+            pc.mean(pc.is_in(pieces.filter(several).flatten(), value_set=recurring)).as_py() or 0.0
+        )
         if share > best_share and (mark != "," or len(counts) <= len(cells)):
             best, best_share = mark, share
     return best
 
 
 def from_flags(columns: dict[str, pa.Array], origin: Origin) -> Labels:
-    """Labels of 0/1 columns, a column a label. An empty cell is unknown; a row of empty cells is unlabelled."""
+    """Labels of 0/1 columns, a column a label. An empty cell is unknown; a row of empty cells is
+    unlabelled.
+    """
     names = list(columns)
     states = [_states(name, column, origin) for name, column in columns.items()]
     count = len(states[0])
     unknown = np.sum([state < 0 for state in states], axis=0)
-    lists = _named_rows([np.flatnonzero(state > 0) for state in states], names, count, null=unknown == len(names))
+    lists = _named_rows(
+        [np.flatnonzero(state > 0) for state in states], names, count, null=unknown == len(names)
+    )
     if not unknown.any():
         return Labels(lists, form="a 0/1 column a label")
     unjudged = _named_rows([np.flatnonzero(state < 0) for state in states], names, count)
@@ -106,7 +123,9 @@ def is_flag(column: pa.Array) -> bool:
 
 
 def rebuilt(lists: pa.ListArray, values: pa.Array, *, null: pa.Array | None = None) -> pa.ListArray:
-    """`lists` with other values of the same length, empty and null ones dropped; rows under `null` become null."""
+    """`lists` with other values of the same length, empty and null ones dropped; rows under `null`
+    become null.
+    """
     kept = pc.fill_null(pc.not_equal(values, ""), False).to_numpy(zero_copy_only=False)
     offsets = np.concatenate([[0], np.cumsum(kept, dtype=np.int32)])[offsets_of(lists)]
     values = values if kept.all() else values.filter(pa.array(kept))
@@ -124,13 +143,22 @@ def _soft(lists: pa.ListArray, form: str) -> Labels:
     for part in (flat.slice(0, 1000), flat):  # most columns are ruled out by their first labels
         if not len(part) or not pc.all(pc.match_substring_regex(part, SOFT)).as_py():
             return Labels(lists, form=form)
-    if not pc.any(pc.match_substring_regex(flat, r":[01]?\.[0-9]*$")).as_py():  # "level:1" is a name
+    if not pc.any(
+        pc.match_substring_regex(flat, r":[01]?\.[0-9]*$")
+    ).as_py():  # "level:1" is a name
         return Labels(lists, form=form)
     parts = pc.extract_regex(flat, SOFT)
     offsets = pa.array(offsets_of(lists).astype(np.int32))
-    names, values = pc.struct_field(parts, "name"), pc.struct_field(parts, "value").cast(pa.float32())
-    both = [pa.ListArray.from_arrays(offsets, part, mask=lists.is_null()) for part in (names, values)]
-    return Labels(both[0], values=both[1], form=", ".join(filter(None, [form, "soft (label:value)"])))
+    names, values = (
+        pc.struct_field(parts, "name"),
+        pc.struct_field(parts, "value").cast(pa.float32()),
+    )
+    both = [
+        pa.ListArray.from_arrays(offsets, part, mask=lists.is_null()) for part in (names, values)
+    ]
+    return Labels(
+        both[0], values=both[1], form=", ".join(filter(None, [form, "soft (label:value)"]))
+    )
 
 
 def _all_bracketed(column: pa.StringArray) -> bool:
@@ -158,7 +186,8 @@ def _states(name: str, column: pa.Array, origin: Origin) -> np.ndarray:
         if word not in (*ON, *OFF, *UNKNOWN):
             place = origin.at(int(np.flatnonzero(codes == code)[0]))
             raise DataError(
-                f"{place}, column {name!r}: {word!r}, expected 0, 1 or empty; a column a label holds no more"
+                f"{place}, column {name!r}: {word!r}, expected 0, 1 or empty; a column a label"
+                " holds no more"
             )
     return meaning[codes]
 
@@ -167,9 +196,17 @@ def _words(values: pa.Array) -> list[str]:
     return ["" if value is None else str(value).strip().casefold() for value in values.to_pylist()]
 
 
-def _named_rows(rows: list[np.ndarray], names: list[str], count: int, null: np.ndarray | None = None) -> pa.ListArray:
+def _named_rows(
+    rows: list[np.ndarray], names: list[str], count: int, null: np.ndarray | None = None
+) -> pa.ListArray:
     all_rows = np.concatenate(rows)
-    which = np.repeat(np.arange(len(names)), [len(part) for part in rows])[np.argsort(all_rows, kind="stable")]
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(all_rows, minlength=count))]).astype(np.int32)
+    which = np.repeat(np.arange(len(names)), [len(part) for part in rows])[
+        np.argsort(all_rows, kind="stable")
+    ]
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(all_rows, minlength=count))]).astype(
+        np.int32
+    )
     mask = None if null is None else pa.array(null)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(names, pa.string()).take(pa.array(which)), mask=mask)
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), pa.array(names, pa.string()).take(pa.array(which)), mask=mask
+    )

@@ -1,8 +1,10 @@
-"""The embedded data set: product pages of a made-up shop, with labels that are many, alike and unevenly spread.
+"""The embedded data set: product pages of a made-up shop, with labels that are many, alike and
+unevenly spread.
 
-Every page has document labels (`outdoor/tent`, `for/children`) and token tags for BRAND, GOODS and FEATURE. What makes
-it hard is what makes real pages hard: goods of a shelf share most of their words, a page mentions goods it does not
-sell, some labels have a handful of pages, words are misspelt, and now and then a label was forgotten.
+Every page has document labels (`outdoor/tent`, `for/children`) and token tags for BRAND, GOODS and
+FEATURE. What makes it hard is what makes real pages hard: goods of a shelf share most of their
+words, a page mentions goods it does not sell, some labels have a handful of pages, words are
+misspelt, and now and then a label was forgotten.
 """
 
 import re
@@ -27,7 +29,9 @@ Phrase = tuple[tuple[str, str], ...]  # words, each with its tag; a slot is a wo
 
 
 class Voice(NamedTuple):
-    """How the pages of one label speak: phrases for the slots, sentences of the whole shelf, and one of its own."""
+    """How the pages of one label speak: phrases for the slots, sentences of the whole shelf, and
+    one of its own.
+    """
 
     label: str
     slots: dict[str, tuple[Phrase, ...]]
@@ -46,7 +50,8 @@ class Page(NamedTuple):
 
 
 def shop(*, pages: int = 4000, seed: int = 7) -> Data:
-    """Write the shop: train, dev and test (70, 10, 20 %) with `id`, `text`, `labels`, `tokens`, `tags` and `starts`.
+    """Write the shop: train, dev and test (70, 10, 20 %) with `id`, `text`, `labels`, `tokens`,
+    `tags` and `starts`.
 
     The text is a title, a line break and a description. The same seed gives the same pages.
     """
@@ -55,7 +60,10 @@ def shop(*, pages: int = 4000, seed: int = 7) -> Data:
     rng = np.random.default_rng(seed)
     draw, voices = _stream(rng).__next__, _voices()
     mains = rng.choice(len(voices), size=pages, p=_zipf(len(voices))).tolist()
-    written = [_blank_page(draw, voices[main]) if draw() < BLANK else _page(draw, voices, main) for main in mains]
+    written = [
+        _blank_page(draw, voices[main]) if draw() < BLANK else _page(draw, voices, main)
+        for main in mains
+    ]
     text, labels, tokens, tags, starts = zip(*written)
     strings = pa.list_(pa.string())
     table = pa.table(
@@ -87,10 +95,15 @@ def _zipf(count: int) -> np.ndarray:
 @cache
 def _phrases(entries: str, kind: str = "") -> tuple[Phrase, ...]:
     """Cut `a b | c` into phrases whose words carry the kind's tags; no kind: outside every span."""
-    cut = [re.findall(r"\{\w+\}|\d+\.\d+|[^\s.,:?{}]+|[.,:?]", entry) for entry in entries.split(" | ")]
+    cut = [
+        re.findall(r"\{\w+\}|\d+\.\d+|[^\s.,:?{}]+|[.,:?]", entry) for entry in entries.split(" | ")
+    ]
     if not kind:
         return tuple(tuple((word, "O") for word in found) for found in cut)
-    return tuple(tuple((word, f"{'I' if at else 'B'}-{kind}") for at, word in enumerate(found)) for found in cut)
+    return tuple(
+        tuple((word, f"{'I' if at else 'B'}-{kind}") for at, word in enumerate(found))
+        for found in cut
+    )
 
 
 def _voices() -> list[Voice]:
@@ -100,19 +113,28 @@ def _voices() -> list[Voice]:
         for name, shelf in words.SHELVES.items()
         for place, row in enumerate(shelf.goods.strip().splitlines())
     ]
-    # Common and rare must not run along the shelves: a fixed shuffle puts look-alikes of both side by side.
+    # Common and rare must not run along the shelves: a fixed shuffle puts look-alikes of both side
+    # by side.
     return [_voice(*rows[row]) for row in np.random.default_rng(11).permutation(len(rows))]
 
 
 def _voice(
-    group: str, shelf: words.Shelf, place: int, label: str, names: str, adjective: str, part: str, line: str
+    group: str,
+    shelf: words.Shelf,
+    place: int,
+    label: str,
+    names: str,
+    adjective: str,
+    part: str,
+    line: str,
 ) -> Voice:
     slots = {
         "{brand}": _phrases(shelf.brands, "BRAND"),
         "{model}": _phrases(words.MODELS),
         "{own}": _phrases(names, "GOODS"),
         "{name}": _phrases(names, "GOODS") + _phrases(shelf.generic, "GOODS"),
-        "{adjective}": _leaning(_phrases(shelf.adjectives, "FEATURE"), place) + _phrases(adjective, "FEATURE"),
+        "{adjective}": _leaning(_phrases(shelf.adjectives, "FEATURE"), place)
+        + _phrases(adjective, "FEATURE"),
         "{part}": _leaning(_phrases(shelf.parts, "FEATURE"), place) + _phrases(part, "FEATURE"),
         "{scene}": _phrases(shelf.scenes),
     }
@@ -120,7 +142,9 @@ def _voice(
 
 
 def _leaning(phrases: Sequence[Phrase], place: int) -> tuple[Phrase, ...]:
-    """The shelf's phrases, some three times, some twice, some once: which ones is all that tells look-alikes apart."""
+    """The shelf's phrases, some three times, some twice, some once: which ones is all that tells
+    look-alikes apart.
+    """
     turned = tuple(np.roll(np.arange(len(phrases)), 2 * place).tolist())
     cut = len(phrases) // 3
     return tuple(phrases[i] for i in turned + turned[: 2 * cut] + turned[:cut])
@@ -143,10 +167,14 @@ def _write(draw: Draw, templates: Sequence[Phrase], voice: Voice) -> Phrase:
 
 
 def _page(draw: Draw, voices: Sequence[Voice], main: int) -> Page:
-    """A page that sells the main label's goods, perhaps others in the set, and mentions what it does not sell."""
+    """A page that sells the main label's goods, perhaps others in the set, and mentions what it
+    does not sell.
+    """
     named = {slot: (_pick(draw, voices[main].slots[slot]),) for slot in ("{brand}", "{model}")}
     voice = voices[main]._replace(slots={**voices[main].slots, **named})
-    title, opening = (_write(draw, _phrases(entries), voice) for entries in (words.TITLES, words.OPENINGS))
+    title, opening = (
+        _write(draw, _phrases(entries), voice) for entries in (words.TITLES, words.OPENINGS)
+    )
     labels, body = [voice.label], [_pick(draw, voice.shelf_lines)]
     body += [_write(draw, _phrases(words.DETAILS), voice) for _ in range(1 + int(2 * draw()))]
     if draw() < 0.4:
@@ -164,13 +192,19 @@ def _page(draw: Draw, voices: Sequence[Voice], main: int) -> Page:
             labels += [label] * carried
     body.append(_pick(draw, _phrases(words.NOTICES)))
     body.sort(key=lambda _: draw())
-    return _typeset(draw, title, [opening, *body], [label for label in labels if draw() >= FORGOTTEN])
+    return _typeset(
+        draw, title, [opening, *body], [label for label in labels if draw() >= FORGOTTEN]
+    )
 
 
 def _other(draw: Draw, voices: Sequence[Voice], voice: Voice) -> Voice:
-    """Another label's voice: mostly a look-alike of the same shelf, otherwise one of the more common."""
+    """Another label's voice: mostly a look-alike of the same shelf, otherwise one of the more
+    common.
+    """
     shelf = voice.label.partition("/")[0] + "/" if draw() < 0.6 else ""
-    others = [other for other in voices if other.label.startswith(shelf) and other.label != voice.label]
+    others = [
+        other for other in voices if other.label.startswith(shelf) and other.label != voice.label
+    ]
     return others[int(draw() ** 2 * len(others))]
 
 
@@ -182,7 +216,9 @@ def _blank_page(draw: Draw, voice: Voice) -> Page:
 
 
 def _typeset(draw: Draw, title: Phrase, body: Sequence[Phrase], labels: list[str]) -> Page:
-    """Lay the words out as text: spaces, capitals, a or an, slips of the pen; and note where every token begins."""
+    """Lay the words out as text: spaces, capitals, a or an, slips of the pen; and note where every
+    token begins.
+    """
     pairs = [*title, *(pair for sentence in body for pair in sentence)]
     tokens: list[str] = []
     starts: list[int] = []
@@ -200,7 +236,9 @@ def _typeset(draw: Draw, title: Phrase, body: Sequence[Phrase], labels: list[str
         tokens.append(token)
         starts.append(length + len(gap))
         length += len(gap) + len(token)
-    return Page("".join(pieces), list(dict.fromkeys(labels)), tokens, [tag for _, tag in pairs], starts)
+    return Page(
+        "".join(pieces), list(dict.fromkeys(labels)), tokens, [tag for _, tag in pairs], starts
+    )
 
 
 def _misspelt(word: str, at: int) -> str:

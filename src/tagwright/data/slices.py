@@ -1,6 +1,7 @@
 """Rows in slices of bounded size: at most so many rows and at most so many bytes at a time.
 
-A row that holds a page is a thousand times as large as one that holds a headline, so memory is bounded by bytes.
+A row that holds a page is a thousand times as large as one that holds a headline, so memory is
+bounded by bytes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,9 +19,11 @@ Rows = TypeVar("Rows", pa.Array, pa.ChunkedArray, pa.RecordBatch, pa.Table)
 
 
 def slices(data: Rows, *, rows: int, size: int) -> Iterator[Rows]:
-    """Yield the rows in order, at most `rows` and at most `size` bytes at a time. A larger row comes by itself.
+    """Yield the rows in order, at most `rows` and at most `size` bytes at a time. A larger row
+    comes by itself.
 
-    >>> [part.to_pylist() for part in slices(pa.array(["a", "b", "c", "long text", "d"]), rows=2, size=10)]
+    >>> texts = pa.array(["a", "b", "c", "long text", "d"])
+    >>> [part.to_pylist() for part in slices(texts, rows=2, size=10)]
     [['a', 'b'], ['c'], ['long text'], ['d']]
     """
     for start, stop in bounds(row_bytes(data), rows=rows, size=size):
@@ -28,7 +31,8 @@ def slices(data: Rows, *, rows: int, size: int) -> Iterator[Rows]:
 
 
 def bounds(sizes: np.ndarray, *, rows: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield where each slice of rows with these `sizes` (n,) begins and ends. Equal sizes give equal slices.
+    """Yield where each slice of rows with these `sizes` (n,) begins and ends. Equal sizes give
+    equal slices.
 
     >>> list(bounds(np.array([2, 2, 2, 9, 1]), rows=2, size=4))
     [(0, 2), (2, 3), (3, 4), (4, 5)]
@@ -60,7 +64,9 @@ def row_bytes(data: pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> n
     [5, 7, 4]
     """
     if isinstance(data, pa.RecordBatch | pa.Table):
-        return sum((row_bytes(column) for column in data.columns), start=np.zeros(data.num_rows, np.int64))
+        return sum(
+            (row_bytes(column) for column in data.columns), start=np.zeros(data.num_rows, np.int64)
+        )
     if isinstance(data, pa.ChunkedArray):
         return np.concatenate([np.zeros(0, np.int64), *(row_bytes(chunk) for chunk in data.chunks)])
     return _value_bytes(data.storage if isinstance(data, pa.ExtensionArray) else data)
@@ -72,7 +78,9 @@ def _value_bytes(values: pa.Array) -> np.ndarray:
         used = pc.fill_null(values.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
         return np.append(row_bytes(values.dictionary), 0)[used]  # -1 takes the last one
     if pa.types.is_struct(kind):
-        return sum((row_bytes(child) for child in values.flatten()), start=np.zeros(len(values), np.int64))
+        return sum(
+            (row_bytes(child) for child in values.flatten()), start=np.zeros(len(values), np.int64)
+        )
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         offsets = offsets_of(values)
         ends = np.append(0, np.cumsum(row_bytes(values.flatten())))
@@ -85,4 +93,9 @@ def _value_bytes(values: pa.Array) -> np.ndarray:
 
 def _is_text(kind: pa.DataType) -> bool:
     of = pa.types
-    return bool(of.is_string(kind) or of.is_large_string(kind) or of.is_binary(kind) or of.is_large_binary(kind))
+    return bool(
+        of.is_string(kind)
+        or of.is_large_string(kind)
+        or of.is_binary(kind)
+        or of.is_large_binary(kind)
+    )

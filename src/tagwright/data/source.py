@@ -25,7 +25,9 @@ BOTH_OF_SHOP = {
     "main": HeadColumns(task="many", columns=("labels",)),
     "tags": HeadColumns(task="tokens", columns=("tags",)),
 }
-SPELLINGS = {name: name for name in SPLITS} | dict.fromkeys(("valid", "validation", "val", "development"), "dev")
+SPELLINGS = {name: name for name in SPLITS} | dict.fromkeys(
+    ("valid", "validation", "val", "development"), "dev"
+)
 
 
 def read_data(
@@ -39,16 +41,18 @@ def read_data(
     heads: Heads | None = None,
     optional: bool = False,
 ) -> Data:
-    """Labelled text from a file, a folder with train/dev/test files, a name under $TAGWRIGHT_DATA, or the set `shop`.
+    """Labelled text from a file, a folder with train/dev/test files, a name under $TAGWRIGHT_DATA,
+    or the set `shop`.
 
-    `text` names one or more columns (a newline joins them), `labels` one column or several 0/1 columns; several names
-    are a list or a string with commas. `separator` splits label strings: "auto" finds it, "none" never splits. Tags of
-    tokens that follow no scheme are mended, or with `strict` refused. The name `shop` is always the embedded set; a
-    folder of that name is `./shop`.
+    `text` names one or more columns (a newline joins them), `labels` one column or several 0/1
+    columns; several names are a list or a string with commas. `separator` splits label strings:
+    "auto" finds it, "none" never splits. Tags of tokens that follow no scheme are mended, or with
+    `strict` refused. The name `shop` is always the embedded set; a folder of that name is `./shop`.
 
-    `heads` names several sets of labels, each with `labels` (by default the column of its name), `task` and
-    `separator` of its own: `heads={"topic": {}, "urgency": {"labels": "priority", "task": "one"}}`. With `optional`,
-    heads whose columns are not there are left out, as long as one is there.
+    `heads` names several sets of labels, each with `labels` (by default the column of its name),
+    `task` and `separator` of its own: `heads={"topic": {}, "urgency": {"labels": "priority",
+    "task": "one"}}`. With `optional`, heads whose columns are not there are left out, as long as
+    one is there.
     """
     if heads and labels is not None:
         raise DataError("heads have labels of their own; leave out labels beside them")
@@ -63,10 +67,18 @@ def read_data(
     if under_heads:
         made = under_heads(table, origin, text=text)
         if task not in (None, made.task):
-            raise DataError(f"{origin}: the heads have {TASKS[made.task]}, and not {task}; leave out the task")
+            raise DataError(
+                f"{origin}: the heads have {TASKS[made.task]}, and not {task}; leave out the task"
+            )
     else:
-        made = canonical(table, origin, text=text, labels=labels, task=task, separator=separator, strict=strict)
-    notes = {part.schema.metadata[b"found"].decode() for part in tables if b"found" in (part.schema.metadata or {})}
+        made = canonical(
+            table, origin, text=text, labels=labels, task=task, separator=separator, strict=strict
+        )
+    notes = {
+        part.schema.metadata[b"found"].decode()
+        for part in tables
+        if b"found" in (part.schema.metadata or {})
+    }
     if not path.is_dir() and "split" in table.column_names:
         parts, said = _by_column(made.table, table["split"])
         notes.add(said)
@@ -76,31 +88,41 @@ def read_data(
 
 
 def locate(source: str | Path) -> Path:
-    """The file or folder a source names: a path, else a name under $TAGWRIGHT_DATA; else an error with near names."""
+    """The file or folder a source names: a path, else a name under $TAGWRIGHT_DATA; else an error
+    with near names.
+    """
     home = Path(os.environ.get("TAGWRIGHT_DATA", os.devnull))
     here = Path(source)
     for path in (here, home / source, *(home / f"{source}{suffix}" for suffix in readers())):
         if path.exists():
             return path
     folders = [folder for folder in (here.parent, home) if folder.is_dir()]
-    near = get_close_matches(here.name, [EMBEDDED, *(entry.name for folder in folders for entry in folder.iterdir())])
+    near = get_close_matches(
+        here.name, [EMBEDDED, *(entry.name for folder in folders for entry in folder.iterdir())]
+    )
     hint = f"; did you mean {quoted(near)}?" if near else "."
     raise DataError(
-        f"{source}: no such file, folder or known set{hint} Known sets: {EMBEDDED} and those in $TAGWRIGHT_DATA"
+        f"{source}: no such file, folder or known set{hint} Known sets: {EMBEDDED} and those in"
+        " $TAGWRIGHT_DATA"
     )
 
 
 def split_files(folder: Path) -> list[tuple[str, Path]]:
-    """The files of train, dev and test, such as train.csv, valid.jsonl or test-00000-of-00002.parquet, in order."""
+    """The files of train, dev and test, such as train.csv, valid.jsonl or
+    test-00000-of-00002.parquet, in order.
+    """
     known = readers()
     found = [
-        (_split_of(path), path) for path in sorted(folder.iterdir()) if path.is_file() and suffix_of(path) in known
+        (_split_of(path), path)
+        for path in sorted(folder.iterdir())
+        if path.is_file() and suffix_of(path) in known
     ]
     files = [(split, path) for wanted in SPLITS for split, path in found if split == wanted]
     if "train" not in (split for split, _ in files):
         names = quoted(sorted(path.name for path in folder.iterdir())[:8])
         raise DataError(
-            f"{folder}: no train file among {names or 'no files'}; expected train.csv (or {', '.join(known)})"
+            f"{folder}: no train file among {names or 'no files'}; expected train.csv (or"
+            f" {', '.join(known)})"
         )
     for wanted in SPLITS:
         suffixes = sorted({suffix_of(path) for split, path in files if split == wanted})
@@ -112,14 +134,21 @@ def split_files(folder: Path) -> list[tuple[str, Path]]:
 def _split_of(path: Path) -> str | None:
     stem = path.name.casefold()
     return next(
-        (split for name, split in SPELLINGS.items() if stem.startswith(tuple(f"{name}{mark}" for mark in ".-_"))), None
+        (
+            split
+            for name, split in SPELLINGS.items()
+            if stem.startswith(tuple(f"{name}{mark}" for mark in ".-_"))
+        ),
+        None,
     )
 
 
 def _rows(path: Path) -> pa.Table:
     table = read_file(path)
     if not table.num_rows:
-        raise DataError(f"{path.name}, line 1: a header ({quoted(table.column_names)}) but no rows after it")
+        raise DataError(
+            f"{path.name}, line 1: a header ({quoted(table.column_names)}) but no rows after it"
+        )
     return table
 
 
@@ -128,29 +157,45 @@ def _concatenated(tables: list[pa.Table], files: list[Path]) -> pa.Table:
     for table, file in zip(tables, files):
         differing = sorted(set(first) ^ set(table.column_names))
         if differing:
-            which = f"columns {quoted(differing)} are in only one of {files[0].name} and {file.name}"
+            which = (
+                f"columns {quoted(differing)} are in only one of {files[0].name} and {file.name}"
+            )
             raise DataError(f"{file.name}: {which}; the files of a set must have the same columns")
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowTypeError as error:
-        raise DataError(f"{files[0].parent}: a column has different types in the files of the set ({error})") from error
+        raise DataError(
+            f"{files[0].parent}: a column has different types in the files of the set ({error})"
+        ) from error
 
 
 def _by_file(made: pa.Table, splits: list[str], origin: Origin) -> dict[str, pa.Table]:
     starts = [0, *accumulate(origin.rows)]
-    cuts = [(split, made.slice(start, rows)) for split, start, rows in zip(splits, starts, origin.rows)]
+    cuts = [
+        (split, made.slice(start, rows)) for split, start, rows in zip(splits, starts, origin.rows)
+    ]
     names = dict.fromkeys(splits)
-    return {name: pa.concat_tables([part for split, part in cuts if split == name]) for name in names}
+    return {
+        name: pa.concat_tables([part for split, part in cuts if split == name]) for name in names
+    }
 
 
 def _by_column(made: pa.Table, column: pa.ChunkedArray) -> tuple[dict[str, pa.Table], str]:
-    """The table cut by its column `split`, which must know train and hold no word of another kind."""
-    words = {word: SPELLINGS.get(str(word).strip().casefold()) for word in pc.unique(column).to_pylist()}
+    """The table cut by its column `split`, which must know train and hold no word of another
+    kind.
+    """
+    words = {
+        word: SPELLINGS.get(str(word).strip().casefold()) for word in pc.unique(column).to_pylist()
+    }
     if None in words.values() or "train" not in words.values():
-        return {"all": made}, f"splits: none; column 'split' holds more or other words than {', '.join(SPLITS)}"
+        return {
+            "all": made
+        }, f"splits: none; column 'split' holds more or other words than {', '.join(SPLITS)}"
     members = {name: [word for word, split in words.items() if split == name] for name in SPLITS}
     parts = {
-        name: made.filter(pc.is_in(column, pa.array(members[name], column.type))) for name in SPLITS if members[name]
+        name: made.filter(pc.is_in(column, pa.array(members[name], column.type)))
+        for name in SPLITS
+        if members[name]
     }
     return parts, f"splits: column 'split' ({', '.join(parts)})"
 
@@ -173,9 +218,13 @@ def _under_heads(heads: Heads | None, **options: Any) -> Callable[..., Canonical
     return partial(canonical_heads, heads=heads, **options) if heads else None
 
 
-def _embedded(text: Names, labels: Names, task: Task | None, under_heads: Callable[..., Canonical] | None) -> Data:
+def _embedded(
+    text: Names, labels: Names, task: Task | None, under_heads: Callable[..., Canonical] | None
+) -> Data:
     if text is not None or labels is not None:
-        raise DataError(f"the embedded set {EMBEDDED!r} has its own columns; leave text and labels out")
+        raise DataError(
+            f"the embedded set {EMBEDDED!r} has its own columns; leave text and labels out"
+        )
     from tagwright.data.shop import shop  # made only when asked for
 
     data: Data = shop()
@@ -188,7 +237,10 @@ def _embedded(text: Names, labels: Names, task: Task | None, under_heads: Callab
 
 def _cut_anew(data: Data, under_heads: Callable[..., Canonical]) -> Data:
     """The embedded set with the columns of named heads, its parts the same."""
-    table, sizes = pa.concat_tables(data.tables.values()), tuple(part.num_rows for part in data.tables.values())
+    table, sizes = (
+        pa.concat_tables(data.tables.values()),
+        tuple(part.num_rows for part in data.tables.values()),
+    )
     made = under_heads(table, Origin((EMBEDDED,), (table.num_rows,)))
     parts = _by_file(made.table, list(data.tables), Origin(tuple(data.tables), sizes))
     return _data(EMBEDDED, parts, made._replace(text_columns=()), set())

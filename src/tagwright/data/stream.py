@@ -17,11 +17,11 @@ from tagwright.data.source import locate
 def stream(
     path: str | Path, *, batch_rows: int = BATCH_ROWS, batch_bytes: int = BATCH_BYTES, skip: int = 0
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of at most so many rows and bytes, all with one schema, in the order of the file, but the first `skip`
-    rows. A row of more bytes is a batch by itself.
+    """Batches of at most so many rows and bytes, all with one schema, in the order of the file, but
+    the first `skip` rows. A row of more bytes is a batch by itself.
 
-    CSV, TSV, JSONL and Parquet take constant memory; the other formats are read whole first. A file with a header and
-    no rows gives no batch.
+    CSV, TSV, JSONL and Parquet take constant memory; the other formats are read whole first. A file
+    with a header and no rows gives no batch.
     """
     for batch in after(read_batches(locate(path)), skip):
         yield from slices(batch, rows=batch_rows, size=batch_bytes)
@@ -34,6 +34,10 @@ def columns_of(path: Path) -> pa.Schema:
 
 
 def texts_of(table: pa.Table, source: Path, names: Names = None) -> pa.ChunkedArray:
-    """The text of every row, from these columns, or from those that look like text. A missing text is ""."""
+    """The text of every row, from these columns, or from those that look like text. A missing text
+    is "".
+    """
     origin = Origin((source.name,), (table.num_rows,))
-    return joined_text(table, named(table, origin, names, "text") or find_text(table, origin, ()), origin)
+    return joined_text(
+        table, named(table, origin, names, "text") or find_text(table, origin, ()), origin
+    )

@@ -13,7 +13,8 @@ __all__ = ["KIND", "Decision", "HeldOut", "as_dict", "from_dict", "loaded"]
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """What a decision is fitted on: logits of rows that the model was not trained on, and their truth.
+    """What a decision is fitted on: logits of rows that the model was not trained on, and their
+    truth.
 
     Rows are texts, or tokens where these are tagged. Where labels are very many, `logits` and
     `truth` are (n, k), of each text's highest labels, and `positives` (n,) counts its true labels
@@ -86,7 +87,8 @@ KIND = Kind(
 
 
 def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
-    """The settings of a decision, ready for JSON; an array (L,) becomes values by label name, one of () a number.
+    """The settings of a decision, ready for JSON; an array (L,) becomes values by label name, one
+    of () a number.
 
     Attributes that begin with `_` are what a decision made of its facts, no settings.
     """
@@ -104,11 +106,16 @@ def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
 def from_dict(
     content: Mapping[str, Any], names: Sequence[str], fitted: Sequence[str] = ("thresholds",)
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Settings that `as_dict` wrote, and the arrays of `fitted`: (L,), joined by name, or () for all labels.
+    """Settings that `as_dict` wrote, and the arrays of `fitted`: (L,), joined by name, or () for
+    all labels.
 
     A number that JSON has none for (`plain`) is infinite: a threshold that no score passes.
     """
-    held = [key for key in fitted if key in content and isinstance(content[key], Mapping | float | int | None)]
+    held = [
+        key
+        for key in fitted
+        if key in content and isinstance(content[key], Mapping | float | int | None)
+    ]
     arrays = {key: _array(content[key], names) for key in held}
     return {key: value for key, value in content.items() if key not in arrays}, arrays
 

@@ -1,7 +1,9 @@
-"""Cuts of all labels together: as high a macro-F1 plus `weight` times micro-F1 as changing one cut at a time can reach.
+"""Cuts of all labels together: as high a macro-F1 plus `weight` times micro-F1 as changing one cut
+at a time can reach.
 
-A label's best F1 may take ten wrong choices for one right one; alone that looks good, and adds up to a poor micro-F1.
-Label after label gets the cut that is best while the others stay (cyclic, as Fan and Lin 2007), until none moves.
+A label's best F1 may take ten wrong choices for one right one; alone that looks good, and adds up
+to a poor micro-F1. Label after label gets the cut that is best while the others stay (cyclic, as
+Fan and Lin 2007), until none moves.
 """
 
 import numpy as np
@@ -14,10 +16,12 @@ def joint_cuts(scores: np.ndarray, truth: np.ndarray, *, weight: float) -> np.nd
 
     A label may choose no text at all, and one without positives does: its cut is its highest score.
     """
-    order = np.argsort(-scores.T, axis=1)  # labels as rows: each sort and sum runs over contiguous memory
+    # labels as rows: each sort and sum runs over contiguous memory
+    order = np.argsort(-scores.T, axis=1)
     ranked = np.take_along_axis(scores.T, order, axis=1).astype(np.float64)
     hits = np.cumsum(np.take_along_axis(truth.T, order, axis=1), axis=1)
-    hits = np.concatenate([np.zeros((len(hits), 1)), hits], axis=1)  # (L, n + 1): of the first k texts
+    # (L, n + 1): of the first k texts
+    hits = np.concatenate([np.zeros((len(hits), 1)), hits], axis=1)
     cells = np.arange(hits.shape[1]) + hits[:, -1:]  # chosen and true
     allowed = np.ones(hits.shape, bool)
     allowed[:, 1:-1] = ranked[:, :-1] != ranked[:, 1:]  # equal scores cannot be parted

@@ -1,7 +1,8 @@
 """One tag a token: the most probable tags of each text that make valid spans.
 
-Viterbi over log-probabilities: what may follow, begin and end a text is allowed or not, as the names of the tags say
-(`labels.tags.transitions`); nothing is fitted. Plain tags, where everything may follow everything, get the highest.
+Viterbi over log-probabilities: what may follow, begin and end a text is allowed or not, as the
+names of the tags say (`labels.tags.transitions`); nothing is fitted. Plain tags, where everything
+may follow everything, get the highest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,13 +16,17 @@ from tagwright.errors import ShapeError
 from tagwright.labels.tags import Transitions, require_offsets, scheme_of, transitions
 
 _CELLS = 1 << 22  # of texts, places and tags that are worked on at a time
-_TINY = np.finfo(np.float64).tiny  # a probability of 0 is as unlikely as can be, but never forbidden
+_TINY = np.finfo(
+    np.float64
+).tiny  # a probability of 0 is as unlikely as can be, but never forbidden
 
 
 class Spans(Decision):
-    """Chooses exactly one tag a token; with `legal` only tags that may follow each other, without it the highest.
+    """Chooses exactly one tag a token; with `legal` only tags that may follow each other, without
+    it the highest.
 
-    `label_names` are the names of the tags; the space of the labels knows them, so they are no setting.
+    `label_names` are the names of the tags; the space of the labels knows them, so they are no
+    setting.
     """
 
     about_tokens = True
@@ -40,25 +45,39 @@ class Spans(Decision):
         """A sentence for the model card."""
         if not self.legal:
             return "One tag for each token: the one with the highest score."
-        return "One tag for each token: those of a text that are likeliest together and make whole spans."
+        return (
+            "One tag for each token: those of a text that are likeliest together and make whole"
+            " spans."
+        )
 
-    def choose(self, logits: np.ndarray, probabilities: np.ndarray, offsets: np.ndarray | None = None) -> np.ndarray:
+    def choose(
+        self, logits: np.ndarray, probabilities: np.ndarray, offsets: np.ndarray | None = None
+    ) -> np.ndarray:
         """Scores (N, L) -> bool (N, L); text i has tokens offsets[i] to offsets[i + 1], (n + 1,).
 
-        Without offsets nobody knows what follows what, and every token gets its highest tag; so does a text for which
-        no tags are legal.
+        Without offsets nobody knows what follows what, and every token gets its highest tag; so
+        does a text for which no tags are legal.
         """
         if logits.ndim != 2 or logits.shape[1] != len(self._names):
-            raise ShapeError(f"scores must be (N, L) of the {len(self._names)} tags, got {logits.shape}")
+            raise ShapeError(
+                f"scores must be (N, L) of the {len(self._names)} tags, got {logits.shape}"
+            )
         chosen = Argmax().choose(logits, probabilities)
         if offsets is None or not self.legal or self._allowed.follows.all():
             return chosen
         require_offsets(offsets, len(logits))
         offsets = np.asarray(offsets)
-        broken = _broken(chosen.argmax(1), offsets, self._allowed)  # elsewhere the highest tags are the best legal ones
-        likely = np.log(np.maximum(probabilities, _TINY, dtype=np.float64)) if broken.any() else probabilities
+        # elsewhere the highest tags are the best legal ones
+        broken = _broken(chosen.argmax(1), offsets, self._allowed)
+        likely = (
+            np.log(np.maximum(probabilities, _TINY, dtype=np.float64))
+            if broken.any()
+            else probabilities
+        )
         for texts in _blocks(offsets, logits.shape[1], broken):
-            tokens, tags = _best_path(likely, offsets[texts], offsets[texts + 1] - offsets[texts], self._allowed)
+            tokens, tags = _best_path(
+                likely, offsets[texts], offsets[texts + 1] - offsets[texts], self._allowed
+            )
             chosen[tokens] = False
             chosen[tokens, tags] = True
         return chosen
@@ -78,7 +97,9 @@ def _broken(tags: np.ndarray, offsets: np.ndarray, allowed: Transitions) -> np.n
 
 
 def _blocks(offsets: np.ndarray, labels: int, wanted: np.ndarray) -> Iterator[np.ndarray]:
-    """The wanted texts (n,), longest first, so many at a time that their cells, padded to the longest, are few."""
+    """The wanted texts (n,), longest first, so many at a time that their cells, padded to the
+    longest, are few.
+    """
     lengths = np.diff(offsets) * wanted
     order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
     while len(order):
@@ -90,12 +111,15 @@ def _blocks(offsets: np.ndarray, labels: int, wanted: np.ndarray) -> Iterator[np
 def _best_path(
     likely: np.ndarray, starts: np.ndarray, lengths: np.ndarray, allowed: Transitions
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The legal tags of texts whose log-probabilities in `likely` (N, L) add up highest: tokens (m,), their tags (m,).
+    """The legal tags of texts whose log-probabilities in `likely` (N, L) add up highest: tokens
+    (m,), their tags (m,).
 
-    Lengths (n,) fall, so the texts that reach a place are the first ones. Texts without legal tags are left out.
+    Lengths (n,) fall, so the texts that reach a place are the first ones. Texts without legal tags
+    are left out.
     """
     longest, labels = int(lengths[0]), likely.shape[1]
-    alive = [int(np.searchsorted(-lengths, -place)) for place in range(longest)]  # longer than the place
+    # longer than the place
+    alive = [int(np.searchsorted(-lengths, -place)) for place in range(longest)]
     back = np.zeros((longest, len(starts), labels), np.int32)
     total = np.where(allowed.first, likely[starts], -np.inf)  # (n, L), of the best tags that end so
     sources = _sources(allowed.follows)
@@ -112,9 +136,14 @@ def _best_path(
 
 
 def _sources(follows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Tags that may follow the same ones, and those: with t types there are t + 1 such pairs, not L² cells."""
+    """Tags that may follow the same ones, and those: with t types there are t + 1 such pairs, not
+    L² cells.
+    """
     kinds, which = np.unique(follows.T, axis=0, return_inverse=True)
-    return [(np.flatnonzero(which.ravel() == kind), np.flatnonzero(before)) for kind, before in enumerate(kinds)]
+    return [
+        (np.flatnonzero(which.ravel() == kind), np.flatnonzero(before))
+        for kind, before in enumerate(kinds)
+    ]
 
 
 def _trace(

@@ -1,8 +1,9 @@
-"""Per-label thresholds that maximise macro- and micro-F1 on held-out scores, shrunk towards a common one if wanted.
+"""Per-label thresholds that maximise macro- and micro-F1 on held-out scores, shrunk towards a
+common one if wanted.
 
-The best cut of a label with two positives may be luck, and the cut that is best for all cells at once is not: label l
-gets w * its own + (1 - w) * common, with w = positives / (positives + shrink). Common is that cut, or 0, which is what
-the loss was trained for and owes nothing to luck at all.
+The best cut of a label with two positives may be luck, and the cut that is best for all cells at
+once is not: label l gets w * its own + (1 - w) * common, with w = positives / (positives + shrink).
+Common is that cut, or 0, which is what the loss was trained for and owes nothing to luck at all.
 """
 
 from collections.abc import Mapping
@@ -19,17 +20,24 @@ MICRO = 2.0
 
 
 class Threshold(Decision):
-    """Chooses any number of labels: those whose logit is above their own threshold, (L,), fitted with `shrink`.
+    """Chooses any number of labels: those whose logit is above their own threshold, (L,), fitted
+    with `shrink`.
 
-    A negative one stands for the shrinkage that does best on held-out texts, towards 0 or not as they want. `micro` is
-    what micro-F1 weighs beside macro-F1; at 0 every label has the cut of its own best F1. A threshold of shape () is
-    one for all labels: what shortlists of very many labels are decided by.
+    A negative one stands for the shrinkage that does best on held-out texts, towards 0 or not as
+    they want. `micro` is what micro-F1 weighs beside macro-F1; at 0 every label has the cut of its
+    own best F1. A threshold of shape () is one for all labels: what shortlists of very many labels
+    are decided by.
     """
 
     FITTED = ("thresholds",)
 
     def __init__(
-        self, thresholds: np.ndarray, *, shrink: float = -1.0, to_zero: bool = False, micro: float = MICRO
+        self,
+        thresholds: np.ndarray,
+        *,
+        shrink: float = -1.0,
+        to_zero: bool = False,
+        micro: float = MICRO,
     ) -> None:
         self.thresholds: np.ndarray = thresholds
         self.shrink, self.to_zero, self.micro = shrink, to_zero, micro
@@ -40,7 +48,9 @@ class Threshold(Decision):
         logits, truth, positives = held_out.logits, held_out.truth, held_out.positives
         if positives is not None:
             thresholds = fit_one_threshold(logits, truth, int(positives.sum()))
-            return cls(thresholds, **options), cross_fitted_one(logits, truth, positives, seed=held_out.seed)
+            return cls(thresholds, **options), cross_fitted_one(
+                logits, truth, positives, seed=held_out.seed
+            )
         chosen, pull = cross_fitted(logits, truth, seed=held_out.seed, **options)
         options = {**options, **pull._asdict()}
         return cls(fit_thresholds(logits, truth, **options), **options), chosen
@@ -57,24 +67,33 @@ class Threshold(Decision):
 
 
 class Pull(NamedTuple):
-    """How far labels' cuts are drawn together, and whether to 0 or to the cut that is best for all cells."""
+    """How far labels' cuts are drawn together, and whether to 0 or to the cut that is best for all
+    cells.
+    """
 
     shrink: float
     to_zero: bool = False
 
 
-PULLS = (*(Pull(shrink) for shrink in SHRINKS), *(Pull(shrink, to_zero=True) for shrink in SHRINKS[1:]))
+PULLS = (
+    *(Pull(shrink) for shrink in SHRINKS),
+    *(Pull(shrink, to_zero=True) for shrink in SHRINKS[1:]),
+)
 
 
 class Cuts(NamedTuple):
-    """The best cut of every label (L,), the one that is best for all cells, and the labels' positives (L,)."""
+    """The best cut of every label (L,), the one that is best for all cells, and the labels'
+    positives (L,).
+    """
 
     own: np.ndarray
     everywhere: float
     positives: np.ndarray
 
     def pulled(self, pull: Pull) -> np.ndarray:
-        """Thresholds (L,): `shrink` is the number of positives at which own and common cut weigh the same."""
+        """Thresholds (L,): `shrink` is the number of positives at which own and common cut weigh
+        the same.
+        """
         if not self.positives.any():
             return np.full(len(self.own), np.inf)
         if not pull.shrink:
@@ -84,12 +103,18 @@ class Cuts(NamedTuple):
 
 
 def fit_thresholds(
-    scores: np.ndarray, truth: np.ndarray, *, shrink: float = 0.0, to_zero: bool = False, micro: float = MICRO
+    scores: np.ndarray,
+    truth: np.ndarray,
+    *,
+    shrink: float = 0.0,
+    to_zero: bool = False,
+    micro: float = MICRO,
 ) -> np.ndarray:
-    """Logits (n, L) and truth (n, L) -> thresholds (L,), float64: a label is chosen where its logit is above.
+    """Logits (n, L) and truth (n, L) -> thresholds (L,), float64: a label is chosen where its logit
+    is above.
 
-    At `shrink` 0 every label has its own, which for one without positives is its highest score; else such a label gets
-    the common cut. No positives at all: nothing is chosen.
+    At `shrink` 0 every label has its own, which for one without positives is its highest score;
+    else such a label gets the common cut. No positives at all: nothing is chosen.
     """
     return _cuts(scores, truth, micro).pulled(Pull(shrink, to_zero))
 
@@ -104,13 +129,17 @@ def cross_fitted(
     to_zero: bool = False,
     micro: float = MICRO,
 ) -> tuple[np.ndarray, Pull]:
-    """Choices (n, L), bool: each row decided by thresholds that were fitted without it, for an honest held-out F1.
+    """Choices (n, L), bool: each row decided by thresholds that were fitted without it, for an
+    honest held-out F1.
 
-    Also the pull, all that every row has a say in: where `shrink` is negative, the best of PULLS by such choices. With
-    fewer rows than `folds`, each row is a fold.
+    Also the pull, all that every row has a say in: where `shrink` is negative, the best of PULLS by
+    such choices. With fewer rows than `folds`, each row is a fold.
     """
     fold = _folds(len(scores), folds=folds, seed=seed)
-    cuts = {held: _cuts(scores[fold != held], truth[fold != held], micro) for held in np.unique(fold).tolist()}
+    cuts = {
+        held: _cuts(scores[fold != held], truth[fold != held], micro)
+        for held in np.unique(fold).tolist()
+    }
 
     def chosen(pull: Pull) -> np.ndarray:
         choices = np.zeros(truth.shape, bool)
@@ -120,17 +149,26 @@ def cross_fitted(
 
     best = Pull(shrink, to_zero)
     if shrink < 0:  # the choices of one pull at a time: texts times labels are many
-        best = _best_pull({pull: _f1(chosen(pull), truth) for pull in PULLS}, _f1(scores > 0, truth), micro)
+        best = _best_pull(
+            {pull: _f1(chosen(pull), truth) for pull in PULLS}, _f1(scores > 0, truth), micro
+        )
     return chosen(best), best
 
 
-def _best_pull(found: Mapping[Pull, tuple[float, float]], plain: tuple[float, float], micro: float) -> Pull:
-    """Of macro- and micro-F1: the highest macro plus `micro` times micro, of those with no less of either than `plain`.
+def _best_pull(
+    found: Mapping[Pull, tuple[float, float]], plain: tuple[float, float], micro: float
+) -> Pull:
+    """Of macro- and micro-F1: the highest macro plus `micro` times micro, of those with no less of
+    either than `plain`.
 
     One is easily bought with the other, and then not there on other texts (docs/log.md).
     """
     least_macro, least_micro = plain
-    kept = [pull for pull, f1 in found.items() if f1[0] >= least_macro and (f1[1] >= least_micro or not micro)]
+    kept = [
+        pull
+        for pull, f1 in found.items()
+        if f1[0] >= least_macro and (f1[1] >= least_micro or not micro)
+    ]
     return max(kept or [PULLS[-1]], key=lambda pull: found[pull][0] + micro * found[pull][1])
 
 
@@ -146,27 +184,39 @@ def _cuts(scores: np.ndarray, truth: np.ndarray, micro: float) -> Cuts:
 def _f1(chosen: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
     """Macro-F1 over all labels, and micro-F1."""
     hits, cells = (chosen & truth).sum(0), chosen.sum(0) + truth.sum(0)
-    return float((2 * hits / np.maximum(cells, 1)).mean()), float(2 * hits.sum() / max(cells.sum(), 1))
+    return float((2 * hits / np.maximum(cells, 1)).mean()), float(
+        2 * hits.sum() / max(cells.sum(), 1)
+    )
 
 
 def fit_one_threshold(scores: np.ndarray, truth: np.ndarray, positives: int) -> np.ndarray:
-    """The one cut, shape (), with the highest micro-F1 over the cells (n, k) of shortlists and their truth, bool.
+    """The one cut, shape (), with the highest micro-F1 over the cells (n, k) of shortlists and
+    their truth, bool.
 
-    `positives` counts the true labels of all n texts: those outside a shortlist are missed at any cut.
+    `positives` counts the true labels of all n texts: those outside a shortlist are missed at any
+    cut.
     """
     _require_alike(scores, truth)
     if not truth.any():
         return np.array(np.inf)
-    return _best_cuts(scores.reshape(-1, 1), truth.reshape(-1, 1), beyond=positives - int(truth.sum()))[0]
+    return _best_cuts(
+        scores.reshape(-1, 1), truth.reshape(-1, 1), beyond=positives - int(truth.sum())
+    )[0]
 
 
-def cross_fitted_one(scores: np.ndarray, truth: np.ndarray, positives: np.ndarray, *, seed: int = 0) -> np.ndarray:
-    """Choices (n, k), bool, as `cross_fitted`, by one threshold; `positives` (n,) are the true labels of each text."""
+def cross_fitted_one(
+    scores: np.ndarray, truth: np.ndarray, positives: np.ndarray, *, seed: int = 0
+) -> np.ndarray:
+    """Choices (n, k), bool, as `cross_fitted`, by one threshold; `positives` (n,) are the true
+    labels of each text.
+    """
     fold = _folds(len(scores), seed=seed)
     chosen = np.zeros(truth.shape, bool)
     for held in np.unique(fold):
         out = fold == held
-        chosen[out] = scores[out] > fit_one_threshold(scores[~out], truth[~out], int(positives[~out].sum()))
+        chosen[out] = scores[out] > fit_one_threshold(
+            scores[~out], truth[~out], int(positives[~out].sum())
+        )
     return chosen
 
 
@@ -175,15 +225,18 @@ def _folds(rows: int, *, folds: int = 5, seed: int) -> np.ndarray:
 
 
 def _best_cuts(scores: np.ndarray, truth: np.ndarray, *, beyond: int = 0) -> np.ndarray:
-    """The cut of each column with the highest F1, half way to the next lower score, (L,); of equals the highest.
+    """The cut of each column with the highest F1, half way to the next lower score, (L,); of equals
+    the highest.
 
     `beyond` true cells are among no scores.
     """
     count = len(scores)
-    order = np.argsort(-scores.T, axis=1)  # labels as rows: each sort and sum runs over contiguous memory
+    # labels as rows: each sort and sum runs over contiguous memory
+    order = np.argsort(-scores.T, axis=1)
     ranked = np.take_along_axis(scores.T, order, axis=1).astype(np.float64)
     hits = np.cumsum(np.take_along_axis(truth.T, order, axis=1), axis=1)
-    quality = 2 * hits / (np.arange(1, count + 1) + hits[:, -1:] + beyond)  # F1 = 2 TP / (chosen + positives)
+    # F1 = 2 TP / (chosen + positives)
+    quality = 2 * hits / (np.arange(1, count + 1) + hits[:, -1:] + beyond)
     below = np.concatenate([ranked[:, 1:], np.full((len(ranked), 1), -np.inf)], axis=1)
     quality[ranked == below] = -1  # equal scores cannot be parted
     best = quality.argmax(axis=1)[:, None]
@@ -195,10 +248,14 @@ def _require_alike(scores: np.ndarray, truth: np.ndarray) -> None:
     if scores.ndim != 2 or scores.shape != truth.shape or truth.dtype != bool:
         got = f"{scores.shape} and {truth.shape} {truth.dtype}"
         raise ShapeError(
-            f"thresholds want scores (n, L) and bool truth of that shape, got {got}; use LabelSpace.encode"
+            f"thresholds want scores (n, L) and bool truth of that shape, got {got}; use"
+            " LabelSpace.encode"
         )
     if not np.isfinite(scores).all():
-        raise ShapeError("thresholds want finite scores, got NaN or infinity; look at the learning rate of the run")
+        raise ShapeError(
+            "thresholds want finite scores, got NaN or infinity; look at the learning rate of"
+            " the run"
+        )
 
 
 PART = Threshold

@@ -24,8 +24,13 @@ class Attempts:
             return compute()
         except WriteError:
             raise
-        except Exception as error:  # whatever it is: hours of training stand behind the other results
-            sentence = f"{what} could not be made ({type(error).__name__}: {error}); the other results are complete"
+        except (
+            Exception
+        ) as error:  # whatever it is: hours of training stand behind the other results
+            sentence = (
+                f"{what} could not be made ({type(error).__name__}: {error}); the other results are"
+                " complete"
+            )
             self.failed.append(sentence)
             self.say(sentence)
             return otherwise

@@ -1,4 +1,6 @@
-"""All that a comparison's report tells, from its plan, its ledger and the data that it was scored on."""
+"""All that a comparison's report tells, from its plan, its ledger and the data that it was scored
+on.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,17 +39,23 @@ def compared(
     swept: Mapping[str, Swept],
     say: Callable[[str], None] = lambda text: None,
 ) -> CompareFacts:
-    """What the runs say together. What cannot be computed is said and left out: the runs took long, and stand."""
+    """What the runs say together. What cannot be computed is said and left out: the runs took long,
+    and stand.
+    """
     objectives, attempts = [variant.name for variant in recipe.variants], Attempts(say)
     primary, baseline, encoders = recipe.metric, recipe.baseline, recipe.encoders
-    found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {(run.variant, run.encoder): {} for run in runs}
+    found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {
+        (run.variant, run.encoder): {} for run in runs
+    }
     for run in runs:
         if ledger.finished(run.key):
             found[run.variant, run.encoder][run.seed] = ledger.rows[run.key]
     rows = [ledger.rows[run.key] for run in runs]
     finished = [row for row in rows if "failed" not in row]
     facts = CompareFacts(
-        title=recipe.title if len(ready.prepared.heads) == 1 else f"{recipe.title}, {ready.prepared.first}",
+        title=recipe.title
+        if len(ready.prepared.heads) == 1
+        else f"{recipe.title}, {ready.prepared.first}",
         baseline=baseline,
         metric=primary,
         objectives=objectives,
@@ -56,7 +64,9 @@ def compared(
         summary=[],
         split=ready.on,
         texts=finished[0]["texts"] if finished else 0,
-        lower_is_better=[name for name, (_, higher) in metrics.descriptions().items() if not higher],
+        lower_is_better=[
+            name for name, (_, higher) in metrics.descriptions().items() if not higher
+        ],
         watched=finished[0]["watched"] if finished else "score",
         versions=versions(),
     )
@@ -81,10 +91,16 @@ def _numbers(found: Finished, recipe: Recipe) -> dict[str, Any]:
     won, games = wins(found, objectives, names)
     places = [(objective, encoder) for encoder in encoders for objective in objectives]
     return {
-        "summary": [summary(place, found[place], names, recipe.seeds - len(found[place])) for place in places],
+        "summary": [
+            summary(place, found[place], names, recipe.seeds - len(found[place]))
+            for place in places
+        ],
         "differences": apart,
         "verdict": verdict(
-            [one for one in apart if one["metric"] == primary], baseline, primary, encoders=len(encoders)
+            [one for one in apart if one["metric"] == primary],
+            baseline,
+            primary,
+            encoders=len(encoders),
         ),
         "wins": won if games else [],
         "games": games,
@@ -106,7 +122,9 @@ def _run(row: Mapping[str, Any]) -> Run:
 
 
 def _shown(found: Finished, recipe: Recipe) -> Iterator[tuple[str, str]]:
-    """Encoder -> the objective that details are about: the best of those that share a seed with the baseline."""
+    """Encoder -> the objective that details are about: the best of those that share a seed with the
+    baseline.
+    """
     for encoder in recipe.encoders:
         base = found.get((recipe.baseline, encoder), {})
         paired = {place: runs for place, runs in found.items() if runs.keys() & base.keys()}
@@ -116,7 +134,9 @@ def _shown(found: Finished, recipe: Recipe) -> Iterator[tuple[str, str]]:
 
 
 def _details(found: Finished, ready: Ready) -> dict[str, Any]:
-    """The course of every training, how well probabilities hold, and scores by frequency of labels."""
+    """The course of every training, how well probabilities hold, and scores by frequency of
+    labels.
+    """
     facts: dict[str, Any] = {"bands": [], "curves": [], "reliability": []}
     for (objective, encoder), rows in _by_seed(found).items():
         place = contrast.Place(objective=objective, encoder=encoder)
@@ -128,7 +148,9 @@ def _details(found: Finished, ready: Ready) -> dict[str, Any]:
 
 
 def _of_labels(found: Finished, ready: Ready, recipe: Recipe) -> dict[str, Any]:
-    """What is known of labels and texts; nothing of labels where tokens are tagged or labels are very many."""
+    """What is known of labels and texts; nothing of labels where tokens are tagged or labels are
+    very many.
+    """
     space, shown = ready.prepared.space, dict(_shown(found, recipe))
     facts: dict[str, Any] = {"gains": [], "exchanges": [], "flips": []}
     every = _by_seed(found)
@@ -139,20 +161,35 @@ def _of_labels(found: Finished, ready: Ready, recipe: Recipe) -> dict[str, Any]:
         baseline = found[recipe.baseline, encoder]
         kept = {seed: choices([row], space)[0] for seed, row in baseline.items()}
         for objective in (one for one, where in every if where == encoder):
-            place, runs = contrast.Place(objective=objective, encoder=encoder), found[objective, encoder]
+            place, runs = (
+                contrast.Place(objective=objective, encoder=encoder),
+                found[objective, encoder],
+            )
             seeds = sorted(runs.keys() & kept.keys())
             if not seeds:
                 continue
-            base, chosen = np.stack([kept[seed] for seed in seeds]), choices([runs[seed] for seed in seeds], space)
+            base, chosen = (
+                np.stack([kept[seed] for seed in seeds]),
+                choices([runs[seed] for seed in seeds], space),
+            )
             facts["gains"].append(contrast.gains(place, truth, chosen, base))
             if objective == shown[encoder]:
                 facts["exchanges"] += contrast.exchanges(place, truth, chosen, base, space.names)
-                facts["flips"] += contrast.flips(place, truth, chosen, base, space.names, ready.table["text"])
-    return {**facts, "shown": shown, "label_names": space.names, "label_counts": np.array(space.counts)}
+                facts["flips"] += contrast.flips(
+                    place, truth, chosen, base, space.names, ready.table["text"]
+                )
+    return {
+        **facts,
+        "shown": shown,
+        "label_names": space.names,
+        "label_counts": np.array(space.counts),
+    }
 
 
 def _by_seed(found: Finished) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
-    """The finished runs of every objective on every encoder, by seed; none of those that have none."""
+    """The finished runs of every objective on every encoder, by seed; none of those that have
+    none.
+    """
     return {place: [runs[seed] for seed in sorted(runs)] for place, runs in found.items() if runs}
 
 

@@ -1,4 +1,6 @@
-"""What sets objectives apart, label by label and text by text: from the choices that their runs kept."""
+"""What sets objectives apart, label by label and text by text: from the choices that their runs
+kept.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +37,9 @@ def band_scores(place: Place, rows: Rows, counts: Sequence[int]) -> list[BandSco
     """Macro-F1 of frequent, middling and rare labels; none where a run has no such scores."""
     numbers, result = np.array(counts), []
     for band, inside in band_masks(numbers).items():
-        scores = [row["scored"][f"{band}_macro_f1"] for row in rows if f"{band}_macro_f1" in row["scored"]]
+        scores = [
+            row["scored"][f"{band}_macro_f1"] for row in rows if f"{band}_macro_f1" in row["scored"]
+        ]
         if inside.any() and scores:
             own = numbers[inside]
             facts = {"band": band, "labels": int(inside.sum())}
@@ -45,7 +49,8 @@ def band_scores(place: Place, rows: Rows, counts: Sequence[int]) -> list[BandSco
 
 
 def gains(place: Place, truth: np.ndarray, chosen: np.ndarray, base: np.ndarray) -> Gains:
-    """F1 of every label; truth (n, L), chosen and base (seeds, n, L) of the objective and the baseline, bool.
+    """F1 of every label; truth (n, L), chosen and base (seeds, n, L) of the objective and the
+    baseline, bool.
 
     Both have the same seeds in the same order.
     """
@@ -77,15 +82,22 @@ def curves(place: Place, rows: Rows) -> list[Curve]:
 
 
 def reliability(place: Place, rows: Rows) -> list[Reliability]:
-    """Probabilities against how often they held, all seeds together; [] where they are not known."""
+    """Probabilities against how often they held, all seeds together; [] where they are not
+    known.
+    """
     bins = [row["reliability"] for row in rows if row.get("reliability")]
     if not bins:
         return []
     count, confidence, frequency = (np.array([one[key] for one in bins], float) for key in BINS)
     total = count.sum(0)
     filled = total > 0
-    means = [np.nansum(values * count, axis=0)[filled] / total[filled] for values in (confidence, frequency)]
-    error = [row["scored"]["calibration_error"] for row in rows if "calibration_error" in row["scored"]]
+    means = [
+        np.nansum(values * count, axis=0)[filled] / total[filled]
+        for values in (confidence, frequency)
+    ]
+    error = [
+        row["scored"]["calibration_error"] for row in rows if "calibration_error" in row["scored"]
+    ]
     curve = Calibration(centres=means[0], observed=means[1], counts=total[filled])
     return [place.of(curve=curve, error=float(np.mean(error)) if error else float("nan"))]
 
@@ -99,14 +111,18 @@ def exchanges(
     order = np.argsort(-np.abs(apart.data), kind="stable")[:MOST_PAIRS]
     missed, wrong = apart.row[order], apart.col[order]
     return [
-        place.of(true=names[i], chosen=names[j], before=float(before[i, j]), after=float(after[i, j]))
+        place.of(
+            true=names[i], chosen=names[j], before=float(before[i, j]), after=float(after[i, j])
+        )
         for i, j in zip(missed.tolist(), wrong.tolist())
         if before[i, j] != after[i, j]
     ]
 
 
 def _confused(truth: np.ndarray, chosen: np.ndarray) -> csr_array:
-    """How many texts missed the row's label and wrongly got the column's, (L, L), mean over seeds."""
+    """How many texts missed the row's label and wrongly got the column's, (L, L), mean over
+    seeds.
+    """
     total = csr_array((truth.shape[1], truth.shape[1]))
     for one in chosen:
         missed, wrong = csr_array(truth & ~one, dtype=float), csr_array(one & ~truth, dtype=float)
@@ -122,7 +138,8 @@ def flips(
     names: Sequence[str],
     texts: pa.ChunkedArray,
 ) -> list[Flip]:
-    """Texts that most seeds of the one have right and most of the other wrong, both ways, the clearest first.
+    """Texts that most seeds of the one have right and most of the other wrong, both ways, the
+    clearest first.
 
     Arrays as for `gains`.
     """

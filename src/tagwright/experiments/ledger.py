@@ -1,4 +1,6 @@
-"""Finished runs in a file of JSON lines: each is there as soon as it ended, whatever happens next."""
+"""Finished runs in a file of JSON lines: each is there as soon as it ended, whatever happens
+next.
+"""
 
 import base64
 import json
@@ -15,7 +17,8 @@ from tagwright.storage.plain import plain
 
 
 class Ledger:
-    """Rows by their key, which tells data and settings of a run; of several with one key the last counts.
+    """Rows by their key, which tells data and settings of a run; of several with one key the last
+    counts.
 
     A line that a kill tore is said, and its run made again.
     """
@@ -55,7 +58,8 @@ class Ledger:
 def current(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of any version as rows are now: metrics of the part `on` are `scored`.
 
-    Earlier rows had them as "test", also where dev was scored; there they equal the metrics of "dev".
+    Earlier rows had them as "test", also where dev was scored; there they equal the metrics of
+    "dev".
 
     >>> current({"key": "k", "dev": {"lrap": 0.5}, "test": {"lrap": 0.4}})
     {'key': 'k', 'dev': {'lrap': 0.5}, 'scored': {'lrap': 0.4}, 'on': 'test'}
@@ -63,7 +67,10 @@ def current(row: Mapping[str, Any]) -> dict[str, Any]:
     if "test" not in row:
         return dict(row)
     on = "dev" if row["test"] == row.get("dev") else "test"
-    return {name: value for name, value in row.items() if name != "test"} | {"scored": row["test"], "on": on}
+    return {name: value for name, value in row.items() if name != "test"} | {
+        "scored": row["test"],
+        "on": on,
+    }
 
 
 def packed(values: np.ndarray) -> str:

@@ -1,4 +1,6 @@
-"""Every run of a recipe before the first one starts: its data, its settings, and the key that tells whether it ran."""
+"""Every run of a recipe before the first one starts: its data, its settings, and the key that tells
+whether it ran.
+"""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,12 +25,22 @@ from tagwright.settings.schema import Settings, resolve
 from tagwright.settings.sections import HEADS
 from tagwright.training.prepare import table_digest
 
-PLACE = ("data", "encoder", "cut", "part", "variant", "seed")  # what a row of the ledger is known by, beside its key
+# what a row of the ledger is known by, beside its key
+PLACE = (
+    "data",
+    "encoder",
+    "cut",
+    "part",
+    "variant",
+    "seed",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A data set, split, with its digest; `size` is what there was before. Runs are scored on the part `on`."""
+    """A data set, split, with its digest; `size` is what there was before. Runs are scored on the
+    part `on`.
+    """
 
     data: Data
     size: Size
@@ -57,30 +69,45 @@ class Planned:
         return self.data, self.encoder, self.cut.name
 
 
-def read_sources(recipe: Recipe, wanted: Sequence[str], folder: Path | None, more: Sequence[str]) -> dict[str, Source]:
-    """Every data set that is wanted, read and split; one that is missing or has no test is an error."""
+def read_sources(
+    recipe: Recipe, wanted: Sequence[str], folder: Path | None, more: Sequence[str]
+) -> dict[str, Source]:
+    """Every data set that is wanted, read and split; one that is missing or has no test is an
+    error.
+    """
     found = {}
     for name in wanted:
         given = merge(recipe.settings, recipe.settings_of.get(name, {}), assigned(more))
-        data, _ = read_for(str(_located(name, folder)), {key: given[key] for key in ("data", HEADS) if key in given})
+        data, _ = read_for(
+            str(_located(name, folder)),
+            {key: given[key] for key in ("data", HEADS) if key in given},
+        )
         choice = resolve({"split": given.get("split", {})}).split
-        whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
+        whole = split(
+            data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed
+        )
         for metric in (recipe.metric, *recipe.also):
             require_measured(metric, tagged=data.task == "tokens")
         if "test" not in whole.tables:
-            raise DataError(f"{name} has no test; add a file, or split.test_share to the settings of the recipe")
+            raise DataError(
+                f"{name} has no test; add a file, or split.test_share to the settings of the recipe"
+            )
         found[name] = source_of(replace(whole, source=name), data.size)
     return found
 
 
 def source_of(data: Data, size: Size, on: str = "test") -> Source:
-    """Split data as runs take them; `size` is what there was to learn from before they were split."""
+    """Split data as runs take them; `size` is what there was to learn from before they were
+    split.
+    """
     digest = " ".join(table_digest(table) for _, table in sorted(data.tables.items()))
     return Source(data=data, size=size, digest=digest, counts=_counts(data), on=on)
 
 
 def _counts(data: Data) -> dict[str, int]:
-    """Texts of train with each label; none where tokens are tagged, for cuts leave out whole texts of a label."""
+    """Texts of train with each label; none where tokens are tagged, for cuts leave out whole texts
+    of a label.
+    """
     if data.task == "tokens":
         return {}
     space = LabelSpace.of(data.tables["train"]["labels"])
@@ -96,7 +123,9 @@ def plan(
     device: str | None,
     more: Sequence[str],
 ) -> list[Planned]:
-    """The runs in the order they are made: what shares prepared data comes together, and every seed of all variants."""
+    """The runs in the order they are made: what shares prepared data comes together, and every seed
+    of all variants.
+    """
     result = []
     for data, encoder, cut, variants in narrowed(recipe, only):
         for part, keep in cut.parts(sources[data].counts).items():
@@ -112,11 +141,15 @@ def plan(
 def plan_of_rows(
     recipe: Recipe, rows: Iterable[Mapping[str, Any]], *, only: Sequence[str], seeds: int
 ) -> list[Planned]:
-    """The runs, without data or settings, with the keys of the rows that stand for them; of several the last."""
+    """The runs, without data or settings, with the keys of the rows that stand for them; of several
+    the last.
+    """
     keys = {tuple(row[name] for name in PLACE): row["key"] for row in rows}
     result = []
     for data, encoder, cut, variants in narrowed(recipe, only):
-        for part, seed, variant in product(cut.labels if cut.each else ("",), range(seeds), variants):
+        for part, seed, variant in product(
+            cut.labels if cut.each else ("",), range(seeds), variants
+        ):
             key = keys.get((data, encoder, cut.name, part, variant.name, seed), "")
             place: dict[str, Any] = {"data": data, "encoder": encoder, "cut": cut, "part": part}
             result.append(Planned(**place, variant=variant.name, seed=seed, key=key))
@@ -125,7 +158,9 @@ def plan_of_rows(
 
 def said_settings(recipe: Recipe, only: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """Variant -> its own settings, as the recipe has them; several where data sets differ."""
-    variants: Iterator[Variant] = (one for *_, variants in narrowed(recipe, only) for one in variants)
+    variants: Iterator[Variant] = (
+        one for *_, variants in narrowed(recipe, only) for one in variants
+    )
     found: dict[str, Mapping[str, Any]] = {}
     for variant in dict.fromkeys((one.name, one.data, one.encoders) for one in variants):
         name, *where = variant
@@ -142,7 +177,9 @@ def _located(name: str, folder: Path | None) -> Path:
     paths = [folder / name, *(folder / f"{name}{suffix}" for suffix in readers())]
     found = next((path for path in paths if path.exists()), None)
     if found is None:
-        raise DataError(f"{folder} has no data set {name!r}; put it there, or leave it out with --only")
+        raise DataError(
+            f"{folder} has no data set {name!r}; put it there, or leave it out with --only"
+        )
     return found
 
 
@@ -151,7 +188,9 @@ def _placed(given: dict[str, Any], folder: Path) -> dict[str, Any]:
     mask = given.get("mask")
     if not isinstance(mask, Mapping):
         return given
-    files = {k: str(folder / v) for k, v in mask.items() if isinstance(v, str) and v.endswith(FILES)}
+    files = {
+        k: str(folder / v) for k, v in mask.items() if isinstance(v, str) and v.endswith(FILES)
+    }
     return {**given, "mask": {**mask, **files}}
 
 

@@ -1,4 +1,6 @@
-"""What the runs of a plan share: data prepared once, the scored part tokenised once; and a model's scores on it."""
+"""What the runs of a plan share: data prepared once, the scored part tokenised once; and a model's
+scores on it.
+"""
 
 import platform
 from collections.abc import Callable, Mapping
@@ -39,7 +41,8 @@ class Ready(NamedTuple):
     prepared: Prepared
     on: str  # the part that is scored
     table: pa.Table  # its rows
-    scored: Tokens | Sheet | None  # None: training itself scores dev, and a model of labels and tags cuts its texts
+    # None: training itself scores dev, and a model of labels and tags cuts its texts
+    scored: Tokens | Sheet | None
     truth: Any  # (n, L) of that part, sparse; of tokens dense
     strange: int  # its texts whose labels train does not have, or tokens with such tags
 
@@ -53,12 +56,17 @@ class Bench:
         self.ready: dict[str, Ready] = {}
 
     def of(self, run: Planned, settings: Settings) -> Ready:
-        """Of the same data set, encoder and part of a cut, and of the settings that preparing looks at."""
+        """Of the same data set, encoder and part of a cut, and of the settings that preparing looks
+        at.
+        """
         place = (*run.cell, run.part)
         if place != self.place:
             self.place, self.ready = place, {}
         whole = settings.as_dict()
-        key = repr([whole[section] for section in ("split", "embed", "encoder")] + [whole["fit"].get("vectors")])
+        key = repr(
+            [whole[section] for section in ("split", "embed", "encoder")]
+            + [whole["fit"].get("vectors")]
+        )
         key += str(learns_unlabelled(settings))
         if key not in self.ready:
             self.ready[key] = _ready(self.sources[run.data], settings)
@@ -80,7 +88,9 @@ def _ready(source: Source, settings: Settings) -> Ready:
         table = labelled_rows(data, on, "tags")[1]
         tags, unseen = tags_of(table, space)
         sheet = sheet_of(table, prepared.tokeniser, tags)
-        return Ready(prepared, on, table, sheet, truth_of_tags(sheet.tags, len(space)), sum(unseen.values()))
+        return Ready(
+            prepared, on, table, sheet, truth_of_tags(sheet.tags, len(space)), sum(unseen.values())
+        )
     table = labelled_rows(data, on)[1]
     known = known_rows(space, table, data.source)
     strange = table.num_rows - len(known)
@@ -95,14 +105,19 @@ def said(ready: Ready, source: Source) -> tuple[str, ...]:
     unseen = f"left out of {ready.on}: {ready.strange} texts, whose labels train does not have"
     if prepared.tagged:
         counted = "count as O" if "O" in prepared.space.index else "are wrong whatever is chosen"
-        unseen = f"{ready.strange} tokens of {ready.on} have tags that train does not have; they {counted}"
+        unseen = (
+            f"{ready.strange} tokens of {ready.on} have tags that train does not have; they"
+            f" {counted}"
+        )
     sentences = (*prepared.found[len(source.data.found) :], *prepared.warnings)
     return (*sentences, unseen) if ready.strange else sentences
 
 
-def scored(fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = False) -> dict[str, Any]:
-    """Metrics on the scored part, on which texts all labels are right, and what each adds to F1; on the run's own
-    device. With `detail` also what was chosen, and how well probabilities hold."""
+def scored(
+    fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = False
+) -> dict[str, Any]:
+    """Metrics on the scored part, on which texts all labels are right, and what each adds to F1; on
+    the run's own device. With `detail` also what was chosen, and how well probabilities hold."""
     head = fitted.model.primary
     if ready.prepared.tagged:
         return _scored_tokens(fitted, ready)
@@ -114,7 +129,11 @@ def scored(fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = F
     if not isinstance(scores, Scores):
         return {**facts, "right": None}
     values = {metric: packed_values(influence(metric, truth, scores.chosen)) for metric in F1}
-    facts |= {"right": packed((scores.chosen == truth).all(1)), "of_texts": values, **_untuned(head, scores, truth)}
+    facts |= {
+        "right": packed((scores.chosen == truth).all(1)),
+        "of_texts": values,
+        **_untuned(head, scores, truth),
+    }
     return {**facts, **_detail(scores, measures)} if detail and truth.size < MOST_CELLS else facts
 
 
@@ -133,13 +152,17 @@ def dev_untuned(fitted: Fitted, ready: Ready) -> dict[str, float]:
 
 
 def _scores(fitted: Fitted, ready: Ready, settings: Settings) -> Scores | ShortScores:
-    """What the model says of the scored part; of dev what it said when no text had a say in its own thresholds."""
+    """What the model says of the scored part; of dev what it said when no text had a say in its own
+    thresholds.
+    """
     model, head = fitted.model, fitted.model.primary
     if ready.on == "dev":
         return fitted.dev
     network = model.network.to(device_of(settings))
     if not isinstance(ready.scored, Tokens):
-        tokens = given_tokens(ready.table["tokens"])[1] if "tokens" in ready.table.column_names else None
+        tokens = (
+            given_tokens(ready.table["tokens"])[1] if "tokens" in ready.table.column_names else None
+        )
         return model.scores(ready.table["text"], tokens=tokens)
     inputs = inputs_of(network, ready.scored, limit=model.inference.limit)
     return head.scores(model.answers(inputs))
@@ -148,11 +171,16 @@ def _scores(fitted: Fitted, ready: Ready, settings: Settings) -> Scores | ShortS
 def _detail(scores: Scores, measures: Measures) -> dict[str, Any]:
     """The choices, a bit each, and the bins of the reliability curve."""
     curve = measures.states["calibration"].reliability() if "calibration" in measures.states else {}
-    return {"chosen": packed_bits(scores.chosen), "reliability": {key: curve[key].tolist() for key in BINS if curve}}
+    return {
+        "chosen": packed_bits(scores.chosen),
+        "reliability": {key: curve[key].tolist() for key in BINS if curve},
+    }
 
 
 def _untuned(head: Head, scores: Scores, truth: np.ndarray) -> dict[str, Any]:
-    """The metrics of the same logits with no threshold fitted, where one was: how much the fit is worth."""
+    """The metrics of the same logits with no threshold fitted, where one was: how much the fit is
+    worth.
+    """
     chosen = untuned(head, scores)
     if chosen is None:
         return {}
@@ -161,8 +189,8 @@ def _untuned(head: Head, scores: Scores, truth: np.ndarray) -> dict[str, Any]:
 
 
 def _scored_tokens(fitted: Fitted, ready: Ready) -> dict[str, Any]:
-    """Metrics of tokens and spans, and how many tokens have each type. F scores are no means over texts, so which
-    texts are right is not told: the intervals are over seeds."""
+    """Metrics of tokens and spans, and how many tokens have each type. F scores are no means over
+    texts, so which texts are right is not told: the intervals are over seeds."""
     head, sheet = fitted.model.primary, ready.scored
     if isinstance(sheet, Sheet):
         measures = _measured_sheet(fitted, sheet, ready.truth)
@@ -175,17 +203,22 @@ def _scored_tokens(fitted: Fitted, ready: Ready) -> dict[str, Any]:
 
 def _measured_sheet(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> Measures:
     model, head = fitted.model, fitted.model.primary
-    inputs = tag_inputs(sheet.pieces, sheet.offsets, model.tokeniser, head.part, limit=model.inference.limit)
+    inputs = tag_inputs(
+        sheet.pieces, sheet.offsets, model.tokeniser, head.part, limit=model.inference.limit
+    )
     scores = head.scores(model.answers(inputs), offsets=sheet.offsets)
     return measured(scores, truth, offsets=sheet.offsets, tags=head.space.names)
 
 
 def _amounts(measures: Measures) -> dict[str, tuple[int, int]]:
-    """Type -> its tokens as predicted and in truth; B-X and I-X are one type, as the paper's categories (BAT, A.2)."""
+    """Type -> its tokens as predicted and in truth; B-X and I-X are one type, as the paper's
+    categories (BAT, A.2).
+    """
     found = measures.states["without_o"].amounts()
     scheme = scheme_of(found["name"].tolist())
     amounts = [
-        [int(found[side][scheme.type == n].sum()) for side in ("predicted", "true")] for n in range(len(scheme.types))
+        [int(found[side][scheme.type == n].sum()) for side in ("predicted", "true")]
+        for n in range(len(scheme.types))
     ]
     return {name: (predicted, true) for name, (predicted, true) in zip(scheme.types, amounts)}
 

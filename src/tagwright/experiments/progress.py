@@ -35,7 +35,9 @@ class Watch:
 
 
 class Lines(Watch):
-    """Tells in lines: how many runs there are, and of each that ends what it came to by one metric."""
+    """Tells in lines: how many runs there are, and of each that ends what it came to by one
+    metric.
+    """
 
     def __init__(self, metric: str, say: Callable[[str], None]) -> None:
         self.metric, self.tell = metric, say

@@ -1,4 +1,6 @@
-"""Recipes: a paper's table as settings; data sets × encoders × cuts of train × variants × seeds. docs/recipes.md."""
+"""Recipes: a paper's table as settings; data sets × encoders × cuts of train × variants × seeds.
+docs/recipes.md.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +19,9 @@ FILES = (".csv", ".toml")  # a setting of the mask that ends so names a file bes
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """A row of the tables: its settings, the objective among them, and where it runs (everywhere: empty)."""
+    """A row of the tables: its settings, the objective among them, and where it runs (everywhere:
+    empty).
+    """
 
     name: str
     family: str  # the name without the grid's values
@@ -28,7 +32,9 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    """What is left out of train: `keep` so many of a label, or to one of so many the `labels`, in turn or together."""
+    """What is left out of train: `keep` so many of a label, or to one of so many the `labels`, in
+    turn or together.
+    """
 
     name: str = ""
     data: tuple[str, ...] = ()
@@ -51,8 +57,15 @@ class Cut:
         strange = [label for label in (*self.labels, *self.keep) if label not in counts]
         if strange:
             raise SettingsError(unknown(f"label of the cut {self.name!r}", strange[0], counts))
-        few = {label: max(1, round(counts[label] / (self.each or self.together))) for label in self.labels}
-        return {label: {label: few[label]} for label in self.labels} if self.each else {"": {**self.keep, **few}}
+        few = {
+            label: max(1, round(counts[label] / (self.each or self.together)))
+            for label in self.labels
+        }
+        return (
+            {label: {label: few[label]} for label in self.labels}
+            if self.each
+            else {"": {**self.keep, **few}}
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,27 +93,42 @@ class Recipe:
 
     def of(self, data: str, encoder: str) -> list[Variant]:
         """The variants that run there, the baseline first."""
-        here = [v for v in self.variants if data in (v.data or (data,)) and encoder in (v.encoders or (encoder,))]
+        here = [
+            v
+            for v in self.variants
+            if data in (v.data or (data,)) and encoder in (v.encoders or (encoder,))
+        ]
         return sorted(here, key=lambda variant: variant.name != self.baseline)
 
     def cells(self) -> list[tuple[str, str, Cut]]:
         """Every data set, encoder and cut that belong together: a table of the results each."""
         every = product(self.data, self.encoders, self.cuts)
-        return [(data, encoder, cut) for data, encoder, cut in every if data in (cut.data or (data,))]
+        return [
+            (data, encoder, cut) for data, encoder, cut in every if data in (cut.data or (data,))
+        ]
 
     @property
     def runs(self) -> int:
         """How many models are trained."""
-        return sum(len(self.of(data, encoder)) * cut.size * self.seeds for data, encoder, cut in self.cells())
+        return sum(
+            len(self.of(data, encoder)) * cut.size * self.seeds
+            for data, encoder, cut in self.cells()
+        )
 
     def given(self, data: str, encoder: str, variant: Variant) -> dict[str, Any]:
-        """Settings, not resolved. Levels from the lowest: common ones, the encoder, of data, of encoder, of variant.
+        """Settings, not resolved. Levels from the lowest: common ones, the encoder, of data, of
+        encoder, of variant.
 
-        Common settings of an objective's sections are meant for all variants, and stand at their level.
+        Common settings of an objective's sections are meant for all variants, and stand at their
+        level.
         """
         own = (self.settings_of.get(data, {}), self.settings_of.get(encoder, {}))
-        common = {section: values for section, values in self.settings.items() if section in GOVERNED}
-        return merge(self.settings, {"encoder": encoder}, *own, side_by_side(common, variant.settings))
+        common = {
+            section: values for section, values in self.settings.items() if section in GOVERNED
+        }
+        return merge(
+            self.settings, {"encoder": encoder}, *own, side_by_side(common, variant.settings)
+        )
 
 
 def names() -> list[str]:
@@ -126,9 +154,16 @@ def read_recipe(name: str) -> Recipe:
 
 
 def narrowed(recipe: Recipe, only: Sequence[str]) -> list[tuple[str, str, Cut, list[Variant]]]:
-    """Cells with their variants, of these data sets, encoders, cuts and variants alone; the baseline always stays."""
+    """Cells with their variants, of these data sets, encoders, cuts and variants alone; the
+    baseline always stays.
+    """
     families = {name for variant in recipe.variants for name in (variant.name, variant.family)}
-    kinds = [set(recipe.data), set(recipe.encoders), {cut.name for cut in recipe.cuts if cut.name}, families]
+    kinds = [
+        set(recipe.data),
+        set(recipe.encoders),
+        {cut.name for cut in recipe.cuts if cut.name},
+        families,
+    ]
     known = set().union(*kinds)
     for name in only:
         if name not in known:
@@ -136,12 +171,20 @@ def narrowed(recipe: Recipe, only: Sequence[str]) -> list[tuple[str, str, Cut, l
     data, encoders, cuts, variants = ({name for name in only if name in kind} for kind in kinds)
     result = []
     for one, encoder, cut in recipe.cells():
-        if one in (data or {one}) and encoder in (encoders or {encoder}) and cut.name in (cuts or {cut.name}):
+        if (
+            one in (data or {one})
+            and encoder in (encoders or {encoder})
+            and cut.name in (cuts or {cut.name})
+        ):
             wanted = {*variants, recipe.baseline}
-            here = [v for v in recipe.of(one, encoder) if not variants or wanted & {v.name, v.family}]
+            here = [
+                v for v in recipe.of(one, encoder) if not variants or wanted & {v.name, v.family}
+            ]
             result.append((one, encoder, cut, here))
     if not result:
-        raise SettingsError(f"--only {','.join(only)}: {recipe.name} has no table where these meet; see --list")
+        raise SettingsError(
+            f"--only {','.join(only)}: {recipe.name} has no table where these meet; see --list"
+        )
     return result
 
 
@@ -154,7 +197,10 @@ def _expanded(entry: Mapping[str, Any]) -> Iterable[Variant]:
         settings, name = base, entry["name"]
         for key, value in zip(grid, values):
             section, _, option = key.partition(".")
-            settings, name = side_by_side(settings, {section: {option: value}}), f"{name} {option} {value}"
+            settings, name = (
+                side_by_side(settings, {section: {option: value}}),
+                f"{name} {option} {value}",
+            )
         yield Variant(name=name, family=entry["name"], settings=settings, **where)
 
 
@@ -162,7 +208,15 @@ def _with_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
 
 
-REQUIRED = {"title": str, "paper": str, "note": str, "metric": str, "seeds": int, "data": list, "encoders": list}
+REQUIRED = {
+    "title": str,
+    "paper": str,
+    "note": str,
+    "metric": str,
+    "seeds": int,
+    "data": list,
+    "encoders": list,
+}
 TOP = REQUIRED | {"baseline": str, "variants": list}
 OPTIONAL = {
     "minutes": int,
@@ -181,14 +235,22 @@ MAY_CUT = {"data": list, "keep": dict, "each": int, "together": int, "labels": l
 def _faults(given: Mapping[str, Any]) -> list[str]:
     """What is wrong with the keys of a recipe and their kinds."""
     faults = _wrong("the recipe", given, TOP, OPTIONAL)
-    lists = {kind: given[kind] for kind in ("variants", "cuts") if isinstance(given.get(kind), list)}
-    for kind, must, may in (("variants", OF_VARIANT, MAY_VARIANT), ("cuts", {"name": str}, MAY_CUT)):
+    lists = {
+        kind: given[kind] for kind in ("variants", "cuts") if isinstance(given.get(kind), list)
+    }
+    for kind, must, may in (
+        ("variants", OF_VARIANT, MAY_VARIANT),
+        ("cuts", {"name": str}, MAY_CUT),
+    ):
         for number, entry in enumerate(lists.get(kind, []), start=1):
             faults += _wrong(f"[[{kind}]] {number}", entry, must, may)
     for number, entry in enumerate(lists.get("cuts", []), start=1):
         ways = [way for way in ("keep", "each", "together") if way in entry]
         if len(ways) > 1 or ("labels" in entry) != (ways in (["each"], ["together"])):
-            faults.append(f"[[cuts]] {number} takes keep, or labels with each or together; got {', '.join(entry)}")
+            faults.append(
+                f"[[cuts]] {number} takes keep, or labels with each or together; got"
+                f" {', '.join(entry)}"
+            )
     return faults
 
 
@@ -212,7 +274,10 @@ def _require_whole(recipe: Recipe) -> None:
     for name in (recipe.metric, *recipe.also):
         metrics.metric(name)
     if recipe.metric in recipe.also or len(set(recipe.also)) < len(recipe.also):
-        raise SettingsError(f"{recipe.name}: each metric is shown once; got {', '.join((recipe.metric, *recipe.also))}")
+        raise SettingsError(
+            f"{recipe.name}: each metric is shown once; got"
+            f" {', '.join((recipe.metric, *recipe.also))}"
+        )
     places: Iterable[Variant | Cut] = (*recipe.variants, *recipe.cuts)
     for kind, known in (("data", recipe.data), ("encoders", recipe.encoders)):
         for name in (name for place in places for name in getattr(place, kind, ())):
@@ -221,14 +286,18 @@ def _require_whole(recipe: Recipe) -> None:
     for name in recipe.settings_of:
         if name not in (*recipe.data, *recipe.encoders):
             choices = [*recipe.data, *recipe.encoders]
-            raise SettingsError(f"{recipe.name}: {unknown('data set or encoder of settings_of', name, choices)}")
+            raise SettingsError(
+                f"{recipe.name}: {unknown('data set or encoder of settings_of', name, choices)}"
+            )
     for data, encoder, _ in recipe.cells():
         rows = [variant.name for variant in recipe.of(data, encoder)]
         if recipe.baseline not in rows:
             raise SettingsError(
-                f"{recipe.name}: the baseline {recipe.baseline!r} is no variant on {data}, {encoder}; "
-                f"there are {', '.join(rows) or 'none'}"
+                f"{recipe.name}: the baseline {recipe.baseline!r} is no variant on {data},"
+                f" {encoder}; there are {', '.join(rows) or 'none'}"
             )
         twice = sorted({name for name in rows if rows.count(name) > 1})
         if twice:
-            raise SettingsError(f"{recipe.name}: several variants on {data}, {encoder} are named {', '.join(twice)}")
+            raise SettingsError(
+                f"{recipe.name}: several variants on {data}, {encoder} are named {', '.join(twice)}"
+            )

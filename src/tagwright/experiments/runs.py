@@ -1,4 +1,6 @@
-"""Makes the runs of a plan that are not there yet, one after the other or several at once, each kept as it ends."""
+"""Makes the runs of a plan that are not there yet, one after the other or several at once, each
+kept as it ends.
+"""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +16,15 @@ from tagwright.errors import SettingsError, WriteError
 from tagwright.experiments.attempts import Attempts
 from tagwright.experiments.ledger import Ledger
 from tagwright.experiments.plan import Planned, Source
-from tagwright.experiments.prepared_cache import Bench, Ready, dev_untuned, device_name, only_metrics, said, scored
+from tagwright.experiments.prepared_cache import (
+    Bench,
+    Ready,
+    dev_untuned,
+    device_name,
+    only_metrics,
+    said,
+    scored,
+)
 from tagwright.experiments.progress import Under, Watch
 from tagwright.experiments.worker_pool import Lost, Tell, cores, shared
 from tagwright.models.device import device_of
@@ -29,14 +39,17 @@ from tagwright.training.state import Run
 from tagwright.training.train import fit
 
 TELL_EVERY = 0.5  # seconds: oftener than that nobody looks
-CORES_EACH = 2  # of a run on a CPU: more threads gain little on models that are small enough for one
+CORES_EACH = (
+    2  # of a run on a CPU: more threads gain little on models that are small enough for one
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Making:
     """What every run of a plan is made with: who learns from teachers finds them in `teachers`.
 
-    `detail` keeps every text's choices and the course of training; `pages` is where a report of each run goes.
+    `detail` keeps every text's choices and the course of training; `pages` is where a report of
+    each run goes.
     """
 
     sources: Mapping[str, Source]
@@ -65,7 +78,11 @@ def make(
     count = min(jobs or jobs_for([runs[n].settings for n in left]), max(len(left), 1))
     tasks = [runs[n] for n in left]
     bench = bench or Bench(making.sources, watch.say)
-    rows = _one_by_one(tasks, left, making, watch, bench) if count == 1 else _at_once(tasks, left, making, watch, count)
+    rows = (
+        _one_by_one(tasks, left, making, watch, bench)
+        if count == 1
+        else _at_once(tasks, left, making, watch, count)
+    )
     for place, row in rows:
         ledger.add({**row, **made})
         watch.end(left[place], row)
@@ -73,7 +90,9 @@ def make(
 
 
 def jobs_for(settings: Sequence[Settings | None]) -> int:
-    """How many runs at once: a GPU each where there are some, else a run for every two processors."""
+    """How many runs at once: a GPU each where there are some, else a run for every two
+    processors.
+    """
     devices = {device_of(one).type for one in settings if one is not None}
     if "cuda" in devices:
         return max(1, torch.cuda.device_count())
@@ -95,12 +114,21 @@ def _at_once(
     threads = max(1, cores() // jobs)
     start = partial(_ready_to_work, making, threads, gpus)
     watch.say(f"{jobs} runs at once, each with {threads} {'thread' if threads == 1 else 'threads'}")
-    for place, found in shared(tasks, start, jobs=jobs, told=lambda n, far: watch.under_way(numbers[n], far)):
-        yield place, {**_about(tasks[place]), "failed": found.reason} if isinstance(found, Lost) else found
+    for place, found in shared(
+        tasks, start, jobs=jobs, told=lambda n, far: watch.under_way(numbers[n], far)
+    ):
+        yield (
+            place,
+            {**_about(tasks[place]), "failed": found.reason} if isinstance(found, Lost) else found,
+        )
 
 
-def _ready_to_work(making: Making, threads: int, gpus: int, number: int) -> Callable[[Planned, Tell], dict[str, Any]]:
-    """In the process of that number: what makes a run. Processes share GPUs by turns, and no teachers."""
+def _ready_to_work(
+    making: Making, threads: int, gpus: int, number: int
+) -> Callable[[Planned, Tell], dict[str, Any]]:
+    """In the process of that number: what makes a run. Processes share GPUs by turns, and no
+    teachers.
+    """
     torch.set_num_threads(threads)
     if gpus:
         torch.cuda.set_device(number % gpus)
@@ -127,43 +155,78 @@ def row_of(run: Planned, bench: Bench, making: Making, tell: Tell) -> dict[str, 
 
 
 def _about(run: Planned) -> dict[str, Any]:
-    place = {"key": run.key, "data": run.data, "encoder": run.encoder, "cut": run.cut.name, "part": run.part}
-    return {**place, "variant": run.variant, "seed": run.seed, "when": datetime.now(UTC).isoformat(timespec="seconds")}
+    place = {
+        "key": run.key,
+        "data": run.data,
+        "encoder": run.encoder,
+        "cut": run.cut.name,
+        "part": run.part,
+    }
+    return {
+        **place,
+        "variant": run.variant,
+        "seed": run.seed,
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
-def _trained(run: Planned, settings: Settings, bench: Bench, making: Making, tell: Tell) -> dict[str, Any]:
+def _trained(
+    run: Planned, settings: Settings, bench: Bench, making: Making, tell: Tell
+) -> dict[str, Any]:
     """Train a model and score it."""
-    ready, source, peak = bench.of(run, settings), bench.sources[run.data], Peak(device_of(settings))
-    require_memory(ready.prepared, settings)  # a process that the system kills would take the other runs with it
-    fitted = fit(ready.prepared, settings, Run(teachers=making.teachers, progress=partial(_telling, tell)))
+    ready, source, peak = (
+        bench.of(run, settings),
+        bench.sources[run.data],
+        Peak(device_of(settings)),
+    )
+    # a process that the system kills would take the other runs with it
+    require_memory(ready.prepared, settings)
+    fitted = fit(
+        ready.prepared, settings, Run(teachers=making.teachers, progress=partial(_telling, tell))
+    )
     dev = only_metrics(fitted.model.primary.metrics["metrics"])
-    facts: dict[str, Any] = {"dev": dev, "seconds": round(fitted.seconds, 3), "device": device_name(settings)}
+    facts: dict[str, Any] = {
+        "dev": dev,
+        "seconds": round(fitted.seconds, 3),
+        "device": device_name(settings),
+    }
     facts |= {"dev_untuned": dev_untuned(fitted, ready)}
     facts |= {"memory": peak.bytes(), **scored(fitted, ready, settings, detail=making.detail)}
     attempts = Attempts()
     if making.detail:
         page = attempts.of("the report of this run", lambda: _page(run, ready, fitted, making), "")
         facts |= {"course": _course(fitted), "watched": fitted.metric, "page": page}
-    return {**facts, "settings": settings.as_dict(), "said": [*said(ready, source), *attempts.failed]}
+    return {
+        **facts,
+        "settings": settings.as_dict(),
+        "said": [*said(ready, source), *attempts.failed],
+    }
 
 
 def _course(fitted: Fitted) -> dict[str, list[float]]:
     """The course of training: step, score and loss of every evaluation."""
-    return {name: [row.get(name, float("nan")) for row in fitted.history] for name in ("step", "score", "loss")}
+    return {
+        name: [row.get(name, float("nan")) for row in fitted.history]
+        for name in ("step", "score", "loss")
+    }
 
 
 def _page(run: Planned, ready: Ready, fitted: Fitted, making: Making) -> str:
     """The name of a report of this run alone, below the folder of pages; "" where there is none."""
     if making.pages is None:
         return ""
-    folder = making.pages / f"{run.encoder}-{run.variant}-{run.seed}-{run.key[:8]}".replace(" ", "-").replace("/", "-")
+    folder = making.pages / f"{run.encoder}-{run.variant}-{run.seed}-{run.key[:8]}".replace(
+        " ", "-"
+    ).replace("/", "-")
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     path = write_report(ready.prepared, fitted, folder)
     return "" if path is None else f"{making.pages.name}/{folder.name}/{path.name}"
 
 
-def _telling(tell: Tell, stream: Iterator[Step], phase: str, start: int, total: int) -> Iterator[Step]:
+def _telling(
+    tell: Tell, stream: Iterator[Step], phase: str, start: int, total: int
+) -> Iterator[Step]:
     """The steps, told of now and then."""
     score, before = None, 0.0
     for step in stream:

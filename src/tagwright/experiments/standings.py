@@ -1,4 +1,6 @@
-"""From runs to a table: mean and spread of every variant, and what sets it apart from the baseline."""
+"""From runs to a table: mean and spread of every variant, and what sets it apart from the
+baseline.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,9 @@ Runs = Mapping[tuple[int, str], Mapping[str, Any]]  # (seed, part) -> row of the
 
 @dataclass(frozen=True, kw_only=True)
 class _Scores:
-    """Of one variant: a score a seed, the mean over the cut's parts; what a text adds, a seed and text, where known."""
+    """Of one variant: a score a seed, the mean over the cut's parts; what a text adds, a seed and
+    text, where known.
+    """
 
     of_seed: dict[int, float]
     of_texts: dict[int, np.ndarray]
@@ -31,15 +35,22 @@ class _Scores:
 def standings(
     runs: Mapping[str, Runs], metric: str, *, baseline: str, parts: int, also: Sequence[str] = ()
 ) -> list[Line]:
-    """A line a variant, the baseline first; `parts` are the training sets that a seed needs to count.
+    """A line a variant, the baseline first; `parts` are the training sets that a seed needs to
+    count.
 
     `also` are metrics to show beside: nothing is concluded from them.
     """
     found = {name: _scores(rows, metric, parts, also) for name, rows in runs.items()}
     base = found[baseline]
-    intervals = {name: _intervals(scores, base) for name, scores in found.items() if name != baseline}
-    judged = [name for name, (_, whole) in intervals.items() if whole is not None and whole.seeds_counted]
-    adjusted = dict(zip(judged, statistics.holm(np.array([intervals[n][1].p_value for n in judged])).tolist()))  # type: ignore[union-attr]
+    intervals = {
+        name: _intervals(scores, base) for name, scores in found.items() if name != baseline
+    }
+    judged = {
+        name: whole.p_value
+        for name, (_, whole) in intervals.items()
+        if whole is not None and whole.seeds_counted
+    }
+    adjusted = dict(zip(judged, statistics.holm(np.array([*judged.values()])).tolist()))
     lines = []
     for name, scores in found.items():
         seeds, whole = intervals.get(name, (None, None))
@@ -70,7 +81,10 @@ def _scores(runs: Runs, metric: str, parts: int, also: Sequence[str]) -> _Scores
     whole = {seed: rows for seed, rows in by_seed.items() if len(rows) == parts}
 
     def means(name: str) -> dict[int, float]:
-        return {seed: float(np.mean([row["scored"].get(name, np.nan) for row in rows])) for seed, rows in whole.items()}
+        return {
+            seed: float(np.mean([row["scored"].get(name, np.nan) for row in rows]))
+            for seed, rows in whole.items()
+        }
 
     return _Scores(
         of_seed=means(metric),
@@ -80,14 +94,22 @@ def _scores(runs: Runs, metric: str, parts: int, also: Sequence[str]) -> _Scores
             for rows in whole.values()
             if all(metric in row.get("untuned", ()) for row in rows)
         ],
-        amounts=_amounts([row["amounts"] for rows in whole.values() for row in rows if "amounts" in row]),
-        of_texts={seed: found for seed, rows in whole.items() if (found := values_of_texts(rows, metric)) is not None},
+        amounts=_amounts(
+            [row["amounts"] for rows in whole.values() for row in rows if "amounts" in row]
+        ),
+        of_texts={
+            seed: found
+            for seed, rows in whole.items()
+            if (found := values_of_texts(rows, metric)) is not None
+        },
         seconds=float(np.mean([row["seconds"] for row in done.values()])) if done else float("nan"),
     )
 
 
 def values_of_texts(rows: Sequence[Mapping[str, Any]], metric: str) -> np.ndarray | None:
-    """What each text adds to the metric, (n,), the mean over the parts' models; None where a row does not tell."""
+    """What each text adds to the metric, (n,), the mean over the parts' models; None where a row
+    does not tell.
+    """
     if metric in PER_TEXT and all(row.get("right") is not None for row in rows):
         return np.mean([unpacked(row["right"], row["texts"]) for row in rows], axis=0)
     if all(metric in row.get("of_texts", ()) for row in rows):
@@ -98,13 +120,18 @@ def values_of_texts(rows: Sequence[Mapping[str, Any]], metric: str) -> np.ndarra
 def _amounts(found: Sequence[Mapping[str, Sequence[int]]]) -> dict[str, tuple[float, float]]:
     """Type -> tokens predicted and true, means over the runs."""
     return {
-        name: (float(np.mean([one[name][0] for one in found])), float(np.mean([one[name][1] for one in found])))
+        name: (
+            float(np.mean([one[name][0] for one in found])),
+            float(np.mean([one[name][1] for one in found])),
+        )
         for name in (found[0] if found else ())
     }
 
 
 def _intervals(scores: _Scores, base: _Scores) -> tuple[Interval | None, Interval | None]:
-    """Over other seeds, and over other seeds and texts too where every text's answer is known; of common seeds."""
+    """Over other seeds, and over other seeds and texts too where every text's answer is known; of
+    common seeds.
+    """
     seeds = sorted(scores.of_seed.keys() & base.of_seed.keys())
     if not seeds:
         return None, None
@@ -116,7 +143,9 @@ def _intervals(scores: _Scores, base: _Scores) -> tuple[Interval | None, Interva
     return over_seeds, statistics.crossed_interval(*values)
 
 
-def _verdict(name: str, baseline: str, found: Interval | None, adjusted: Mapping[str, float], metric: str) -> str:
+def _verdict(
+    name: str, baseline: str, found: Interval | None, adjusted: Mapping[str, float], metric: str
+) -> str:
     if name == baseline:
         return "baseline"
     if found is None:

@@ -1,4 +1,6 @@
-"""A comparison in numbers: means and spreads, paired intervals against the baseline, wins, and a sentence."""
+"""A comparison in numbers: means and spreads, paired intervals against the baseline, wins, and a
+sentence.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -23,7 +25,9 @@ def measured_by_all(found: Finished) -> list[str]:
     return [name for name in (rows[0] if rows else ()) if all(name in row for row in rows)]
 
 
-def summary(place: Place, runs: Mapping[int, Mapping[str, Any]], names: Sequence[str], failed: int) -> Summary:
+def summary(
+    place: Place, runs: Mapping[int, Mapping[str, Any]], names: Sequence[str], failed: int
+) -> Summary:
     """One objective on one encoder over its seeds."""
     objective, encoder = place
     rows = list(runs.values())
@@ -40,13 +44,18 @@ def summary(place: Place, runs: Mapping[int, Mapping[str, Any]], names: Sequence
     )
 
 
-def _means(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> dict[str, tuple[float, float]]:
+def _means(
+    rows: Sequence[Mapping[str, float]], names: Sequence[str]
+) -> dict[str, tuple[float, float]]:
     values = {name: [row[name] for row in rows if name in row] for name in names}
     return {name: (float(np.mean(found)), spread(found)) for name, found in values.items() if found}
 
 
-def differences(found: Finished, baseline: str, names: Sequence[str], primary: str) -> list[Difference]:
-    """Every objective against the baseline of its encoder, in every metric, over the seeds that both have.
+def differences(
+    found: Finished, baseline: str, names: Sequence[str], primary: str
+) -> list[Difference]:
+    """Every objective against the baseline of its encoder, in every metric, over the seeds that
+    both have.
 
     Holm's correction is over all objectives and encoders, of the primary metric.
     """
@@ -58,7 +67,12 @@ def differences(found: Finished, baseline: str, names: Sequence[str], primary: s
         for name in names:
             interval, over_texts = _interval(runs, base, name)
             facts = {key: getattr(interval, key) for key in ("mean", "low", "high", "p_value")}
-            place = {"objective": objective, "encoder": encoder, "metric": name, "adjusted": float("nan")}
+            place = {
+                "objective": objective,
+                "encoder": encoder,
+                "metric": name,
+                "adjusted": float("nan"),
+            }
             result.append({**place, **facts, "over_texts": over_texts})  # type: ignore[typeddict-item]
     judged = [one for one in result if one["metric"] == primary]
     for one, adjusted in zip(judged, statistics.holm(np.array([one["p_value"] for one in judged]))):
@@ -69,7 +83,9 @@ def differences(found: Finished, baseline: str, names: Sequence[str], primary: s
 def _interval(
     runs: Mapping[int, Mapping[str, Any]], base: Mapping[int, Mapping[str, Any]], name: str
 ) -> tuple[Interval, bool]:
-    """Over other seeds and texts where it is known what each text adds to the metric, else over other seeds."""
+    """Over other seeds and texts where it is known what each text adds to the metric, else over
+    other seeds.
+    """
     seeds = sorted(runs.keys() & base.keys())
     values = [[values_of_texts([rows[seed]], name) for seed in seeds] for rows in (runs, base)]
     if len(seeds) > 1 and all(one is not None for side in values for one in side):
@@ -78,8 +94,12 @@ def _interval(
     return statistics.paired_interval(*pairs), False
 
 
-def wins(found: Finished, objectives: Sequence[str], names: Sequence[str]) -> tuple[list[Wins], int]:
-    """How often each objective was best, and of how many encoders and seeds in which all of them finished."""
+def wins(
+    found: Finished, objectives: Sequence[str], names: Sequence[str]
+) -> tuple[list[Wins], int]:
+    """How often each objective was best, and of how many encoders and seeds in which all of them
+    finished.
+    """
     encoders = dict.fromkeys(encoder for _, encoder in found)
     seeds = sorted({seed for runs in found.values() for seed in runs})
     games = [
@@ -99,9 +119,14 @@ def wins(found: Finished, objectives: Sequence[str], names: Sequence[str]) -> tu
 
 
 def sweeps(
-    found: Finished, swept: Mapping[str, tuple[str, Mapping[str, float]]], encoders: Sequence[str], primary: str
+    found: Finished,
+    swept: Mapping[str, tuple[str, Mapping[str, float]]],
+    encoders: Sequence[str],
+    primary: str,
 ) -> list[Sweep]:
-    """Curves of the primary metric over a setting; `swept` has family -> (setting, objective -> its value)."""
+    """Curves of the primary metric over a setting; `swept` has family -> (setting, objective -> its
+    value).
+    """
     result = []
     for (family, (setting, values)), encoder in product(swept.items(), encoders):
         scores = {
@@ -111,7 +136,11 @@ def sweeps(
         kept = sorted(value for value, own in scores.items() if own)
         if len(kept) > 1:
             means = np.array([np.mean(scores[value]) for value in kept])
-            facts = {"values": np.array(kept), "means": means, "spreads": np.array([spread(scores[v]) for v in kept])}
+            facts = {
+                "values": np.array(kept),
+                "means": means,
+                "spreads": np.array([spread(scores[v]) for v in kept]),
+            }
             result.append(Sweep(objective=family, encoder=encoder, setting=setting, **facts))  # type: ignore[typeddict-item]
     return result
 
@@ -137,8 +166,13 @@ def verdict(found: Sequence[Difference], baseline: str, primary: str, *, encoder
     real = [one for one in found if one["adjusted"] < 0.05]
     better = [one for one in real if sign * one["mean"] > 0]
     if not real:
-        return f"No difference in {primary} from {baseline} that these data can show (corrected p ≥ 0.05 for all)."
-    best: dict[str, Difference] = {}  # of each encoder, the largest gain; where none gains, the largest loss
+        return (
+            f"No difference in {primary} from {baseline} that these data can show (corrected p ≥"
+            " 0.05 for all)."
+        )
+    best: dict[
+        str, Difference
+    ] = {}  # of each encoder, the largest gain; where none gains, the largest loss
     for one in sorted(better or real, key=lambda one: -abs(one["mean"])):
         best.setdefault(one["encoder"], one)
     told = "; ".join(_told(one, sign, with_encoder=encoders > 1) for one in best.values())
@@ -151,4 +185,7 @@ def _told(one: Difference, sign: int, *, with_encoder: bool) -> str:
     word = "better" if sign * one["mean"] > 0 else "worse"
     of = "seeds and texts" if one["over_texts"] else "seeds"
     bounds = f"95% interval {one['low']:+.4f} to {one['high']:+.4f} over other {of}"
-    return f"{place} is {word} by {abs(one['mean']):.4f} ({bounds}, corrected p = {one['adjusted']:.2g})"
+    return (
+        f"{place} is {word} by {abs(one['mean']):.4f} ({bounds}, corrected p ="
+        f" {one['adjusted']:.2g})"
+    )

@@ -15,8 +15,11 @@ class Swept(NamedTuple):
     values: Mapping[str, float]
 
 
-def swept_variants(objectives: Sequence[str], sweep: Sequence[str]) -> tuple[list[Variant], dict[str, Swept]]:
-    """A variant an objective, or one for each value of its sweep; a sweep is written objective:section.key=a,b,c.
+def swept_variants(
+    objectives: Sequence[str], sweep: Sequence[str]
+) -> tuple[list[Variant], dict[str, Swept]]:
+    """A variant an objective, or one for each value of its sweep; a sweep is written
+    objective:section.key=a,b,c.
 
     >>> variants, swept = swept_variants(["bce", "focal"], ["focal:loss.gamma=1,2"])
     >>> [variant.name for variant in variants]
@@ -29,12 +32,16 @@ def swept_variants(objectives: Sequence[str], sweep: Sequence[str]) -> tuple[lis
         setting, _, listed = rest.partition("=")
         words = [word.strip() for word in listed.split(",") if word.strip()]
         if "." not in setting or not words:
-            raise SettingsError(f"a sweep is written objective:section.key=value,value; got {text!r}")
+            raise SettingsError(
+                f"a sweep is written objective:section.key=value,value; got {text!r}"
+            )
         if objective not in objectives:
             raise SettingsError(unknown("objective of --sweep", objective, objectives))
         if objective == objectives[0] or objective in swept:
             which = "the baseline" if objective == objectives[0] else "one that is swept already"
-            raise SettingsError(f"{objective} is {which}; sweep another objective, one setting each")
+            raise SettingsError(
+                f"{objective} is {which}; sweep another objective, one setting each"
+            )
         option = setting.partition(".")[2]
         names = {f"{objective} {option} {word}": word for word in words}
         try:
@@ -42,9 +49,12 @@ def swept_variants(objectives: Sequence[str], sweep: Sequence[str]) -> tuple[lis
         except ValueError:
             raise SettingsError(f"a sweep goes through numbers; got {text!r}") from None
         settings[objective] = [
-            _variant(name, objective, assigned([f"{setting}={word}"])) for name, word in names.items()
+            _variant(name, objective, assigned([f"{setting}={word}"]))
+            for name, word in names.items()
         ]
-    return [one for name in objectives for one in settings.get(name, [_variant(name, name, {})])], swept
+    return [
+        one for name in objectives for one in settings.get(name, [_variant(name, name, {})])
+    ], swept
 
 
 def _variant(name: str, objective: str, settings: Mapping[str, object]) -> Variant:

@@ -1,4 +1,6 @@
-"""Work that several processes share: each gets ready once, and one that dies costs the task at hand alone."""
+"""Work that several processes share: each gets ready once, and one that dies costs the task at hand
+alone.
+"""
 
 import multiprocessing
 import os
@@ -28,12 +30,17 @@ class _Worker(NamedTuple):
 
 
 def shared(
-    tasks: Sequence[Any], start: Callable[[int], Work], *, jobs: int, told: Callable[[int, Any], None]
+    tasks: Sequence[Any],
+    start: Callable[[int], Work],
+    *,
+    jobs: int,
+    told: Callable[[int, Any], None],
 ) -> Iterator[tuple[int, Any]]:
-    """(number of a task, what it came to) as they end. `start` runs once in each of `jobs` processes, told its number.
+    """(number of a task, what it came to) as they end. `start` runs once in each of `jobs`
+    processes, told its number.
 
-    Tasks begin in order. `told` hears what a task under way tells. `start` and tasks travel by pickle. An error of the
-    project that a task raises is raised here, and ends the other processes.
+    Tasks begin in order. `told` hears what a task under way tells. `start` and tasks travel by
+    pickle. An error of the project that a task raises is raised here, and ends the other processes.
     """
     waiting = iter(enumerate(tasks))
     busy: dict[Any, tuple[_Worker, int]] = {}  # by the pipe
@@ -77,13 +84,17 @@ def _hired(start: Callable[[int], Work], number: int) -> _Worker:
     process = context.Process(target=_serve, args=(theirs, number), daemon=True)
     process.start()
     theirs.close()  # so that the end of the process ends the pipe
-    ours.send(start)  # may be large; among `args`, a parent killed half way would leave the process with a traceback
+    # may be large; among `args`, a parent killed half way would leave the process with a traceback
+    ours.send(start)
     return _Worker(process, ours, number)
 
 
 def _serve(pipe: Connection, number: int) -> None:
-    """A process's life: get ready, then a task after the other until there is none, or until the parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; who shares the work out decides
+    """A process's life: get ready, then a task after the other until there is none, or until the
+    parent is gone.
+    """
+    # Ctrl-C reaches all; who shares the work out decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     watcher = Thread(target=_end_with_parent, daemon=True)
     watcher.start()
     try:
@@ -92,12 +103,15 @@ def _serve(pipe: Connection, number: int) -> None:
             pipe.send(_ended(work, found[0], lambda content: pipe.send(("told", content))))
         pipe.close()
     except (EOFError, OSError):
-        watcher.join(1)  # a pipe that broke because the parent is gone: the watcher ends this process, in silence
+        # a pipe that broke because the parent is gone: the watcher ends this process, in silence
+        watcher.join(1)
         raise
 
 
 def _end_with_parent() -> None:
-    """Wait until the parent is gone, however it ended, and end this process at once: nobody keeps what it makes."""
+    """Wait until the parent is gone, however it ended, and end this process at once: nobody keeps
+    what it makes.
+    """
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -116,7 +130,9 @@ def _reason(process: BaseProcess) -> str:
     process.join(10)
     code = process.exitcode
     killed = code is not None and code == -signal.SIGKILL
-    return f"its process ended with code {code}" + ("; the machine may have run out of memory" if killed else "")
+    return f"its process ended with code {code}" + (
+        "; the machine may have run out of memory" if killed else ""
+    )
 
 
 def cores() -> int:

@@ -1,8 +1,10 @@
-"""Attention between label slots: how much each label looks at each other one (LM-MTC, section 5.6.1, Figure 3).
+"""Attention between label slots: how much each label looks at each other one (LM-MTC, section
+5.6.1, Figure 3).
 
-For models whose labels stand as slots before the text (head cloze). The paper averages heads and adds up all texts;
-here the sum is a mean, so that a cell is a share. Of a slot's tokens the middle one looks, for the label's logit is
-read there alone; what it looks at is the whole slot, whose tokens are summed, as is done for words of several pieces.
+For models whose labels stand as slots before the text (head cloze). The paper averages heads and
+adds up all texts; here the sum is a mean, so that a cell is a share. Of a slot's tokens the middle
+one looks, for the label's logit is read there alone; what it looks at is the whole slot, whose
+tokens are summed, as is done for words of several pieces.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +41,9 @@ def layers_named(wanted: str, depth: int) -> tuple[int, ...]:
             choices = f"low, middle, last or numbers from 1 to {depth}"
             raise SettingsError(f"unknown layer {word!r}; choices: {choices}, with commas between")
     if not found:
-        raise SettingsError("no layer is named; take low, middle, last or numbers, with commas between")
+        raise SettingsError(
+            "no layer is named; take low, middle, last or numbers, with commas between"
+        )
     return tuple(sorted(found))
 
 
@@ -47,8 +51,9 @@ def depth_of(network: Network) -> int:
     """How many layers a network with label slots has; one without slots is refused."""
     if network.slotted is None:
         raise ModelError(
-            "this model has no label slots, so its labels cannot look at each other; attention between labels is for "
-            "models of head cloze: `tagwright fit DATA --encoder minilm --objective cloze`"
+            "this model has no label slots, so its labels cannot look at each other; attention"
+            " between labels is for models of head cloze: `tagwright fit DATA --encoder minilm"
+            " --objective cloze`"
         )
     return int(_parts(network)[1].model.config.num_hidden_layers)
 
@@ -61,11 +66,12 @@ def label_attention(
     *,
     told: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[int, np.ndarray]:
-    """{layer: attention (L, L)}, float64: the share of its look that label i (row) spends on the slot of label j.
+    """{layer: attention (L, L)}, float64: the share of its look that label i (row) spends on the
+    slot of label j.
 
-    A mean over heads and texts, every slot masked as in prediction; windows of a text count as one text. NaN where i
-    cannot see j: in another pass over the labels, or beyond what the layer reads. Leaves the network in evaluation
-    mode. `told` hears how many texts are done of how many.
+    A mean over heads and texts, every slot masked as in prediction; windows of a text count as one
+    text. NaN where i cannot see j: in another pass over the labels, or beyond what the layer reads.
+    Leaves the network in evaluation mode. `told` hears how many texts are done of how many.
     """
     network.eval()
     depth, device = depth_of(network), next(network.parameters()).device
@@ -88,10 +94,14 @@ def label_attention(
 
 @contextmanager
 def attending(encoder: Any) -> Iterator[list[Any]]:
-    """Inside, attention is computed the plain way, and what it was in a pass is appended: a tensor a layer, or None."""
+    """Inside, attention is computed the plain way, and what it was in a pass is appended: a tensor
+    a layer, or None.
+    """
     model, passed = encoder.model, list[Any]()
     before = model.config._attn_implementation, model.config.output_attentions
-    hook = model.register_forward_hook(lambda _, given, output: passed.append(getattr(output, "attentions", None)))
+    hook = model.register_forward_hook(
+        lambda _, given, output: passed.append(getattr(output, "attentions", None))
+    )
     try:
         model.config._attn_implementation = "eager"  # others never have the whole of it
         model.config.output_attentions = True
@@ -113,7 +123,9 @@ def _slot_tokens(head: Any) -> int:
 
 
 def _batches(inputs: Inputs, head: Any, encoder: Any) -> list[np.ndarray]:
-    """Row numbers of each batch, so many that all attention of a pass stays within `CELLS`, if that of a text does."""
+    """Row numbers of each batch, so many that all attention of a pass stays within `CELLS`, if that
+    of a text does.
+    """
     windows = np.asarray(inputs.counts)
     width = inputs.lengths // windows + _slot_tokens(head)
     config, passes = encoder.model.config, 1 if head.one_way else head.chunks
@@ -126,8 +138,9 @@ def _whole(found: Any, width: int, depth: int, encoder: Any) -> Sequence[Tensor]
     good = found is not None and len(found) == depth
     if not good or any(one is None or one.shape[-2:] != (width, width) for one in found):
         raise ModelError(
-            f"encoders of the family {encoder.family} do not give the attention of their {depth} layers whole, so it "
-            "cannot be shown; bert, roberta, mpnet, electra, distilbert, albert, deberta-v2 and modernbert do"
+            f"encoders of the family {encoder.family} do not give the attention of their {depth}"
+            " layers whole, so it cannot be shown; bert, roberta, mpnet, electra, distilbert,"
+            " albert, deberta-v2 and modernbert do"
         )
     return tuple(found)
 
@@ -141,7 +154,9 @@ def _shares(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def _between_slots(attention: Tensor, share: Tensor, head: Any, *, before: int) -> Tensor:
-    """Attention (R * passes, H, N, N) -> its mean over heads, summed over rows, between slots: (passes, P, P)."""
+    """Attention (R * passes, H, N, N) -> its mean over heads, summed over rows, between slots:
+    (passes, P, P).
+    """
     end, size = before + _slot_tokens(head), head.size
     found = attention[:, :, before + size // 2 : end : size, before:end].float().mean(1)
     found = found.unflatten(-1, (-1, size)).sum(-1)
@@ -149,7 +164,8 @@ def _between_slots(attention: Tensor, share: Tensor, head: Any, *, before: int) 
 
 
 def _of_labels(between: np.ndarray, head: Any) -> np.ndarray:
-    """Attention between the slots of each pass (passes, P, P) -> between labels (L, L), NaN where there is none.
+    """Attention between the slots of each pass (passes, P, P) -> between labels (L, L), NaN where
+    there is none.
 
     A label that stands in two chunks looks where its answer is read, and is looked at in both.
     """
@@ -161,5 +177,6 @@ def _of_labels(between: np.ndarray, head: Any) -> np.ndarray:
     chunk, place = np.divmod(kept, count)
     result = np.full((len(kept), len(kept)), np.nan)
     result[np.arange(len(kept))[:, None], order[chunk]] = between[chunk, place]
-    result[result == 0] = np.nan  # in all heads and texts exactly: no softmax gives that, a mask does
+    # in all heads and texts exactly: no softmax gives that, a mask does
+    result[result == 0] = np.nan
     return result

@@ -1,4 +1,6 @@
-"""Which labels come together (LM-MTC, Figure 1), and how like that a matrix of attention between them is."""
+"""Which labels come together (LM-MTC, Figure 1), and how like that a matrix of attention between
+them is.
+"""
 
 from typing import NamedTuple
 
@@ -13,10 +15,12 @@ FEWEST = 3  # labels: two have one correlation, and nothing to be ranked
 
 
 class Likeness(NamedTuple):
-    """How alike the order of two matrices' cells is, without their diagonals; NaN where that cannot be said.
+    """How alike the order of two matrices' cells is, without their diagonals; NaN where that cannot
+    be said.
 
-    `p_value` is scipy's, which takes cells for independent. They are not, for a label has a row and a column of them:
-    `p_shuffled` is the share of shuffled labels that come as far from 0, a Mantel test.
+    `p_value` is scipy's, which takes cells for independent. They are not, for a label has a row and
+    a column of them: `p_shuffled` is the share of shuffled labels that come as far from 0, a Mantel
+    test.
     """
 
     spearman: float
@@ -26,16 +30,20 @@ class Likeness(NamedTuple):
 
 
 def label_correlation(truth: csr_array, unknown: csr_array | None = None) -> np.ndarray:
-    """Pearson's correlation (L, L), float64, between 0/1 columns (n, L): phi, and Spearman's is the same.
+    """Pearson's correlation (L, L), float64, between 0/1 columns (n, L): phi, and Spearman's is the
+    same.
 
-    NaN where a label is on no text, or on all. `unknown` (n, L) marks cells that nobody judged, and where a label is 0:
-    two labels are compared on the texts that know both.
+    NaN where a label is on no text, or on all. `unknown` (n, L) marks cells that nobody judged, and
+    where a label is 0: two labels are compared on the texts that know both.
 
-    >>> label_correlation(csr_array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]]))[0].round(3).tolist()
+    >>> truth = csr_array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]])
+    >>> label_correlation(truth)[0].round(3).tolist()
     [1.0, 1.0, -0.577]
     """
     ones = csr_array(truth != 0).astype(np.float64)
-    hidden = csr_array(ones.shape) if unknown is None else csr_array(unknown != 0).astype(np.float64)
+    hidden = (
+        csr_array(ones.shape) if unknown is None else csr_array(unknown != 0).astype(np.float64)
+    )
     blank = hidden.sum(axis=0)
     rows = ones.shape[0] - blank[:, None] - blank + (hidden.T @ hidden).toarray()
     own = ones.sum(axis=0)[:, None] - (ones.T @ hidden).toarray()  # texts of i, where j is known
@@ -45,7 +53,9 @@ def label_correlation(truth: csr_array, unknown: csr_array | None = None) -> np.
     return np.divide(shared, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
 
 
-def likeness(attention: np.ndarray, correlation: np.ndarray, *, seed: int = 0, draws: int = DRAWS) -> Likeness:
+def likeness(
+    attention: np.ndarray, correlation: np.ndarray, *, seed: int = 0, draws: int = DRAWS
+) -> Likeness:
     """Spearman's correlation of two matrices (L, L), over cells off the diagonal that both have."""
     known = np.isfinite(correlation).sum(0) > 1  # a label that has no correlation takes no part
     attention, correlation = attention[np.ix_(known, known)], correlation[np.ix_(known, known)]
@@ -60,7 +70,8 @@ def likeness(attention: np.ndarray, correlation: np.ndarray, *, seed: int = 0, d
 
 
 def alike_order(similarity: np.ndarray) -> np.ndarray:
-    """An order of labels (L,) in which those of a high similarity (L, L) stand together; NaN counts as none.
+    """An order of labels (L,) in which those of a high similarity (L, L) stand together; NaN counts
+    as none.
 
     Leaves of an average-linkage tree, turned so that neighbours are alike.
     """
@@ -74,9 +85,15 @@ def alike_order(similarity: np.ndarray) -> np.ndarray:
 
 
 def _shuffled(
-    attention: np.ndarray, correlation: np.ndarray, apart: np.ndarray, random: np.random.Generator, draws: int
+    attention: np.ndarray,
+    correlation: np.ndarray,
+    apart: np.ndarray,
+    random: np.random.Generator,
+    draws: int,
 ) -> float:
-    """The share of shuffled labels whose ranks agree, or disagree, as much as those of the labels as they are."""
+    """The share of shuffled labels whose ranks agree, or disagree, as much as those of the labels
+    as they are.
+    """
     ranks = np.full(correlation.shape, np.nan)
     ranks[apart] = rankdata(correlation[apart])
     own = np.full(attention.shape, np.nan)

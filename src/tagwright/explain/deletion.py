@@ -1,7 +1,9 @@
-"""What a model says of texts without one of their words: blocks of copies, of which no two alike are computed.
+"""What a model says of texts without one of their words: blocks of copies, of which no two alike
+are computed.
 
-Copies are made of ids: a text is tokenised once. An encoder with a method `without` (the CNN) gives the vectors of a
-text's copies from the text itself; for any other, and for texts that are cut, the copies are its inputs.
+Copies are made of ids: a text is tokenised once. An encoder with a method `without` (the CNN) gives
+the vectors of a text's copies from the text itself; for any other, and for texts that are cut, the
+copies are its inputs.
 """
 
 from collections.abc import Iterator
@@ -26,7 +28,8 @@ from tagwright.tokenizers.tokens import Tokens
 TOKENS = 2**20  # of the copies of a block
 COPIES = 2**16  # of a block that the encoder takes whole
 CELLS = 2**24  # probabilities of a block
-ROOMS = {"cuda": 65_536}  # tokens of a batch, padding included, where the inputs name none that is larger
+# tokens of a batch, padding included, where the inputs name none that is larger
+ROOMS = {"cuda": 65_536}
 ROWS = 2**14  # of a batch at most
 
 
@@ -38,7 +41,9 @@ class Block(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Logits (D, L) of distinct copies, still on the device; `which` (C,) is each copy's row, -1: as the text."""
+    """Logits (D, L) of distinct copies, still on the device; `which` (C,) is each copy's row, -1:
+    as the text.
+    """
 
     logits: Tensor
     which: np.ndarray
@@ -58,9 +63,11 @@ class Falls(NamedTuple):
 
 @dataclass(frozen=True)
 class Deletions:
-    """A model, its texts as tokens, and which labels may fall: `full` (n, L) has their probabilities, sparse.
+    """A model, its texts as tokens, and which labels may fall: `full` (n, L) has their
+    probabilities, sparse.
 
-    Falls that are nearer to the threshold than `doubt` are looked at again, in float32; than `tolerance`, counted.
+    Falls that are nearer to the threshold than `doubt` are looked at again, in float32; than
+    `tolerance`, counted.
     """
 
     model: Model
@@ -93,7 +100,10 @@ class Deletions:
         cut = np.zeros(len(gaps), bool) if ends is None else lengths > sum(ends)
         whole = ~cut & is_direct(self.model.network)
         kept = lengths if ends is None else np.minimum(lengths, sum(ends))
-        share = np.maximum(np.where(whole, 1 / COPIES, kept / TOKENS), len(self.model.heads[self.head].space) / CELLS)
+        share = np.maximum(
+            np.where(whole, 1 / COPIES, kept / TOKENS),
+            len(self.model.heads[self.head].space) / CELLS,
+        )
         found = []
         for way in (True, False):
             rows = np.flatnonzero(whole == way)
@@ -138,7 +148,10 @@ class Deletions:
         """Compare the probabilities of the labels that may fall; all in float64."""
         found = self.model.heads[self.head].probabilities(answer.logits.float().cpu().numpy())
         taken = np.flatnonzero(answer.which >= 0)
-        first, last = self.full.indptr[block.gaps.owner[taken]], self.full.indptr[block.gaps.owner[taken] + 1]
+        first, last = (
+            self.full.indptr[block.gaps.owner[taken]],
+            self.full.indptr[block.gaps.owner[taken] + 1],
+        )
         copy = np.repeat(taken, last - first)
         ends = np.cumsum(last - first)
         cell = np.arange(len(copy)) + np.repeat(first - (ends - (last - first)), last - first)
@@ -172,21 +185,36 @@ def is_direct(network: Any) -> bool:
 
 @torch.inference_mode()
 def direct_logits(network: Any, tokens: Tokens, gaps: Gaps, *, head: str) -> Tensor:
-    """Logits (C, L) of copies that the encoder makes from their texts; those of a text must stand together."""
+    """Logits (C, L) of copies that the encoder makes from their texts; those of a text must stand
+    together.
+    """
     network.eval()
     device = next(network.parameters()).device
     opens = np.diff(gaps.owner, prepend=-1) != 0
     rows, owner = gaps.owner[opens], np.cumsum(opens) - 1
     texts = collate(tokens, rows, limit=int(tokens.lengths[rows].max(initial=1)))
-    cuts = Cuts(*(torch.from_numpy(np.ascontiguousarray(c, np.int64)) for c in (owner, gaps.start, gaps.stop)))
+    cuts = Cuts(
+        *(
+            torch.from_numpy(np.ascontiguousarray(c, np.int64))
+            for c in (owner, gaps.start, gaps.stop)
+        )
+    )
     part = network.heads[head]
     found = network.encoder.without(*(tensor.to(device) for tensor in texts), cuts)
     return torch.cat([part.of_labels(part(hidden)) for hidden in found])
 
 
-def _distinct(tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None) -> tuple[np.ndarray, Tokens]:
-    """Copies without repetition, and which of them each gap has; -1 where a cut text reads the same."""
-    cut = np.empty(0, np.int64) if ends is None else np.unique(gaps.owner[tokens.lengths[gaps.owner] > sum(ends)])
+def _distinct(
+    tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None
+) -> tuple[np.ndarray, Tokens]:
+    """Copies without repetition, and which of them each gap has; -1 where a cut text reads the
+    same.
+    """
+    cut = (
+        np.empty(0, np.int64)
+        if ends is None
+        else np.unique(gaps.owner[tokens.lengths[gaps.owner] > sum(ends)])
+    )
     nothing = np.zeros_like(cut)
     both = Gaps(*map(np.concatenate, zip(Gaps(cut, nothing, nothing, nothing), gaps)))
     made = copies(tokens, both, ends)

@@ -1,4 +1,6 @@
-"""Which labels depend on which words (MaskLoss, appendix A.3): a model is asked about every text without each word."""
+"""Which labels depend on which words (MaskLoss, appendix A.3): a model is asked about every text
+without each word.
+"""
 
 import time
 from collections.abc import Callable
@@ -25,13 +27,17 @@ from tagwright.tokenizers.words_of import WordTokens
 
 CHUNK = 8192  # texts
 BATCH = 1024  # of them: their words are then multiplied once, not four times
-TOLERANCE = 1e-6  # falls that differ less from the threshold may be decided otherwise by other batches
+TOLERANCE = (
+    1e-6  # falls that differ less from the threshold may be decided otherwise by other batches
+)
 DOUBT = {"float32": 0.0, "bfloat16": 0.1}  # ten times what bfloat16 moves a probability by
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoundElements:
-    """The elements, and what they were found in. `copies` are those of the selected texts, one for each word."""
+    """The elements, and what they were found in. `copies` are those of the selected texts, one for
+    each word.
+    """
 
     elements: Elements
     texts: int
@@ -52,7 +58,9 @@ class FoundElements:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON, but for the elements."""
-        return {name: value for name, value in vars(self).items() if name != "elements"} | {"skipped": self.skipped}
+        return {name: value for name, value in vars(self).items() if name != "elements"} | {
+            "skipped": self.skipped
+        }
 
 
 def find_elements(
@@ -65,14 +73,15 @@ def find_elements(
     folder: Path | None = None,
     same: bool = False,
 ) -> FoundElements:
-    """Labels that fall by more than `threshold` when a word is taken out of a text, gathered over the texts.
+    """Labels that fall by more than `threshold` when a word is taken out of a text, gathered over
+    the texts.
 
-    `table` has text and labels; texts without labels are left out. `select` takes the texts whose predicted labels are
-    the gold ones, the others, or all. Texts are scored in float32, copies in the precision that the model predicts in,
-    and again in float32 where that leaves a doubt. With a `folder` blocks are kept there, and a run with the same
-    model, texts and settings goes on where one was killed; others start anew, or are an
-    error where it has to be the `same`.
-    `progress` is told how many copies are done, and of how many.
+    `table` has text and labels; texts without labels are left out. `select` takes the texts whose
+    predicted labels are the gold ones, the others, or all. Texts are scored in float32, copies in
+    the precision that the model predicts in, and again in float32 where that leaves a doubt. With a
+    `folder` blocks are kept there, and a run with the same model, texts and settings goes on where
+    one was killed; others start anew, or are an error where it has to be the `same`. `progress` is
+    told how many copies are done, and of how many.
     """
     started = time.perf_counter()
     _check(model, threshold, select)
@@ -81,7 +90,9 @@ def find_elements(
     about = {"threshold": threshold, "select": select, "precision": precision}
     own = None if folder is None else fingerprint(model, words, table["labels"], about)
     kept = KeptBlocks(folder, own, same=same)
-    selected, full = kept.texts(lambda: _looked_at(model, table, words.tokens, select, threshold - TOLERANCE))
+    selected, full = kept.texts(
+        lambda: _looked_at(model, table, words.tokens, select, threshold - TOLERANCE)
+    )
     bounds = threshold, TOLERANCE, DOUBT[precision]
     deletions = Deletions(model, words.tokens, full, *bounds)
     gaps = gaps_of(words)
@@ -109,7 +120,8 @@ def _check(model: Model, threshold: float, select: str) -> None:
     labels = len(model.primary.space)
     if shortlisted(model.primary.part, labels):
         raise SettingsError(
-            f"elements need the probabilities of all labels; a model of {labels:,} labels has only a few"
+            f"elements need the probabilities of all labels; a model of {labels:,} labels has only"
+            " a few"
         )
 
 
@@ -123,7 +135,9 @@ def _precision(model: Model) -> str:
 def _looked_at(
     model: Model, table: pa.Table, tokens: Tokens, select: str, floor: float
 ) -> tuple[np.ndarray, csr_array]:
-    """Which texts are selected, bool (n,), and of these the probabilities above `floor`, sparse float64 (n, L)."""
+    """Which texts are selected, bool (n,), and of these the probabilities above `floor`, sparse
+    float64 (n, L).
+    """
     head, selected, full = model.primary, [], []
     for start in range(0, table.num_rows, CHUNK):
         part = table.slice(start, CHUNK)
@@ -156,7 +170,9 @@ def _right(chosen: np.ndarray, table: pa.Table, space: LabelSpace) -> np.ndarray
     return right
 
 
-def _all_falls(deletions: Deletions, gaps: Gaps, kept: KeptBlocks, progress: Callable[[int], None]) -> list[Falls]:
+def _all_falls(
+    deletions: Deletions, gaps: Gaps, kept: KeptBlocks, progress: Callable[[int], None]
+) -> list[Falls]:
     """The falls of all blocks, those of an earlier run among them."""
     blocks = deletions.blocks(gaps)
     found = kept.finished(len(blocks))
@@ -173,7 +189,9 @@ def _all_falls(deletions: Deletions, gaps: Gaps, kept: KeptBlocks, progress: Cal
 
 def _gathered(falls: list[Falls], words: WordTokens, space: LabelSpace) -> Elements:
     """Words and labels, each with the number of its texts and the largest fall."""
-    columns = ([getattr(part, name) for part in falls] for name in ("owner", "word", "label", "drop"))
+    columns = (
+        [getattr(part, name) for part in falls] for name in ("owner", "word", "label", "drop")
+    )
     owner, word, label, drop = (np.concatenate([np.empty(0), *parts]) for parts in columns)
     key = word.astype(np.int64) * len(space) + label.astype(np.int64)
     order = np.lexsort((owner, key))
@@ -182,9 +200,14 @@ def _gathered(falls: list[Falls], words: WordTokens, space: LabelSpace) -> Eleme
     if not len(firsts):
         return Elements(())
     new_text = (np.diff(key, prepend=-1) != 0) | (np.diff(owner, prepend=-1) != 0)
-    texts, drops = np.add.reduceat(new_text.astype(np.int64), firsts), np.maximum.reduceat(drop, firsts)
+    texts, drops = (
+        np.add.reduceat(new_text.astype(np.int64), firsts),
+        np.maximum.reduceat(drop, firsts),
+    )
     rows = [
         Element(words.words[pair // len(space)], space.names[pair % len(space)], count, fall)
         for pair, count, fall in zip(key[firsts].tolist(), texts.tolist(), drops.tolist())
     ]
-    return Elements(tuple(sorted(rows, key=lambda row: (row.label, -row.texts, -row.drop, row.word))))
+    return Elements(
+        tuple(sorted(rows, key=lambda row: (row.label, -row.texts, -row.drop, row.word)))
+    )

@@ -1,4 +1,6 @@
-"""Finished blocks of deletions in a folder, so that a killed run goes on; those of other texts are thrown away."""
+"""Finished blocks of deletions in a folder, so that a killed run goes on; those of other texts are
+thrown away.
+"""
 
 import hashlib
 import json
@@ -22,7 +24,8 @@ FORMAT = 1
 
 
 class KeptBlocks:
-    """Keeps what was found in `folder`, or nowhere if that is None. A fingerprint that differs starts anew.
+    """Keeps what was found in `folder`, or nowhere if that is None. A fingerprint that differs
+    starts anew.
 
     With `same` it is an error.
     """
@@ -36,20 +39,30 @@ class KeptBlocks:
             return
         if about.exists() and same:
             raise ModelError(
-                f"{folder} is of another model, other texts or settings; give those, or start over with --overwrite"
+                f"{folder} is of another model, other texts or settings; give those, or start over"
+                " with --overwrite"
             )
         remove_blocks(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_text(about, str(fingerprint))
 
-    def texts(self, look: Callable[[], tuple[np.ndarray, csr_array]]) -> tuple[np.ndarray, csr_array]:
-        """What `look` finds, or found in the earlier run: a GPU need not give the same bits again."""
+    def texts(
+        self, look: Callable[[], tuple[np.ndarray, csr_array]]
+    ) -> tuple[np.ndarray, csr_array]:
+        """What `look` finds, or found in the earlier run: a GPU need not give the same bits
+        again.
+        """
         if self.folder is None:
             return look()
         path = self.folder / "texts.npz"
         if not path.exists():
             selected, full = look()
-            csr = {"data": full.data, "indices": full.indices, "indptr": full.indptr, "shape": np.array(full.shape)}
+            csr = {
+                "data": full.data,
+                "indices": full.indices,
+                "indptr": full.indptr,
+                "shape": np.array(full.shape),
+            }
             _save(path, selected=selected, **csr)
         with np.load(path) as kept:
             parts = kept["data"], kept["indices"], kept["indptr"]
@@ -70,7 +83,10 @@ class KeptBlocks:
     def keep(self, number: int, falls: Falls) -> None:
         """Write a block; it is there as a whole or not at all."""
         if self.folder is not None:
-            _save(self._path(number), **{name: np.asarray(value) for name, value in falls._asdict().items()})
+            _save(
+                self._path(number),
+                **{name: np.asarray(value) for name, value in falls._asdict().items()},
+            )
 
     def _path(self, number: int) -> Path:
         return Path(str(self.folder)) / f"block-{number:06d}.npz"
@@ -87,7 +103,9 @@ def remove_blocks(folder: Path) -> None:
         folder.rmdir()
 
 
-def fingerprint(model: Model, words: WordTokens, labels: pa.ChunkedArray, about: Mapping[str, Any]) -> str:
+def fingerprint(
+    model: Model, words: WordTokens, labels: pa.ChunkedArray, about: Mapping[str, Any]
+) -> str:
     """A digest of the weights, the decision, the texts and what is asked."""
     device = next(model.network.parameters()).device.type
     stated = {
@@ -99,7 +117,9 @@ def fingerprint(model: Model, words: WordTokens, labels: pa.ChunkedArray, about:
     digest = hashlib.sha256(json.dumps(stated, sort_keys=True).encode())
     digest.update(repr(vars(model.primary.decision)).encode())
     for name, tensor in model.network.state_dict().items():
-        digest.update(name.encode() + tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+        digest.update(
+            name.encode() + tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes()
+        )
     for array in (*words.tokens, words.word_of, words.place):
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update("\0".join(words.words).encode())

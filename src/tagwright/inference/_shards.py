@@ -1,4 +1,6 @@
-"""What `tag` has tagged so far: shards in a hidden folder beside the output, with a record of the run they are of."""
+"""What `tag` has tagged so far: shards in a hidden folder beside the output, with a record of the
+run they are of.
+"""
 
 import json
 from collections.abc import Iterator
@@ -10,18 +12,22 @@ from tagwright.errors import DataError, SettingsError
 from tagwright.storage.files import replaced, write_json
 from tagwright.storage.lock import locked, require_free
 
-ABOUT = "about.json"  # model, input and options of the run; once the shards are joined, the stamp of the output as well
+# model, input and options of the run; once the shards are joined, the stamp of the output as well
+ABOUT = "about.json"
 
 
 @contextmanager
 def shards_of(out: Path, about: dict[str, Any], *, resume: bool, overwrite: bool) -> Iterator[Path]:
-    """The folder of what is tagged so far, which no other process has; a block that succeeds removes it."""
+    """The folder of what is tagged so far, which no other process has; a block that succeeds
+    removes it.
+    """
     shards = out.with_name(f".{out.name}.shards")
     require_free(shards)
     _refuse(out, shards, resume=resume, overwrite=overwrite)
     if (shards / ABOUT).exists() and not (overwrite or resume):
         raise SettingsError(
-            f"an unfinished run stands in {shards}; go on with --resume, start over with --overwrite, or delete it"
+            f"an unfinished run stands in {shards}; go on with --resume, start over with"
+            " --overwrite, or delete it"
         )
     with locked(shards):
         _refuse(out, shards, resume=resume, overwrite=overwrite)  # another run may have ended since
@@ -53,13 +59,16 @@ def stamp(path: Path) -> dict[str, int]:
 
 
 def _refuse(out: Path, shards: Path, *, resume: bool, overwrite: bool) -> None:
-    """Refuse an output that exists, unless it may be replaced or the run to resume has written it."""
+    """Refuse an output that exists, unless it may be replaced or the run to resume has written
+    it.
+    """
     if not out.exists() or overwrite or (resume and is_joined(out, shards)):
         return
     if resume and not _about(shards):
         raise SettingsError(
-            f"{out} exists, and there is no unfinished run to resume. If this command wrote the file, it is complete "
-            "and nothing is left to do. To tag again, choose another name or use --overwrite"
+            f"{out} exists, and there is no unfinished run to resume. If this command wrote the"
+            " file, it is complete and nothing is left to do. To tag again, choose another name or"
+            " use --overwrite"
         )
     raise SettingsError(f"{out} exists; choose another name or use --overwrite")
 
@@ -69,7 +78,10 @@ def _same_run(shards: Path, about: dict[str, Any]) -> bool:
     found = _about(shards)
     found.pop("out", None)
     if found and found != about:
-        raise DataError(f"{shards} belongs to another input or model, or to other options; start over with --overwrite")
+        raise DataError(
+            f"{shards} belongs to another input or model, or to other options; start over with"
+            " --overwrite"
+        )
     return bool(found)
 
 
@@ -83,6 +95,8 @@ def _about(shards: Path) -> dict[str, Any]:
 
 
 def _remove(shards: Path) -> None:
-    """Remove what is tagged so far; what it is of comes first, so that nobody goes on with a part."""
+    """Remove what is tagged so far; what it is of comes first, so that nobody goes on with a
+    part.
+    """
     for path in (shards / ABOUT, *shards.glob("shard-*"), *shards.glob(".*.part")):
         path.unlink(missing_ok=True)

@@ -20,13 +20,20 @@ from tagwright.settings.schema import Choice, Settings
 
 
 def rule_of(choice: Choice, *, exclusive: bool, tagged: bool = False) -> Choice:
-    """The rule: for "auto" spans where tokens are `tagged`, argmax where labels exclude each other, else threshold.
+    """The rule: for "auto" spans where tokens are `tagged`, argmax where labels exclude each other,
+    else threshold.
 
     One that does not fit is refused.
     """
     if choice.name == "auto":
-        choice = Choice(name="spans" if tagged else "argmax" if exclusive else "threshold", options=choice.options)
-    rule, faults = decision_named(choice.name), registry.check("decisions", choice.name, choice.options)
+        choice = Choice(
+            name="spans" if tagged else "argmax" if exclusive else "threshold",
+            options=choice.options,
+        )
+    rule, faults = (
+        decision_named(choice.name),
+        registry.check("decisions", choice.name, choice.options),
+    )
     if faults:
         raise SettingsError("; ".join(faults))
     if tagged != rule.about_tokens:
@@ -34,7 +41,10 @@ def rule_of(choice: Choice, *, exclusive: bool, tagged: bool = False) -> Choice:
     options = registry.options(rule) | {**choice.options}
     rule.check(**options)
     if exclusive and not rule.exactly_one(**options):
-        raise SettingsError(f"{choice.name} may choose no label or several, but each text has exactly one; take argmax")
+        raise SettingsError(
+            f"{choice.name} may choose no label or several, but each text has exactly one; take"
+            " argmax"
+        )
     return choice
 
 
@@ -45,10 +55,11 @@ def decide_on(
     space: LabelSpace,
     offsets: np.ndarray | None = None,
 ) -> tuple[Head, np.ndarray]:
-    """The head with its decision fitted, and its choices there, bool (n, L): no text had a say in its own.
+    """The head with its decision fitted, and its choices there, bool (n, L): no text had a say in
+    its own.
 
-    Of shortlists the choices are (n, k), the truth (n, L) is sparse, and one threshold serves all labels. Of tokens,
-    `offsets` say where each text begins.
+    Of shortlists the choices are (n, k), the truth (n, L) is sparse, and one threshold serves all
+    labels. Of tokens, `offsets` say where each text begins.
     """
     rule = rule_of(settings.decide, exclusive=space.exclusive, tagged=offsets is not None)
     line = None if settings.link == "none" else calibration_of(settings)
@@ -67,13 +78,16 @@ def decided_by(
     line: Calibration | None,
     seed: int,
 ) -> tuple[Head, np.ndarray]:
-    """The same by a rule that is known to fit; a calibration `line` of None is fitted, where not all is a shortlist.
+    """The same by a rule that is known to fit; a calibration `line` of None is fitted, where not
+    all is a shortlist.
 
     The folds that hold texts out are drawn by `seed`.
     """
     choice = rule
     if isinstance(logits, Shortlist):
-        return _decide_shortlist(logits, truth, space, choice, link=link, line=line or IDENTITY, seed=seed)
+        return _decide_shortlist(
+            logits, truth, space, choice, link=link, line=line or IDENTITY, seed=seed
+        )
     line = calibrated(logits, truth, exclusive=space.exclusive) if line is None else line
     held_out = HeldOut(
         logits=logits,
@@ -84,11 +98,21 @@ def decided_by(
         offsets=offsets,
     )
     decision, chosen = decision_named(choice.name).fit(held_out, **choice.options)
-    return Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line), chosen
+    return (
+        Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line),
+        chosen,
+    )
 
 
 def _decide_shortlist(
-    answers: Shortlist, truth: csr_array, space: LabelSpace, choice: Choice, *, link: str, line: Calibration, seed: int
+    answers: Shortlist,
+    truth: csr_array,
+    space: LabelSpace,
+    choice: Choice,
+    *,
+    link: str,
+    line: Calibration,
+    seed: int,
 ) -> tuple[Head, np.ndarray]:
     held_out = HeldOut(
         logits=answers.logits,
@@ -99,7 +123,10 @@ def _decide_shortlist(
         positives=np.diff(truth.indptr),
     )
     decision, chosen = decision_named(choice.name).fit(held_out, **choice.options)
-    return Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line), chosen
+    return (
+        Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line),
+        chosen,
+    )
 
 
 def decision_named(rule: str) -> type[Decision]:
@@ -116,12 +143,16 @@ def _about_tokens() -> str:
 
 
 def calibration_of(settings: Settings) -> Calibration:
-    """That of the loss, where it is known without data: as far as the option that it names makes it unsure."""
+    """That of the loss, where it is known without data: as far as the option that it names makes it
+    unsure.
+    """
     factory = registry.find("losses", settings.loss.name).factory
     unsure_by = factory.unsure_by
     if unsure_by is None:
         return IDENTITY
-    return Calibration(gamma=float({**registry.options(factory), **settings.loss.options}[unsure_by]))
+    return Calibration(
+        gamma=float({**registry.options(factory), **settings.loss.options}[unsure_by])
+    )
 
 
 def truth_of(target: csr_array, head: Choice) -> np.ndarray | csr_array:
@@ -131,7 +162,9 @@ def truth_of(target: csr_array, head: Choice) -> np.ndarray | csr_array:
 
 
 def untuned(head: Head, scores: Scores | ShortScores) -> np.ndarray | None:
-    """Choices bool (n, L) with nothing fitted, logits above 0; None where nothing was fitted, or 0 has no meaning."""
+    """Choices bool (n, L) with nothing fitted, logits above 0; None where nothing was fitted, or 0
+    has no meaning.
+    """
     if not head.decision.FITTED or head.link not in ("sigmoid", "sigmoid2", "threshold_class"):
         return None
     return scores.logits > 0 if isinstance(scores, Scores) else None
@@ -150,7 +183,9 @@ def measured(
     Of tokens, `offsets` say where each text begins, and `tags` how the labels are called.
     """
     if offsets is not None and isinstance(scores, Scores):
-        return measure_tokens(scores.probabilities, truth, scores.chosen, offsets=offsets, tags=tags, **options)
+        return measure_tokens(
+            scores.probabilities, truth, scores.chosen, offsets=offsets, tags=tags, **options
+        )
     if isinstance(scores, ShortScores):
         return measure_shortlist(scores.shortlist, truth, scores.matrix(truth.shape[1]), **options)
     return measure(scores.probabilities, truth, scores.chosen, **options)

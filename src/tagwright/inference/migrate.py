@@ -12,7 +12,9 @@ from tagwright.settings.schema import Settings, resolve
 
 @dataclass(frozen=True, kw_only=True)
 class Migrated:
-    """What a folder of format 1 says by its settings alone; it does not know what was given and what was default."""
+    """What a folder of format 1 says by its settings alone; it does not know what was given and
+    what was default.
+    """
 
     settings: Settings
     written: Mapping[str, Any]

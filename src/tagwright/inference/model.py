@@ -33,7 +33,9 @@ class Scores(NamedTuple):
     chosen: np.ndarray
 
     def cells(self, kept: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Row, label id and probability of every chosen cell, in their order; of `kept` rows (n,) alone."""
+        """Row, label id and probability of every chosen cell, in their order; of `kept` rows (n,)
+        alone.
+        """
         rows, labels = np.nonzero(self.chosen if kept is None else self.chosen & kept[:, None])
         return rows, labels, self.probabilities[rows, labels]
 
@@ -52,10 +54,11 @@ DOCUMENT = Choice(name="document")
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """A head of a trained model: its labels, the part that makes its logits, and what becomes of these.
+    """A head of a trained model: its labels, the part that makes its logits, and what becomes of
+    these.
 
-    `decision` has `choose(logits, probabilities)`; `metrics` were measured on dev. The part gives `extra_logits` beside
-    those of the labels, and reads logits from `zero` up.
+    `decision` has `choose(logits, probabilities)`; `metrics` were measured on dev. The part gives
+    `extra_logits` beside those of the labels, and reads logits from `zero` up.
     """
 
     space: LabelSpace
@@ -75,10 +78,16 @@ class Head:
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
         """Logits (n, L) -> probabilities (n, L)."""
-        return probabilities(logits, self.link, exclusive=self.space.exclusive, calibration=self.calibration)
+        return probabilities(
+            logits, self.link, exclusive=self.space.exclusive, calibration=self.calibration
+        )
 
-    def scores(self, logits: np.ndarray | Shortlist, *, offsets: np.ndarray | None = None) -> Scores | ShortScores:
-        """Logits (n, L), or those of shortlists -> all three. Of tokens, `offsets` say where each text begins."""
+    def scores(
+        self, logits: np.ndarray | Shortlist, *, offsets: np.ndarray | None = None
+    ) -> Scores | ShortScores:
+        """Logits (n, L), or those of shortlists -> all three. Of tokens, `offsets` say where each
+        text begins.
+        """
         if isinstance(logits, Shortlist):
             values = some_probabilities(logits.logits, logits.log_sum, self.link, self.calibration)
             return ShortScores(logits, values, self.decision.choose(logits.logits, values))
@@ -94,7 +103,8 @@ class Head:
 class Model:
     """Ready to answer. Its heads may have any names; the first is asked where none is named.
 
-    `learned` are arrays that the encoder took from the training texts, if it does; `record` says how it was trained.
+    `learned` are arrays that the encoder took from the training texts, if it does; `record` says
+    how it was trained.
     """
 
     inference: InferenceSettings
@@ -130,11 +140,15 @@ class Model:
         return any(head.tags_tokens for head in self.network.heads.values())
 
     def alone(self, name: str) -> "Model":
-        """The same with one of its heads to ask; the network stays whole, for a head may change what the others see."""
+        """The same with one of its heads to ask; the network stays whole, for a head may change
+        what the others see.
+        """
         return self if [*self.heads] == [name] else replace(self, heads={name: self.heads[name]})
 
     def of(self, name: str | None) -> "Model":
-        """The same with the head of this name alone; None: with all. An unknown name is an error."""
+        """The same with the head of this name alone; None: with all. An unknown name is an
+        error.
+        """
         if name is not None and name not in self.heads:
             raise SettingsError(unknown("head", name, self.heads))
         return self if name is None else self.alone(name)
@@ -145,8 +159,14 @@ class Model:
 
     def as_trained(self) -> "Model":
         """The same with its heads in the order they were trained in."""
-        order = [name for name in self.record.resolved.get("heads", ("main", "tags")) if name in self.heads]
-        return replace(self, heads={name: self.heads[name] for name in dict.fromkeys([*order, *self.heads])})
+        order = [
+            name
+            for name in self.record.resolved.get("heads", ("main", "tags"))
+            if name in self.heads
+        ]
+        return replace(
+            self, heads={name: self.heads[name] for name in dict.fromkeys([*order, *self.heads])}
+        )
 
     def to(self, device: torch.device) -> "Model":
         """Itself, after its network was moved to the device."""
@@ -156,7 +176,10 @@ class Model:
     def require_whole_texts(self) -> None:
         """Refuse a model that tags tokens, where labels of whole texts are asked for."""
         if self.tags_tokens:
-            raise ModelError("this model tags tokens and has no labels of whole texts; `tagwright tag` finds keywords")
+            raise ModelError(
+                "this model tags tokens and has no labels of whole texts; `tagwright tag` finds"
+                " keywords"
+            )
 
     def scores(
         self,
@@ -168,12 +191,14 @@ class Model:
     ) -> Scores | ShortScores:
         """What the model says of these texts; an empty text is scored like any other.
 
-        A model that also tags tokens takes these, if they are known, instead of cutting the texts itself.
+        A model that also tags tokens takes these, if they are known, instead of cutting the texts
+        itself.
         """
         name = self.first if head is None else head
         if self.heads[name].tags_tokens:
             raise ModelError(
-                f"head {name} tags tokens and has no labels of whole texts; `tagwright tag` finds keywords"
+                f"head {name} tags tokens and has no labels of whole texts; `tagwright tag` finds"
+                " keywords"
             )
         return self.all_scores(texts, [name], batch=batch, tokens=tokens)[name]
 
@@ -185,21 +210,40 @@ class Model:
         batch: int = 256,
         tokens: Cut | None = None,
     ) -> dict[str, Scores | ShortScores]:
-        """The same of several heads of whole texts, in one pass where none of them keeps shortlists."""
+        """The same of several heads of whole texts, in one pass where none of them keeps
+        shortlists.
+        """
         inputs = self.inputs(texts, tokens)
-        short = [name for name in heads if shortlisted(self.heads[name].part, len(self.heads[name].space))]
+        short = [
+            name
+            for name in heads
+            if shortlisted(self.heads[name].part, len(self.heads[name].space))
+        ]
         plain = [name for name in heads if name not in short]
-        found: dict[str, Any] = logits_of_heads(self.network, inputs, plain, batch=batch) if plain else {}
+        found: dict[str, Any] = (
+            logits_of_heads(self.network, inputs, plain, batch=batch) if plain else {}
+        )
         found |= {name: self.answers(inputs, head=name, batch=batch) for name in short}
         return {name: self.heads[name].scores(found[name]) for name in heads}
 
     def answers(
         self, inputs: Inputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
     ) -> np.ndarray | Shortlist:
-        """Logits (n, L) of every row, or of every token; shortlists where the labels are very many."""
+        """Logits (n, L) of every row, or of every token; shortlists where the labels are very
+        many.
+        """
         name = self.first if head is None else head
         made = self.heads[name]
-        return answers_of(self.network, inputs, made.part, made.space, made.link, head=name, batch=batch, ranks=ranks)
+        return answers_of(
+            self.network,
+            inputs,
+            made.part,
+            made.space,
+            made.link,
+            head=name,
+            batch=batch,
+            ranks=ranks,
+        )
 
     def inputs(self, texts: pa.ChunkedArray | Sequence[str], tokens: Cut | None = None) -> Inputs:
         """The texts as the network takes them."""
@@ -208,18 +252,29 @@ class Model:
         tokens = cut(texts, self.inference.data.cut) if tokens is None else tokens
         pieces = self.tokeniser.encode_tokens(tokens.words)
         limit = self.inference.limit
-        return tag_inputs(pieces, tokens.offsets, self.tokeniser, self.primary.part, limit=limit, whole=False)
+        return tag_inputs(
+            pieces, tokens.offsets, self.tokeniser, self.primary.part, limit=limit, whole=False
+        )
 
     def token_inputs(self, words: pa.Array, offsets: np.ndarray) -> TagInputs:
         """Texts that are cut into tokens, as its first head takes them."""
         pieces = self.tokeniser.encode_tokens(words)
-        return tag_inputs(pieces, offsets, self.tokeniser, self.primary.part, limit=self.inference.limit)
+        return tag_inputs(
+            pieces, offsets, self.tokeniser, self.primary.part, limit=self.inference.limit
+        )
 
 
 def tag_inputs(
-    pieces: Tokens, offsets: np.ndarray, tokeniser: Tokeniser, part: Choice, *, limit: int, whole: bool = True
+    pieces: Tokens,
+    offsets: np.ndarray,
+    tokeniser: Tokeniser,
+    part: Choice,
+    *,
+    limit: int,
+    whole: bool = True,
 ) -> TagInputs:
-    """Windows as the head `part` asks for, with the special tokens that the encoder's own tokeniser puts around them.
+    """Windows as the head `part` asks for, with the special tokens that the encoder's own tokeniser
+    puts around them.
 
     Not `whole`, only the first window of each text.
     """
@@ -249,7 +304,9 @@ def answers_of(
 
 
 def inputs_of(network: Network, tokens: Tokens, *, limit: int) -> Inputs:
-    """Tokens as the network's encoder wants them: as they are, its own way, or as sparse features."""
+    """Tokens as the network's encoder wants them: as they are, its own way, or as sparse
+    features.
+    """
     encoder: Any = network.encoder
     made: Inputs = encoder.inputs_of(tokens, limit=limit)
     return made

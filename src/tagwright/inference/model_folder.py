@@ -1,8 +1,10 @@
-"""The model folder: what inference needs, a folder per head, weights, tokenizer, and a record of the training.
+"""The model folder: what inference needs, a folder per head, weights, tokenizer, and a record of
+the training.
 
-Loading reads what inference needs. The settings of the training, as given (`settings.toml`) and as resolved
-(`resolved.toml`), are a record: shown and given back, never validated again. Nothing is pickled. A folder may come from
-anybody: each file is checked against the manifest, nothing else is read, and what does not fit is a `ModelError`.
+Loading reads what inference needs. The settings of the training, as given (`settings.toml`) and as
+resolved (`resolved.toml`), are a record: shown and given back, never validated again. Nothing is
+pickled. A folder may come from anybody: each file is checked against the manifest, nothing else is
+read, and what does not fit is a `ModelError`.
 """
 
 import platform
@@ -47,14 +49,26 @@ KNOWN = re.compile(
     r"(inference\.json|(settings|resolved)\.toml|(model|learned)\.safetensors"
     r"|(tokenizer|encoder)/(?!.*\.safetensors$)[^/]+|heads/[^/]+/(head|labels|decision|metrics)\.json)"
 )
-WANTED = {"transformers": "transformers", "scikit-learn": "sklearn.linear_model"}  # by some models only
+# by some models only
+WANTED = {
+    "transformers": "transformers",
+    "scikit-learn": "sklearn.linear_model",
+}
 
 
 def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> None:
     """Write a model folder that is whole or not there."""
-    how: Any = {"about": _about(model), "overwrite": overwrite, "free": (CARD,), "sealed": _sealed(model)}
+    how: Any = {
+        "about": _about(model),
+        "overwrite": overwrite,
+        "free": (CARD,),
+        "sealed": _sealed(model),
+    }
     with written(folder, **how) as aside:
-        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.network.state_dict().items()}
+        weights = {
+            name: tensor.detach().cpu().contiguous()
+            for name, tensor in model.network.state_dict().items()
+        }
         save_file(weights, aside / WEIGHTS)
         (aside / "tokenizer").mkdir()
         model.tokeniser.save(aside / "tokenizer")
@@ -67,7 +81,12 @@ def rewrite(model: Model, folder: Path, *, card: str) -> None:
 
     It must still be the folder that the network was last read from, or written to.
     """
-    how: Any = {"about": _about(model), "overwrite": True, "free": (CARD,), "sealed": _sealed(model)}
+    how: Any = {
+        "about": _about(model),
+        "overwrite": True,
+        "free": (CARD,),
+        "sealed": _sealed(model),
+    }
     with written(folder, kept=OF_NETWORK, since=model.network.origin, **how) as aside:
         _save_rest(model, card, aside)
 
@@ -75,19 +94,23 @@ def rewrite(model: Model, folder: Path, *, card: str) -> None:
 def load(folder: Path, *, device: str = "cpu", plugins: bool = False) -> Model:
     """Read a model folder onto a device; an altered or missing file is an error.
 
-    A part of another package is imported only if the caller allows `plugins`: a folder that somebody else made could
-    otherwise choose which installed code is run.
+    A part of another package is imported only if the caller allows `plugins`: a folder that
+    somebody else made could otherwise choose which installed code is run.
     """
     if not any(place.is_dir() for place in (folder, left_over(followed(folder)))):
         raise ModelError(f"no model folder {folder}; `tagwright fit DATA --out {folder}` makes one")
     place = device_named(device)
     with _opened(folder) as files:
         old = _old(files)
-        inference = old.inference if old else files.made("inference.json", InferenceSettings.from_dict)
+        inference = (
+            old.inference if old else files.made("inference.json", InferenceSettings.from_dict)
+        )
         with files.reading(MANIFEST):
             _require_parts(files, inference, plugins=plugins)
         learned, heads = _learned(files), _heads(files, old)
-        tokeniser = read_tokeniser(lambda name: files.text(f"tokenizer/{name}"), files.folder / "tokenizer")
+        tokeniser = read_tokeniser(
+            lambda name: files.text(f"tokenizer/{name}"), files.folder / "tokenizer"
+        )
         network = _network(files, inference, heads, tokeniser, learned)
         record = old.record if old else _record(files)
     return Model(
@@ -101,7 +124,9 @@ def load(folder: Path, *, device: str = "cpu", plugins: bool = False) -> Model:
 
 
 def load_labels(folder: Path, head: str) -> LabelSpace:
-    """The labels of a head of a model, of its first where it has none of this name, without the model."""
+    """The labels of a head of a model, of its first where it has none of this name, without the
+    model.
+    """
     with _opened(folder) as files:
         heads = files.manifest["heads"]
         return load_space(files, head if head in heads else heads[0])
@@ -140,7 +165,11 @@ def _about(model: Model) -> dict[str, Any]:
     named = [("encoders", model.inference.encoder.name)]
     for head in model.heads.values():
         named += [("heads", head.part.name), ("decisions", head.rule)]
-    packages = {f"{kind}.{name}": package for kind, name in named if (package := registry.third_party(kind, name))}
+    packages = {
+        f"{kind}.{name}": package
+        for kind, name in named
+        if (package := registry.third_party(kind, name))
+    }
     about = {"format": FORMAT, "versions": versions(), "heads": list(model.heads)}
     return about | ({"packages": packages} if packages else {})
 
@@ -157,7 +186,9 @@ def _save_rest(model: Model, card: str, folder: Path) -> None:
 
 
 def _save_learned(learned: Mapping[str, np.ndarray], folder: Path) -> None:
-    """Arrays in one file; the bytes of what has a file's name, such as config.json, as that file in `encoder/`."""
+    """Arrays in one file; the bytes of what has a file's name, such as config.json, as that file in
+    `encoder/`.
+    """
     files = {name: array for name, array in learned.items() if "." in name}
     arrays = {name: array for name, array in learned.items() if name not in files}
     if arrays:
@@ -173,9 +204,17 @@ def _opened(folder: Path) -> Iterator[Sealed]:
     with opened(folder, known=lambda name: KNOWN.fullmatch(name) is not None) as files:
         number, heads = files.manifest.get("format"), files.manifest.get("heads")
         if type(number) is not int or number not in (1, FORMAT):
-            raise ModelError(f"{folder} has format {number!r:.99}, this version reads {FORMAT}; update tagwright")
-        if not isinstance(heads, list) or {type(name) for name in heads} != {str} or len(set(heads)) < len(heads):
-            raise ModelError(f"{folder / MANIFEST} must name the heads of the model; make the folder anew")
+            raise ModelError(
+                f"{folder} has format {number!r:.99}, this version reads {FORMAT}; update tagwright"
+            )
+        if (
+            not isinstance(heads, list)
+            or {type(name) for name in heads} != {str}
+            or len(set(heads)) < len(heads)
+        ):
+            raise ModelError(
+                f"{folder / MANIFEST} must name the heads of the model; make the folder anew"
+            )
         yield files
 
 
@@ -188,25 +227,44 @@ def _old(files: Sealed) -> Migrated | None:
 
 
 def _require_parts(files: Sealed, inference: InferenceSettings, *, plugins: bool) -> None:
-    """Refuse parts that are not installed, and those of other packages unless allowed; nothing of them is imported."""
+    """Refuse parts that are not installed, and those of other packages unless allowed; nothing of
+    them is imported.
+    """
     folder, manifest = files.folder, files.manifest
     named = [("encoders", inference.encoder.name)]
     for head in manifest["heads"]:
         named.append(
-            ("decisions", files.made(f"heads/{head}/decision.json", lambda found: value_of(found, "rule", str)))
+            (
+                "decisions",
+                files.made(
+                    f"heads/{head}/decision.json", lambda found: value_of(found, "rule", str)
+                ),
+            )
         )
         if manifest["format"] > 1:
-            named.append(("heads", files.made(f"heads/{head}/head.json", lambda found: choice_of(found["part"])).name))
+            named.append(
+                (
+                    "heads",
+                    files.made(
+                        f"heads/{head}/head.json", lambda found: choice_of(found["part"])
+                    ).name,
+                )
+            )
     for kind, name in named:
         what, package = f"{registry.kind_of(kind).title} {name!r}", registry.third_party(kind, name)
         if name not in registry.names(kind):
             whose = manifest.get("packages", {}).get(f"{kind}.{name}")
-            cure = f"of the package {whose}, which is not installed" if whose else "that this version does not have"
+            cure = (
+                f"of the package {whose}, which is not installed"
+                if whose
+                else "that this version does not have"
+            )
             raise ModelError(f"{folder} needs the {what} {cure}")
         if package is not None and not plugins:
             raise ModelError(
-                f"{folder} uses the {what} of the package {package}, and loading it runs that package's code; if you "
-                "trust the folder, allow it with --allow-plugins, in Python with plugins=True"
+                f"{folder} uses the {what} of the package {package}, and loading it runs that"
+                " package's code; if you trust the folder, allow it with --allow-plugins, in"
+                " Python with plugins=True"
             )
 
 
@@ -216,14 +274,18 @@ def _learned(files: Sealed) -> dict[str, np.ndarray]:
         files.check(LEARNED)
         found = Tensors[np.ndarray](files.opened(LEARNED), "np").content()
     named = {name: content for name, content in files.texts.items() if name.startswith("encoder/")}
-    return found | {Path(name).name: np.frombuffer(content, np.uint8) for name, content in named.items()}
+    return found | {
+        Path(name).name: np.frombuffer(content, np.uint8) for name, content in named.items()
+    }
 
 
 def _heads(files: Sealed, old: Migrated | None) -> dict[str, Head]:
     names: list[str] = files.manifest["heads"]
     if old is None:
         return {name: load_head(files, name, None) for name in names}
-    return {name: load_head(files, name, old.head(name)) for name in sorted(names, key="main".__ne__)}
+    return {
+        name: load_head(files, name, old.head(name)) for name in sorted(names, key="main".__ne__)
+    }
 
 
 def _network(
@@ -233,14 +295,20 @@ def _network(
     tokeniser: Tokeniser,
     learned: Mapping[str, np.ndarray],
 ) -> Network:
-    """The network with its weights. It is made only if these have room for it, and they are read only if they fit."""
+    """The network with its weights. It is made only if these have room for it, and they are read
+    only if they fit.
+    """
     weights: Tensors[Tensor] = Tensors(files.opened(WEIGHTS), "pt")
     facts: Any = {"sizes": tokeniser.sizes, "learned": learned, "shapes": weights.shapes()}
     try:
         network = trained_network(inference, heads, **facts)
         _require_vectors(network, tokeniser)
-    except Exception as error:  # whatever a part trips over, the settings are not those of a trained model
-        raise ModelError(f"{files.folder} cannot be made from its settings: {reason_of(error)}") from error
+    except (
+        Exception
+    ) as error:  # whatever a part trips over, the settings are not those of a trained model
+        raise ModelError(
+            f"{files.folder} cannot be made from its settings: {reason_of(error)}"
+        ) from error
     files.check(WEIGHTS)
     fill(network, weights)
     network.origin = files.digest
@@ -248,7 +316,9 @@ def _network(
 
 
 def _require_vectors(network: Network, tokeniser: Tokeniser) -> None:
-    """Refuse the tokeniser of a pretrained encoder if the encoder has no vectors for some of its ids."""
+    """Refuse the tokeniser of a pretrained encoder if the encoder has no vectors for some of its
+    ids.
+    """
     vectors = network.encoder.word_vectors()
     if not isinstance(tokeniser, OwnPieces) or not isinstance(vectors, nn.Embedding):
         return

@@ -1,4 +1,6 @@
-"""A head's files in a model folder: `head.json`, `labels.json`, `decision.json` and `metrics.json`."""
+"""A head's files in a model folder: `head.json`, `labels.json`, `decision.json` and
+`metrics.json`.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +23,12 @@ def save_head(head: Head, folder: Path) -> None:
     folder.mkdir(parents=True)
     head.space.save(folder / "labels.json")
     line = {"calibration": list(head.calibration)} if head.calibration != IDENTITY else {}
-    decision = {"rule": head.rule, "link": head.link, **line, **decisions.as_dict(head.decision, head.space.names)}
+    decision = {
+        "rule": head.rule,
+        "link": head.link,
+        **line,
+        **decisions.as_dict(head.decision, head.space.names),
+    }
     part = {"part": choice_dict(head.part), "extra_logits": head.extra_logits, "zero": head.zero}
     for name, content in {"head": part, "decision": decision, "metrics": head.metrics}.items():
         write_json(folder / f"{name}.json", content)
@@ -47,8 +54,12 @@ def _decided(content: dict[str, Any], space: LabelSpace) -> dict[str, Any]:
     if link not in LINKS:
         raise ValueError(unknown("link", link, LINKS))
     line = value_of({"calibration": [], **content}, "calibration", list)
-    calibration = Calibration(*(value_of({"calibration": number}, "calibration", float) for number in line))
-    options = {key: value for key, value in content.items() if key not in ("rule", "link", "calibration")}
+    calibration = Calibration(
+        *(value_of({"calibration": number}, "calibration", float) for number in line)
+    )
+    options = {
+        key: value for key, value in content.items() if key not in ("rule", "link", "calibration")
+    }
     decision = decisions.loaded(rule, options, space.names)
     return {"rule": rule, "link": link, "calibration": calibration, "decision": decision}
 
@@ -57,7 +68,11 @@ def _part(content: dict[str, Any]) -> dict[str, Any]:
     extra = value_of(content, "extra_logits", int)
     if extra < 0:
         raise ValueError(f"extra_logits must be at least 0, got {extra}")
-    return {"part": choice_of(content["part"]), "extra_logits": extra, "zero": value_of(content, "zero", float)}
+    return {
+        "part": choice_of(content["part"]),
+        "extra_logits": extra,
+        "zero": value_of(content, "zero", float),
+    }
 
 
 def _metrics(content: dict[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,8 @@ class Scored:
     label_names: tuple[str, ...]
     label_counts: tuple[int, ...]
     tokens: int | None = None
-    heads: Mapping[str, "Scored"] = field(default_factory=dict)  # of a model with several: those with answers here
+    # of a model with several: those with answers here
+    heads: Mapping[str, "Scored"] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()  # its heads that have none
 
     def as_dict(self, *, convention: str = "sklearn") -> dict[str, Any]:
@@ -56,22 +57,45 @@ class Scored:
             convention=convention,  # type: ignore[arg-type]
             label_counts=self.label_counts,
         )
-        each = {name: head.as_dict(convention=convention)["metrics"] for name, head in self.heads.items()}
+        each = {
+            name: head.as_dict(convention=convention)["metrics"]
+            for name, head in self.heads.items()
+        }
         beside = {"heads": each, "left_out": list(self.left_out)} if each else {}
-        facts = {"split": self.split, "convention": convention, "rows": self.rows, "unlabelled": self.unlabelled}
+        facts = {
+            "split": self.split,
+            "convention": convention,
+            "rows": self.rows,
+            "unlabelled": self.unlabelled,
+        }
         facts |= {} if self.tokens is None else {"tokens": self.tokens}
-        return {"metrics": results, **beside, **facts, "unknown": self.unknown, "unseen": self.unseen}
+        return {
+            "metrics": results,
+            **beside,
+            **facts,
+            "unknown": self.unknown,
+            "unseen": self.unseen,
+        }
 
 
-def score(model: Model, data: Data, *, split: str | None = None, unseen_labels: str = "drop") -> Scored:
+def score(
+    model: Model, data: Data, *, split: str | None = None, unseen_labels: str = "drop"
+) -> Scored:
     """Every metric of the model on a split: test where there is one, else dev, else all rows.
 
-    `unseen_labels="miss"` counts labels that the model does not know as misses instead of leaving them out. Left out, a
-    text of a one-label model loses its only one, and goes with it.
+    `unseen_labels="miss"` counts labels that the model does not know as misses instead of leaving
+    them out. Left out, a text of a one-label model loses its only one, and goes with it.
     """
     if len(model.heads) > 1 and data.heads:
-        names = [name for name in model.heads if name in data.heads and _has_answers(data.alone(name), split)]
-        found = {name: score(model.alone(name), data, split=split, unseen_labels=unseen_labels) for name in names}
+        names = [
+            name
+            for name in model.heads
+            if name in data.heads and _has_answers(data.alone(name), split)
+        ]
+        found = {
+            name: score(model.alone(name), data, split=split, unseen_labels=unseen_labels)
+            for name in names
+        }
         if found:
             gone = tuple(name for name in model.heads if name not in found)
             return replace(found[names[0]], heads=found, left_out=gone)
@@ -104,7 +128,10 @@ def labelled_rows(data: Data, split: str | None, column: str = "labels") -> tupl
     name = _split_of(data, split)
     labelled = data.tables[name].filter(pc.is_valid(data.tables[name][column]))
     if not labelled.num_rows:
-        raise DataError(f"{data.source}: no row of {name} carries a {column[:-1]}, so there is nothing to score by")
+        raise DataError(
+            f"{data.source}: no row of {name} carries a {column[:-1]}, so there is nothing to"
+            " score by"
+        )
     return name, labelled
 
 
@@ -117,14 +144,19 @@ def _split_of(data: Data, split: str | None) -> str:
 
 
 def known_rows(space: LabelSpace, table: pa.Table, source: str) -> np.ndarray:
-    """Row numbers to measure: all, but where labels exclude each other those whose label is in the space."""
+    """Row numbers to measure: all, but where labels exclude each other those whose label is in the
+    space.
+    """
     found = space.encode(table["labels"])
     if found.unseen and not len(found.ids):
         raise DataError(
-            f"{source}: the model knows none of its {len(found.unseen)} labels, such as {next(iter(found.unseen))!r}; "
-            f"it knows {', '.join(space.names[:5])}{', …' if len(space) > 5 else ''}; is --labels right?"
+            f"{source}: the model knows none of its {len(found.unseen)} labels, such as"
+            f" {next(iter(found.unseen))!r}; it knows"
+            f" {', '.join(space.names[:5])}{', …' if len(space) > 5 else ''}; is --labels right?"
         )
-    return np.flatnonzero(np.diff(found.offsets) > 0) if space.exclusive else np.arange(table.num_rows)
+    return (
+        np.flatnonzero(np.diff(found.offsets) > 0) if space.exclusive else np.arange(table.num_rows)
+    )
 
 
 def _has_answers(data: Data, split: str | None) -> bool:
@@ -145,7 +177,9 @@ def score_folder(
     plugins: bool = False,
     **columns: Any,
 ) -> Scored:
-    """Load a model, read the data, score; every head whose labels are there, or the one that is named."""
+    """Load a model, read the data, score; every head whose labels are there, or the one that is
+    named.
+    """
     for value, choices in ((unseen, ("drop", "miss")), (convention, ("sklearn", "paper"))):
         if value not in choices:
             raise SettingsError(unknown("choice", value, choices))
@@ -154,23 +188,28 @@ def score_folder(
 
 
 def read_for_model(model: Model, source: str, given: Mapping[str, Any]) -> Data:
-    """Read data as the model's own were read, but for what is given; the embedded set knows its columns itself.
+    """Read data as the model's own were read, but for what is given; the embedded set knows its
+    columns itself.
 
     Of several heads those are read whose labels are there.
     """
     own = model.inference.data
     chosen = {k: v for k, v in given.items() if v is not None and (k, v) != ("separator", "auto")}
-    heads = {name: dict(found) for name, found in model.inference.heads.items()}  # all: they say where the text is
+    # all: they say where the text is
+    heads = {name: dict(found) for name, found in model.inference.heads.items()}
     columns = {} if source == EMBEDDED else {"text": own.text}
     if heads:
         if "labels" in chosen:
             if len(model.heads) > 1:
                 raise SettingsError(
-                    f"--labels is for one head, and this model has {', '.join(heads)}; name it by --head"
+                    f"--labels is for one head, and this model has {', '.join(heads)}; name it by"
+                    " --head"
                 )
             heads[model.first]["labels"] = chosen.pop("labels")
         if "separator" in chosen:
-            heads = {name: {**found, "separator": chosen["separator"]} for name, found in heads.items()}
+            heads = {
+                name: {**found, "separator": chosen["separator"]} for name, found in heads.items()
+            }
         columns |= {"heads": heads, "optional": True}  # type: ignore[dict-item]
     else:
         columns |= {"separator": own.separator, "task": own.task}
@@ -190,19 +229,25 @@ def own_columns(model: Model, source: str | Path, given: Mapping[str, Any]) -> I
             raise
         wanted, there = ", ".join(_read_by(model, option)), ", ".join(error.columns)
         name = Path(source).name
-        raise DataError(f"the model reads columns {wanted}; {name} has {there}; name them with --{option}") from None
+        raise DataError(
+            f"the model reads columns {wanted}; {name} has {there}; name them with --{option}"
+        ) from None
 
 
 def _read_by(model: Model, option: str) -> list[str]:
     """The columns that a model reads its texts or its labels from."""
-    heads = [found["labels"] for name, found in model.inference.heads.items() if name in model.heads]
+    heads = [
+        found["labels"] for name, found in model.inference.heads.items() if name in model.heads
+    ]
     if option == "labels" and heads:
         return heads
     return str(getattr(model.inference.data, option)).split(",")
 
 
 def _of_scheme(space: LabelSpace, tags: Iterable[str]) -> list[str]:
-    """Those tags beside which the model's own still mean what they did; the others count as outside."""
+    """Those tags beside which the model's own still mean what they did; the others count as
+    outside.
+    """
     kind = scheme_of(space.names).kind
     return [tag for tag in tags if scheme_of((*space.names, tag)).kind == kind]
 
@@ -217,8 +262,12 @@ def _chunks(rows: np.ndarray, column: pa.ChunkedArray) -> Iterator[np.ndarray]:
         yield rows[start:stop]
 
 
-def _measured_tokens(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:
-    """Tokens as rows. A tag that the model does not know counts as outside, or as one that it never chooses."""
+def _measured_tokens(
+    model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]
+) -> Iterator[Measures]:
+    """Tokens as rows. A tag that the model does not know counts as outside, or as one that it never
+    chooses.
+    """
     space = model.primary.space
     whole = replace(space, names=space.names + extra, counts=space.counts + (0,) * len(extra))
     first = 0  # token, counted over all texts
@@ -232,16 +281,30 @@ def _measured_tokens(model: Model, table: pa.Table, rows: np.ndarray, extra: tup
         yield measured(scores, truth, offsets=offsets, tags=whole.names, rows=numbers)
 
 
-def _measured(model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]) -> Iterator[Measures]:
+def _measured(
+    model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]
+) -> Iterator[Measures]:
     space = model.primary.space
-    whole = type(space)(names=space.names + extra, counts=space.counts + (0,) * len(extra), exclusive=space.exclusive)
+    whole = type(space)(
+        names=space.names + extra,
+        counts=space.counts + (0,) * len(extra),
+        exclusive=space.exclusive,
+    )
     for chunk in _chunks(rows, table["text"]):
         part = table.take(chunk)
-        tokens = given_tokens(part["tokens"])[1] if model.cuts_texts and "tokens" in part.column_names else None
+        tokens = (
+            given_tokens(part["tokens"])[1]
+            if model.cuts_texts and "tokens" in part.column_names
+            else None
+        )
         scores = model.scores(part["text"], tokens=tokens)
         truth = whole.encode(part["labels"]).matrix(len(whole)) > 0
         if isinstance(scores, Scores):
             truth = truth.toarray()
-            wider = ((0, 0), (0, len(extra)))  # a label that the model does not know: no probability, never chosen
+            # a label that the model does not know: no probability, never chosen
+            wider = (
+                (0, 0),
+                (0, len(extra)),
+            )
             scores = Scores(*(np.pad(values, wider) for values in scores))
         yield measured(scores, truth, rows=chunk)

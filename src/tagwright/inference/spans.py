@@ -16,13 +16,17 @@ from tagwright.models.evaluate import token_logits_of
 from tagwright.tokenizers.cut import Cut
 
 SPAN = pa.struct({"start": pa.int32(), "end": pa.int32()})
-KEYWORD = pa.struct({"text": pa.string(), "type": pa.string(), "score": pa.float64(), "spans": pa.list_(SPAN)})
+KEYWORD = pa.struct(
+    {"text": pa.string(), "type": pa.string(), "score": pa.float64(), "spans": pa.list_(SPAN)}
+)
 
 FACETS = ("types", "scores", "spans")  # of keywords, beside their texts
 
 
 class Found(NamedTuple):
-    """Spans in the order of their texts: characters start to end of the text as given, the type, and how sure."""
+    """Spans in the order of their texts: characters start to end of the text as given, the type,
+    and how sure.
+    """
 
     row: np.ndarray
     start: np.ndarray
@@ -45,7 +49,9 @@ def find_spans(model: Model, texts: Cut) -> Found:
     first, last = texts.offsets[found.row] + found.start, texts.offsets[found.row] + found.end - 1
     sizes = pc.utf8_length(texts.words).to_numpy(zero_copy_only=False)
     # in double precision: a span's share of a sum over all texts must not depend on the others
-    sure = np.append(0, np.cumsum(scores.probabilities[np.arange(len(tags)), tags], dtype=np.float64))
+    sure = np.append(
+        0, np.cumsum(scores.probabilities[np.arange(len(tags)), tags], dtype=np.float64)
+    )
     score = (sure[last + 1] - sure[first]) / (last + 1 - first)
     names = np.array(scheme.types, object)[found.type]
     return Found(found.row, texts.starts[first], texts.starts[last] + sizes[last], names, score)
@@ -60,7 +66,9 @@ def given_tokens(column: pa.ChunkedArray) -> tuple[pa.Array, Cut]:
 
 
 def keywords_of(found: Found, texts: Sequence[str]) -> list[list[dict[str, Any]]]:
-    """Keywords of every text, the surest first: spans of one type that read alike are one, with the highest score."""
+    """Keywords of every text, the surest first: spans of one type that read alike are one, with the
+    highest score.
+    """
     result: list[dict[tuple[str, str], dict[str, Any]]] = [{} for _ in texts]
     for row, start, end, kind, score in zip(*(column.tolist() for column in found)):
         surface = texts[row][start:end]
@@ -69,16 +77,28 @@ def keywords_of(found: Found, texts: Sequence[str]) -> list[list[dict[str, Any]]
         )
         one["score"] = max(one["score"], round(score, 4))
         one["spans"].append({"start": start, "end": end})
-    return [sorted(of_row.values(), key=lambda one: (-one["score"], one["spans"][0]["start"])) for of_row in result]
+    return [
+        sorted(of_row.values(), key=lambda one: (-one["score"], one["spans"][0]["start"]))
+        for of_row in result
+    ]
 
 
 def facets(keywords: Sequence[dict[str, Any]], separator: str) -> dict[str, str]:
-    """Keywords of a text as cells of a file without lists; what is the separator within one becomes a blank."""
+    """Keywords of a text as cells of a file without lists; what is the separator within one becomes
+    a blank.
+    """
 
     def joined(values: Sequence[str]) -> str:
         return separator.join(value.replace(separator, " ") for value in values)
 
-    places = [",".join(f"{span['start']}-{span['end']}" for span in one["spans"]) for one in keywords]
+    places = [
+        ",".join(f"{span['start']}-{span['end']}" for span in one["spans"]) for one in keywords
+    ]
     words, types = ([one[name] for one in keywords] for name in ("text", "type"))
     scores = [str(one["score"]) for one in keywords]
-    return {"text": joined(words), "types": joined(types), "scores": joined(scores), "spans": joined(places)}
+    return {
+        "text": joined(words),
+        "types": joined(types),
+        "scores": joined(scores),
+        "spans": joined(places),
+    }

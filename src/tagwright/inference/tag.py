@@ -1,4 +1,6 @@
-"""Tagging any amount of text: a stream in, shards out, joined at the end; a killed run goes on at its last shard."""
+"""Tagging any amount of text: a stream in, shards out, joined at the end; a killed run goes on at
+its last shard.
+"""
 
 import hashlib
 import json
@@ -50,28 +52,43 @@ def tag(
     progress: Callable[[int], None] = lambda rows: None,
     identity: str | None = None,
 ) -> Tagged:
-    """Write every row of `source` with all its columns, its tags and their scores to `out`, in constant memory.
+    """Write every row of `source` with all its columns, its tags and their scores to `out`, in
+    constant memory.
 
-    The new `column` is called tags, or keywords where the model tags tokens; of several heads of a kind each has its
-    own, with the head's name behind.
+    The new `column` is called tags, or keywords where the model tags tokens; of several heads of a
+    kind each has its own, with the head's name behind.
     """
     columns = columns_of_heads(model, column)
     if out.is_dir():
         raise SettingsError(f"{out} is a folder; name a file in --out")
     writer = write_tables.writer(out)
     _check(model, column, separator if writer.flat else None)
-    options = {"text": text, "columns": columns, "separator": separator if writer.flat else None, "inert": inert}
+    options = {
+        "text": text,
+        "columns": columns,
+        "separator": separator if writer.flat else None,
+        "inert": inert,
+    }
     # a mistake shows before anything is written; a header without rows gives the same
-    first = next(stream(source, batch_rows=1), None) or pa.RecordBatch.from_pylist([], schema=columns_of(source))
+    first = next(stream(source, batch_rows=1), None) or pa.RecordBatch.from_pylist(
+        [], schema=columns_of(source)
+    )
     _tagged(model, first, source, options)
-    about = {"source": str(source), **stamp(source), **options, "model": identity or _identity(model)}
+    about = {
+        "source": str(source),
+        **stamp(source),
+        **options,
+        "model": identity or _identity(model),
+    }
     with shards_of(out, about, resume=resume, overwrite=overwrite) as shards:
         counts = _finished(shards)
         progress(sum(tally.rows for tally in counts))
         if is_joined(out, shards):  # a kill came before the shards were removed
             return _total(counts)
         batches = (
-            iter([first]) if not first.num_rows else stream(source, batch_rows=BATCH, skip=sum(c.rows for c in counts))
+            iter([first])
+            if not first.num_rows
+            else stream(source, batch_rows=BATCH, skip=sum(c.rows for c in counts))
         )
         for number, group in enumerate(_grouped(batches, SHARD), start=len(counts)):
             tables, tally = [], Tagged(0, 0, 0)
@@ -86,7 +103,9 @@ def tag(
             write_json(shards / f"shard-{number:06d}.json", tally._asdict())
             counts.append(tally)
         with joining(out, shards) as aside:
-            writer.join([shards / f"shard-{number:06d}.data" for number in range(len(counts))], aside)
+            writer.join(
+                [shards / f"shard-{number:06d}.data" for number in range(len(counts))], aside
+            )
     return _total(counts)
 
 
@@ -110,7 +129,9 @@ def tag_file(
 
 
 def columns_of_heads(model: Model, column: str | None = None) -> dict[str, str]:
-    """The column of each head's answers. A `column` that is given is for labels, or else for keywords."""
+    """The column of each head's answers. A `column` that is given is for labels, or else for
+    keywords.
+    """
     tagging = [name for name, head in model.heads.items() if head.tags_tokens]
     labelling = [name for name in model.heads if name not in tagging]
     words = "tags" if column is None else column
@@ -118,10 +139,16 @@ def columns_of_heads(model: Model, column: str | None = None) -> dict[str, str]:
     found = {name: words if len(labelling) == 1 else f"{words}_{name}" for name in labelling}
     found |= {name: keywords if len(tagging) == 1 else f"{keywords}_{name}" for name in tagging}
     facets = {name: FACETS if name in tagging else ("scores",) for name in found}
-    every = [column for name, own in found.items() for column in (own, *(f"{own}_{facet}" for facet in facets[name]))]
+    every = [
+        column
+        for name, own in found.items()
+        for column in (own, *(f"{own}_{facet}" for facet in facets[name]))
+    ]
     twice = next((column for column in every if every.count(column) > 1), None)
     if twice is not None:
-        raise SettingsError(f"two heads would write the column {twice!r}; name them one by one with --head")
+        raise SettingsError(
+            f"two heads would write the column {twice!r}; name them one by one with --head"
+        )
     return {name: found[name] for name in model.heads}
 
 
@@ -133,13 +160,17 @@ def _check(model: Model, column: str | None, separator: str | None) -> None:
     for head in model.heads.values():
         if head.tags_tokens and separator is not None and set(separator) & set("0123456789.-"):
             raise SettingsError(
-                f"the separator {separator!r} stands in numbers, which go with keywords; choose another"
+                f"the separator {separator!r} stands in numbers, which go with keywords; choose"
+                " another"
             )
         names = () if head.tags_tokens or head.space.exclusive else head.space.names
-        holding = next((name for name in names if separator is not None and separator in name), None)
+        holding = next(
+            (name for name in names if separator is not None and separator in name), None
+        )
         if holding is not None:
             raise SettingsError(
-                f"the label {holding!r} contains the separator {separator!r}; choose another --separator"
+                f"the label {holding!r} contains the separator {separator!r}; choose another"
+                " --separator"
             )
 
 
@@ -185,7 +216,9 @@ class _Texts(NamedTuple):
         return np.asarray(pc.equal(pc.utf8_length(bare), 0).to_numpy(zero_copy_only=False))
 
 
-def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[str, Any]) -> tuple[pa.Table, Tagged]:
+def _tagged(
+    model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[str, Any]
+) -> tuple[pa.Table, Tagged]:
     table, separator = pa.Table.from_batches([batch]), options["separator"]
     texts = _texts(model, table, source, options["text"])
     made = _of_heads(model, texts, options)
@@ -194,7 +227,9 @@ def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[
     tally = Tagged(len(empty), int((empty | ~tagged).sum()), int(empty.sum()))
     taken = set(columns) & set(table.column_names)
     if taken:
-        raise SettingsError(f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column")
+        raise SettingsError(
+            f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column"
+        )
     table = table if separator is None else write_tables.flat(table, separator)
     for name, values in columns.items():
         table = table.append_column(name, values)
@@ -202,11 +237,16 @@ def _tagged(model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[
 
 
 def _texts(model: Model, table: pa.Table, source: Path, text: str | None) -> _Texts:
-    """The texts; a tagger's come with their tokens, from a column of these or cut as it has learnt."""
+    """The texts; a tagger's come with their tokens, from a column of these or cut as it has
+    learnt.
+    """
     if not model.cuts_texts:
         return _Texts(texts_of(table, source, text), None)
     wanted = TOKENS if text is None else (text,)
-    tokens = next((n for n in wanted if n in table.column_names and pa.types.is_list(plain(table[n]).type)), None)
+    tokens = next(
+        (n for n in wanted if n in table.column_names and pa.types.is_list(plain(table[n]).type)),
+        None,
+    )
     if tokens is not None:
         return _Texts(*given_tokens(table[tokens]))
     texts = texts_of(table, source, text)
@@ -225,11 +265,15 @@ def _of_heads(model: Model, given: _Texts, options: Mapping[str, Any]) -> dict[s
     tagging = [name for name, head in model.heads.items() if head.tags_tokens]
     labelling = [name for name in model.heads if name not in tagging]
     scores = model.all_scores(given.texts, labelling, tokens=given.tokens) if labelling else {}
-    made = {name: _labels(model.heads[name], one, given, name, options) for name, one in scores.items()}
+    made = {
+        name: _labels(model.heads[name], one, given, name, options) for name, one in scores.items()
+    }
     return made | {name: _keywords(model.alone(name), given, name, options) for name in tagging}
 
 
-def _labels(head: Head, scores: Scores | ShortScores, given: _Texts, name: str, options: Mapping[str, Any]) -> _Made:
+def _labels(
+    head: Head, scores: Scores | ShortScores, given: _Texts, name: str, options: Mapping[str, Any]
+) -> _Made:
     """The labels of every text and their scores, as lists, or joined for a file without lists."""
     column, separator = options["columns"][name], options["separator"]
     names, values = _lists(head.space.names, scores, ~given.empty)
@@ -240,21 +284,31 @@ def _labels(head: Head, scores: Scores | ShortScores, given: _Texts, name: str, 
 
 
 def _keywords(model: Model, given: _Texts, name: str, options: Mapping[str, Any]) -> _Made:
-    """The keywords of every text: as structures, or in a file without lists a column for each of their facets."""
+    """The keywords of every text: as structures, or in a file without lists a column for each of
+    their facets.
+    """
     column, separator = options["columns"][name], options["separator"]
-    tokens = given.tokens if given.tokens is not None else cut(given.texts, model.inference.data.cut)
+    tokens = (
+        given.tokens if given.tokens is not None else cut(given.texts, model.inference.data.cut)
+    )
     found = keywords_of(find_spans(model, tokens), [text or "" for text in given.texts.to_pylist()])
     tagged = np.array([bool(row) for row in found])
     if separator is None:
         return _Made({column: pa.array(found, pa.list_(KEYWORD))}, tagged)
     cells = [facets(row, separator) for row in found]
     names = {"text": column, **{facet: f"{column}_{facet}" for facet in FACETS}}
-    columns = {made: pa.array([one[facet] for one in cells], pa.string()) for facet, made in names.items()}
+    columns = {
+        made: pa.array([one[facet] for one in cells], pa.string()) for facet, made in names.items()
+    }
     return _Made(columns, tagged)
 
 
-def _lists(names: Sequence[str], scores: Scores | ShortScores, kept: np.ndarray) -> tuple[pa.Array, pa.Array]:
-    """Names and probabilities of the labels chosen for the `kept` texts (n,), the likeliest first, as lists."""
+def _lists(
+    names: Sequence[str], scores: Scores | ShortScores, kept: np.ndarray
+) -> tuple[pa.Array, pa.Array]:
+    """Names and probabilities of the labels chosen for the `kept` texts (n,), the likeliest first,
+    as lists.
+    """
     rows, columns, values = scores.cells(kept)
     order = np.lexsort((columns, -values, rows))
     offsets = pa.array(np.searchsorted(rows, np.arange(len(kept) + 1)), pa.int32())

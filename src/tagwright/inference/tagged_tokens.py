@@ -1,4 +1,6 @@
-"""Texts with a tag for each token, ready to be laid out: pieces of the tokens, and the tags' ids."""
+"""Texts with a tag for each token, ready to be laid out: pieces of the tokens, and the tags'
+ids.
+"""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,7 +22,9 @@ from tagwright.tokenizers.tokens import Tokens
 
 
 class Sheet(NamedTuple):
-    """Text i has the tokens offsets[i]:offsets[i + 1], token t the ids pieces.offsets[t]:[t + 1]."""
+    """Text i has the tokens offsets[i]:offsets[i + 1], token t the ids pieces.offsets[t]:[t +
+    1].
+    """
 
     pieces: Tokens
     offsets: np.ndarray  # int64 (n + 1,)
@@ -71,8 +75,12 @@ def tag_space(table: pa.Table) -> LabelSpace:
     return LabelSpace.of(singles, exclusive=True)
 
 
-def windows_of(sheet: Sheet, tokeniser: Tokeniser, part: Choice, *, limit: int, whole: bool) -> TagInputs:
-    """Texts as a tagger reads them, with the head `part`; not `whole`, each text is one row: its first window."""
+def windows_of(
+    sheet: Sheet, tokeniser: Tokeniser, part: Choice, *, limit: int, whole: bool
+) -> TagInputs:
+    """Texts as a tagger reads them, with the head `part`; not `whole`, each text is one row: its
+    first window.
+    """
     return tag_inputs(sheet.pieces, sheet.offsets, tokeniser, part, limit=limit, whole=whole)
 
 

@@ -1,4 +1,6 @@
-"""Writing tables by suffix: CSV, TSV, JSON lines and Parquet, in shards that join without reading them whole."""
+"""Writing tables by suffix: CSV, TSV, JSON lines and Parquet, in shards that join without reading
+them whole.
+"""
 
 import json
 import re
@@ -40,7 +42,9 @@ def writer(path: Path) -> Writer:
 
 
 def inert(table: pa.Table) -> pa.Table:
-    """Cells of text and column names that begin with = + - @ get a ' in front, so that no spreadsheet runs them."""
+    """Cells of text and column names that begin with = + - @ get a ' in front, so that no
+    spreadsheet runs them.
+    """
     for i, name in enumerate(table.column_names):
         column = _as_written(table.column(i))
         if column.type in _TEXT:
@@ -49,7 +53,9 @@ def inert(table: pa.Table) -> pa.Table:
 
 
 def _as_written(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The cells as a text file gets them: categories as what they stand for, bytes of any length."""
+    """The cells as a text file gets them: categories as what they stand for, bytes of any
+    length.
+    """
     if pa.types.is_dictionary(column.type):
         return _as_written(column.cast(column.type.value_type))
     return column.cast(pa.binary()) if pa.types.is_fixed_size_binary(column.type) else column
@@ -61,7 +67,9 @@ def flat(table: pa.Table, separator: str) -> pa.Table:
         kind = column.type
         if pa.types.is_nested(kind):
             of_strings = str(getattr(kind, "value_type", "")) in ("string", "large_string")
-            cells = [_cell(value, separator if of_strings else None) for value in column.to_pylist()]
+            cells = [
+                _cell(value, separator if of_strings else None) for value in column.to_pylist()
+            ]
             table = table.set_column(i, table.column_names[i], pa.array(cells, pa.string()))
     return table
 
@@ -76,18 +84,25 @@ def _cell(value: Any, separator: str | None) -> str | None:
 
 def _csv(delimiter: str) -> Callable[..., None]:
     def write(table: pa.Table, path: Path, *, header: bool) -> None:
-        options = csv.WriteOptions(include_header=header, delimiter=delimiter, quoting_style="needed")
+        options = csv.WriteOptions(
+            include_header=header, delimiter=delimiter, quoting_style="needed"
+        )
         try:
             csv.write_csv(table, path, options)
         except pa.ArrowInvalid as error:
-            raise DataError(f"a column does not fit into a text file ({error}); write .jsonl or .parquet") from error
+            raise DataError(
+                f"a column does not fit into a text file ({error}); write .jsonl or .parquet"
+            ) from error
 
     return write
 
 
 def _jsonl(table: pa.Table, path: Path, *, header: bool) -> None:
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(plain(row), ensure_ascii=False, default=str) + "\n" for row in table.to_pylist())
+        file.writelines(
+            json.dumps(plain(row), ensure_ascii=False, default=str) + "\n"
+            for row in table.to_pylist()
+        )
 
 
 def _parquet(table: pa.Table, path: Path, *, header: bool) -> None:

@@ -9,7 +9,10 @@ from tagwright.errors import DataError, SettingsError
 from tagwright.settings.merge import dotted, merge, side_by_side
 from tagwright.settings.sections import HEADS
 
-PARAMETERS = {"fit": ("epochs", "batch", "learning_rate", "seed", "device"), "split": ("dev_share",)}
+PARAMETERS = {
+    "fit": ("epochs", "batch", "learning_rate", "seed", "device"),
+    "split": ("dev_share",),
+}
 
 
 def given_settings(estimator: Any) -> dict[str, Any]:
@@ -17,24 +20,33 @@ def given_settings(estimator: Any) -> dict[str, Any]:
 
     An objective stands beside settings that name none, and over those that name another.
     """
-    options = {f"{section}.{key}": getattr(estimator, key) for section, keys in PARAMETERS.items() for key in keys}
+    options = {
+        f"{section}.{key}": getattr(estimator, key)
+        for section, keys in PARAMETERS.items()
+        for key in keys
+    }
     options |= {f"{part}.name": getattr(estimator, part, None) for part in ("encoder", "decide")}
     settings = estimator.settings or {}
     if not isinstance(settings, Mapping):
-        raise SettingsError(f"settings must be nested values such as {{'fit': {{'epochs': 3}}}}, got {settings!r}")
+        raise SettingsError(
+            f"settings must be nested values such as {{'fit': {{'epochs': 3}}}}, got {settings!r}"
+        )
     objective = dotted({"objective": estimator.objective})
     below = side_by_side(objective, settings)
     over = {} if below.get("objective") == estimator.objective else objective
     if HEADS in below:
-        raise SettingsError(f"[{HEADS}] trains several heads, and this estimator has one; use `tagwright fit`")
+        raise SettingsError(
+            f"[{HEADS}] trains several heads, and this estimator has one; use `tagwright fit`"
+        )
     return merge(below, dotted(options) | over)
 
 
 def given_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of an estimator that trains by these settings: encoder and objective, and `settings` for all of it.
+    """Parameters of an estimator that trains by these settings: encoder and objective, and
+    `settings` for all of it.
 
-    >>> given_parameters({"encoder": {"name": "bow"}, "fit": {"epochs": 3}})
-    {'encoder': 'bow', 'objective': None, 'settings': {'encoder': {'name': 'bow'}, 'fit': {'epochs': 3}}}
+    >>> given_parameters({"encoder": {"name": "bow"}, "objective": "bce"})["encoder"]
+    'bow'
     """
     encoder = given.get("encoder", {}).get("name")
     return {"encoder": encoder, "objective": given.get("objective"), "settings": dict(given)}
@@ -50,8 +62,12 @@ def text_list(texts: Any) -> list[str]:
         return rows
     row = rows[wrong]
     if row is None or (isinstance(row, float) and np.isnan(row)):
-        raise DataError(f"text {wrong} (counted from 0) is missing: None or NaN; leave it out, or give an empty string")
+        raise DataError(
+            f"text {wrong} (counted from 0) is missing: None or NaN; leave it out, or give an empty"
+            " string"
+        )
     kind = type(row).__name__
     raise DataError(
-        f"texts must be strings, got {kind} at place {wrong} (counted from 0); are texts and labels swapped?"
+        f"texts must be strings, got {kind} at place {wrong} (counted from 0); are texts and labels"
+        " swapped?"
     )

@@ -29,10 +29,11 @@ from tagwright.training.train import check, fit
 class Tagger(ClassifierMixin, BaseEstimator):
     """A text tagger with scikit-learn's manners.
 
-    `labels` may be one string a text, a list of strings a text, or a multi-hot matrix (n, L); `predict` answers in the
-    same form. scikit-learn's own scorers for several labels, such as scoring="f1_macro", want the matrix. `settings`
-    are nested values for everything else, as in a settings file; a parameter that is given wins over them, one that is
-    None leaves the choice to them: encoder cnn; objective focal, for one label a text cross_entropy, with bow bce and
+    `labels` may be one string a text, a list of strings a text, or a multi-hot matrix (n, L);
+    `predict` answers in the same form. scikit-learn's own scorers for several labels, such as
+    scoring="f1_macro", want the matrix. `settings` are nested values for everything else, as in a
+    settings file; a parameter that is given wins over them, one that is None leaves the choice to
+    them: encoder cnn; objective focal, for one label a text cross_entropy, with bow bce and
     squared_hinge.
 
     >>> tagger = Tagger(encoder="bow", epochs=3)
@@ -61,13 +62,22 @@ class Tagger(ClassifierMixin, BaseEstimator):
         self.epochs, self.batch, self.learning_rate = epochs, batch, learning_rate
         self.dev_share, self.seed, self.device, self.settings = dev_share, seed, device, settings
 
-    def fit(self, texts: Sequence[str], labels: Any, sample_weight: Sequence[float] | None = None) -> "Tagger":
-        """Learn from texts (n,) and labels; a share of them is held out to choose the best step and the decision."""
+    def fit(
+        self, texts: Sequence[str], labels: Any, sample_weight: Sequence[float] | None = None
+    ) -> "Tagger":
+        """Learn from texts (n,) and labels; a share of them is held out to choose the best step and
+        the decision.
+        """
         form, lists, names = _label_lists(labels)
         texts = text_list(texts)
         if len(texts) != len(lists):
-            raise DataError(f"texts and labels must be of one length, got {len(texts)} and {len(lists)}")
-        columns = {"text": pa.array(texts, pa.string()), "labels": pa.array(lists, pa.list_(pa.string()))}
+            raise DataError(
+                f"texts and labels must be of one length, got {len(texts)} and {len(lists)}"
+            )
+        columns = {
+            "text": pa.array(texts, pa.string()),
+            "labels": pa.array(lists, pa.list_(pa.string())),
+        }
         if sample_weight is not None:
             columns["weight"] = pa.array(_weights(sample_weight, len(texts)))
         task = "one" if form == "single" else "many"
@@ -82,7 +92,9 @@ class Tagger(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, texts: Sequence[str]) -> Any:
-        """Labels in the form they were learnt in: (n,) strings, lists of strings, or a multi-hot matrix (n, L)."""
+        """Labels in the form they were learnt in: (n,) strings, lists of strings, or a multi-hot
+        matrix (n, L).
+        """
         scores = self._scores(texts)
         if self.form_ == "single":  # always one label, whatever the decision would leave out
             return self.classes_[self.columns_[scores.highest()]]
@@ -97,19 +109,23 @@ class Tagger(ClassifierMixin, BaseEstimator):
         return result
 
     def predict_proba(self, texts: Sequence[str]) -> np.ndarray:
-        """Probabilities (n, L) in the order of `classes_`; rows sum to 1 where labels exclude each other."""
+        """Probabilities (n, L) in the order of `classes_`; rows sum to 1 where labels exclude each
+        other.
+        """
         scores = self._scores(texts)
         if not isinstance(scores, Scores):
             raise SettingsError(
-                f"this model has {len(self.classes_):,} labels and knows the highest of each text only; take predict, "
-                "or model_.scores(texts) for their probabilities"
+                f"this model has {len(self.classes_):,} labels and knows the highest of each text"
+                " only; take predict, or model_.scores(texts) for their probabilities"
             )
         values = scores.probabilities.astype(np.float64)
         if self.form_ == "single":
             values /= values.sum(1, keepdims=True)
         return self._in_columns(values)
 
-    def score(self, texts: Sequence[str], labels: Any, sample_weight: Sequence[float] | None = None) -> float:
+    def score(
+        self, texts: Sequence[str], labels: Any, sample_weight: Sequence[float] | None = None
+    ) -> float:
         """Accuracy; with several labels a text, the share of texts whose labels are all right."""
         predicted = self.predict(texts)
         if self.form_ == "lists":
@@ -120,12 +136,18 @@ class Tagger(ClassifierMixin, BaseEstimator):
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a model folder, for `load` and the commands."""
         check_is_fitted(self)
-        model_folder.save(self.model_.as_trained(), Path(folder), card=self.card_, overwrite=overwrite)
+        model_folder.save(
+            self.model_.as_trained(), Path(folder), card=self.card_, overwrite=overwrite
+        )
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn should know: strings in, several labels allowed."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False, True
+        tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = (
+            True,
+            False,
+            True,
+        )
         tags.classifier_tags.multi_label, tags.target_tags.multi_output = True, True
         return tags
 
@@ -134,14 +156,18 @@ class Tagger(ClassifierMixin, BaseEstimator):
         return self.model_.to(device_named(self.device or "auto")).scores(text_list(texts))
 
     def _set_classes(self, names: Sequence[Any]) -> None:
-        """`classes_`: the labels as given, in scikit-learn's order; `columns_`: where each logit stands there."""
+        """`classes_`: the labels as given, in scikit-learn's order; `columns_`: where each logit
+        stands there.
+        """
         space = self.model_.primary.space
         place = {str(name): number for number, name in enumerate(names)}
         self.columns_ = np.array([place[name] for name in space.names])
         self.classes_ = np.arange(len(names)) if self.form_ == "matrix" else _array(names)
 
     def _in_columns(self, values: np.ndarray) -> np.ndarray:
-        """Columns of logits in the order of `classes_`; a class that no training text had stays 0."""
+        """Columns of logits in the order of `classes_`; a class that no training text had stays
+        0.
+        """
         result = np.zeros((len(values), len(self.classes_)), values.dtype)
         result[:, self.columns_] = values
         return result
@@ -153,10 +179,13 @@ def load(
     """A tagger from a model folder; it predicts strings or lists of strings, or tags of tokens.
 
     Of a model with several heads it answers with `head`, or with the first; `save` writes them all.
-    It computes on the `device`: auto (a GPU where there is one), cpu, cuda or mps. `plugins` allows a model whose parts
-    come from another package, whose code is then run.
+    It computes on the `device`: auto (a GPU where there is one), cpu, cuda or mps. `plugins` allows
+    a model whose parts come from another package, whose code is then run.
     """
-    model, card = model_folder.load(Path(folder), device=device, plugins=plugins), model_folder.load_card(Path(folder))
+    model, card = (
+        model_folder.load(Path(folder), device=device, plugins=plugins),
+        model_folder.load_card(Path(folder)),
+    )
     if head is not None:
         model = model.led_by(head)
     tagger = token_tagger_of(model, card=card) if model.tags_tokens else of_model(model, card=card)
@@ -174,24 +203,37 @@ def of_model(model: Model, *, card: str) -> Tagger:
 
 
 def _label_lists(labels: Any) -> tuple[str, list[list[str]], list[Any]]:
-    """The form, every row as a list of strings, and the distinct labels (or columns) as they were given."""
+    """The form, every row as a list of strings, and the distinct labels (or columns) as they were
+    given.
+    """
     if hasattr(labels, "ndim") and labels.ndim == 2:
         matrix = np.asarray(labels.todense() if hasattr(labels, "todense") else labels)
         if not np.isin(matrix, (0, 1)).all():
             raise DataError("a label matrix must hold only 0 and 1")
-        width = len(str(matrix.shape[1] - 1))  # leading zeros: alphabetical order is the order of the columns
+        # leading zeros: alphabetical order is the order of the columns
+        width = len(str(matrix.shape[1] - 1))
         names = [f"{column:0{width}d}" for column in range(matrix.shape[1])]
         return "matrix", [[names[c] for c in np.flatnonzero(row)] for row in matrix], names
     if isinstance(labels, str):
-        raise DataError("labels must be a list, got one string; give one label, or a list of labels, for each text")
+        raise DataError(
+            "labels must be a list, got one string; give one label, or a list of labels, for each"
+            " text"
+        )
     rows = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     if rows and all(isinstance(row, list | tuple | set | frozenset) for row in rows):
-        return "lists", [[str(label) for label in row] for row in rows], _sorted({x for row in rows for x in row})
+        return (
+            "lists",
+            [[str(label) for label in row] for row in rows],
+            _sorted({x for row in rows for x in row}),
+        )
     if any(isinstance(row, list | tuple | set | frozenset) for row in rows):
         raise DataError("labels must be all strings or all lists, got a mixture")
     missing = sum(row is None or row != row for row in rows)
     if missing:
-        raise DataError(f"{missing} labels are missing (None or NaN); leave them out, or give lists ([] for none)")
+        raise DataError(
+            f"{missing} labels are missing (None or NaN); leave them out, or give lists ([] for"
+            " none)"
+        )
     return "single", [[str(row)] for row in rows], _sorted(set(rows))
 
 
@@ -210,6 +252,14 @@ def _array(names: Sequence[Any]) -> np.ndarray:
 
 def _weights(weights: Sequence[float], count: int) -> np.ndarray:
     values = np.asarray(weights, np.float64)
-    if values.shape != (count,) or not np.isfinite(values).all() or (values < 0).any() or not values.any():
-        raise DataError(f"sample_weight must be {count} numbers, none negative and not all 0, got {values.shape}")
+    if (
+        values.shape != (count,)
+        or not np.isfinite(values).all()
+        or (values < 0).any()
+        or not values.any()
+    ):
+        raise DataError(
+            f"sample_weight must be {count} numbers, none negative and not all 0, got"
+            f" {values.shape}"
+        )
     return values

@@ -1,4 +1,6 @@
-"""Tagging tokens from Python: tokens and tags as lists, `fit`, `predict`, and `keywords` of texts."""
+"""Tagging tokens from Python: tokens and tags as lists, `fit`, `predict`, and `keywords` of
+texts.
+"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -34,12 +36,14 @@ from tagwright.training.train import check, fit
 class TokenTagger(BaseEstimator):
     """A tagger of tokens with scikit-learn's manners.
 
-    Tags are IOB2, IOBES or plain classes; broken ones are mended. A parameter that is None leaves the choice to the
-    `settings`, nested values as in a settings file: encoder bat, objective cross_entropy.
+    Tags are IOB2, IOBES or plain classes; broken ones are mended. A parameter that is None leaves
+    the choice to the `settings`, nested values as in a settings file: encoder bat, objective
+    cross_entropy.
 
     >>> pages = [["red", "tent", f"n{i}"] for i in range(40)]
     >>> sizes = {"hidden": 16, "width": 16, "feed": 16, "layers": 1, "heads": 2}
-    >>> tagger = TokenTagger(epochs=8, learning_rate=0.02, settings={"encoder": {"name": "bat", **sizes}})
+    >>> bat = {"encoder": {"name": "bat", **sizes}}
+    >>> tagger = TokenTagger(epochs=8, learning_rate=0.02, settings=bat)
     >>> tagger = tagger.fit(pages, [["O", "B-GOODS", "O"]] * 40)
     >>> tagger.predict([["blue", "tent"]])
     [['O', 'B-GOODS']]
@@ -65,7 +69,9 @@ class TokenTagger(BaseEstimator):
         self.dev_share, self.seed, self.device, self.settings = dev_share, seed, device, settings
 
     def fit(self, tokens: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> "TokenTagger":
-        """Learn from texts cut into tokens, and a tag for each; a share is held out to choose the best step."""
+        """Learn from texts cut into tokens, and a tag for each; a share is held out to choose the
+        best step.
+        """
         data = _data(tokens, tags)
         settings = with_cut(resolve(given_settings(self), "tokens", data.size), data)
         prepared = prepare(data, settings)
@@ -83,10 +89,14 @@ class TokenTagger(BaseEstimator):
         return [chosen[start:end].tolist() for start, end in pairwise(offsets)]
 
     def keywords(self, texts: Sequence[str]) -> list[list[dict[str, Any]]]:
-        """What is found in texts that nobody has cut, the surest first: text, type, score and spans in characters."""
+        """What is found in texts that nobody has cut, the surest first: text, type, score and spans
+        in characters.
+        """
         check_is_fitted(self)
         rows = text_list(texts)
-        return keywords_of(find_spans(self._model(), cut(rows, self.model_.inference.data.cut)), rows)
+        return keywords_of(
+            find_spans(self._model(), cut(rows, self.model_.inference.data.cut)), rows
+        )
 
     def score(self, tokens: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> float:
         """F1 of whole spans; of classes without spans the mean F1 over tags."""
@@ -101,7 +111,9 @@ class TokenTagger(BaseEstimator):
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a model folder, for `load` and the commands."""
         check_is_fitted(self)
-        model_folder.save(self.model_.as_trained(), Path(folder), card=self.card_, overwrite=overwrite)
+        model_folder.save(
+            self.model_.as_trained(), Path(folder), card=self.card_, overwrite=overwrite
+        )
 
 
 def token_tagger_of(model: Model, *, card: str) -> TokenTagger:
@@ -122,17 +134,30 @@ def _data(tokens: Any, tags: Any) -> Data:
 
 def _require_pairs(words: pa.ListArray, marks: pa.ListArray) -> None:
     if len(words) != len(marks):
-        raise DataError(f"every text wants its tags, got {len(words)} texts and {len(marks)} lists of tags")
+        raise DataError(
+            f"every text wants its tags, got {len(words)} texts and {len(marks)} lists of tags"
+        )
     counts = [np.diff(offsets_of(lists)) for lists in (words, marks)]
     wrong = np.flatnonzero(counts[0] != counts[1])
     if len(wrong):
-        found = " and ".join(f"{count[wrong[0]]} {what}" for count, what in zip(counts, ("tokens", "tags")))
-        raise DataError(f"every token wants one tag, but text {wrong[0]} (counted from 0) has {found}")
+        found = " and ".join(
+            f"{count[wrong[0]]} {what}" for count, what in zip(counts, ("tokens", "tags"))
+        )
+        raise DataError(
+            f"every token wants one tag, but text {wrong[0]} (counted from 0) has {found}"
+        )
 
 
 def _lists(values: Any, what: str) -> pa.ListArray:
     rows = [list(row) if not isinstance(row, str) else row for row in values]
-    wrong = next((row for row in rows if isinstance(row, str) or not all(isinstance(one, str) for one in row)), None)
+    wrong = next(
+        (
+            row
+            for row in rows
+            if isinstance(row, str) or not all(isinstance(one, str) for one in row)
+        ),
+        None,
+    )
     if wrong is not None:
         raise DataError(f"{what} must be lists of strings, one a text, got {wrong!r}")
     return pa.array(rows, pa.list_(pa.string()))

@@ -1,7 +1,8 @@
-"""The losses on a GPU, fused: one file, one loss. The mathematics stands in `losses`; these are its fast form.
+"""The losses on a GPU, fused: one file, one loss. The mathematics stands in `losses`; these are its
+fast form.
 
-A loss takes its kernel by itself where the logits lie on a GPU and Triton is there. The rest is the plain form's:
-float64, torch.func, learnt thresholds and weights.
+A loss takes its kernel by itself where the logits lie on a GPU and Triton is there. The rest is the
+plain form's: float64, torch.func, learnt thresholds and weights.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,7 +25,9 @@ _everywhere = False
 
 @contextmanager
 def everywhere() -> Iterator[None]:
-    """Inside, tensors of any device take the kernels: for tests by Triton's interpreter (TRITON_INTERPRET=1)."""
+    """Inside, tensors of any device take the kernels: for tests by Triton's interpreter
+    (TRITON_INTERPRET=1).
+    """
     global _everywhere
     before, _everywhere = _everywhere, True
     try:
@@ -33,13 +36,19 @@ def everywhere() -> Iterator[None]:
         _everywhere = before
 
 
-def serves(name: str, logits: Tensor, fixed: Iterable[Tensor | None], options: Mapping[str, Any]) -> bool:
-    """Whether the kernel of this loss can take the call: options are numbers, and what is `fixed` is not learnt."""
+def serves(
+    name: str, logits: Tensor, fixed: Iterable[Tensor | None], options: Mapping[str, Any]
+) -> bool:
+    """Whether the kernel of this loss can take the call: options are numbers, and what is `fixed`
+    is not learnt.
+    """
     if name not in NAMES or not isinstance(logits, Tensor) or not (logits.is_cuda or _everywhere):
         return False
     if logits.ndim != 2 or logits.dtype not in DTYPES or not logits.numel() or not TRITON:
         return False
-    if name in ("cecl", "pbp") and logits.shape[1] > 8192:  # a row has to fit into a program's registers
+    if (
+        name in ("cecl", "pbp") and logits.shape[1] > 8192
+    ):  # a row has to fit into a program's registers
         return False
     for option in options.values():
         if isinstance(option, Tensor):
@@ -55,7 +64,11 @@ def values(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given:
 
     `plain(logits)` is the same without kernels: a gradient with a graph of its own is made of it.
     """
-    from tagwright.kernels import _calls, _operators  # they load Triton: who has no GPU does without
+    # they load Triton: who has no GPU does without
+    from tagwright.kernels import (
+        _calls,
+        _operators,
+    )
 
     call = _calls.call_of(name, logits, *given)
     if torch.compiler.is_compiling():
@@ -66,8 +79,14 @@ def values(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given:
 
 
 def reduced(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given: Any) -> Tensor:
-    """The sum of scale * row weight * loss, its gradient made at once; given are the same, and both factors."""
-    from tagwright.kernels import _calls, _operators  # they load Triton: who has no GPU does without
+    """The sum of scale * row weight * loss, its gradient made at once; given are the same, and both
+    factors.
+    """
+    # they load Triton: who has no GPU does without
+    from tagwright.kernels import (
+        _calls,
+        _operators,
+    )
 
     call = _calls.call_of(name, logits, *given)
     if torch.compiler.is_compiling():

@@ -1,7 +1,8 @@
 """The kernels as autograd sees them: the values of rows, and their sum.
 
-The values read the logits again in the backward pass; the sum has made its gradient by then. Neither gradient has a
-graph: where one is asked for (`create_graph=True`), the backward pass differentiates the loss's plain form.
+The values read the logits again in the backward pass; the sum has made its gradient by then.
+Neither gradient has a graph: where one is asked for (`create_graph=True`), the backward pass
+differentiates the loss's plain form.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +26,9 @@ SMALL = 2**20  # cells that PyTorch multiplies before a kernel of ours has begun
 
 
 class Call(NamedTuple):
-    """A loss and all it is called with; what autograd hands from the forward to the backward pass."""
+    """A loss and all it is called with; what autograd hands from the forward to the backward
+    pass.
+    """
 
     name: str
     options: list[float]
@@ -42,9 +45,15 @@ class Call(NamedTuple):
         upstream: Tensor | None = None,
         logs: Tensor | None = None,
     ) -> Answer:
-        """Launch. With `total` only the sum of the values has a meaning. `logs` are needed for a gradient alone."""
+        """Launch. With `total` only the sum of the values has a meaning. `logs` are needed for a
+        gradient alone.
+        """
         entry, logits = ENTRIES[self.name], self.cells.logits
-        count = entry.programs(*logits.shape) if total and isinstance(entry, Softmax) else logits.shape[0]
+        count = (
+            entry.programs(*logits.shape)
+            if total and isinstance(entry, Softmax)
+            else logits.shape[0]
+        )
         if values and not gradient and entry.logs:
             logs = logits.new_empty((2, count), dtype=torch.float32)
         answer = Answer(
@@ -55,10 +64,14 @@ class Call(NamedTuple):
         self.launch(self.row_weight if upstream is None else upstream, answer)
         return answer
 
-    def launch(self, upstream: Tensor | None, answer: Answer, *, origin: int = 0, add: bool = False) -> None:
+    def launch(
+        self, upstream: Tensor | None, answer: Answer, *, origin: int = 0, add: bool = False
+    ) -> None:
         """Fill the answer, or `add` to it; the first of the labels is `origin`."""
         with _device_of(self.cells.logits):
-            ENTRIES[self.name].launch(Work(self.cells, self.options, upstream, self.scale, answer, origin, add))
+            ENTRIES[self.name].launch(
+                Work(self.cells, self.options, upstream, self.scale, answer, origin, add)
+            )
 
 
 def call_of(
@@ -87,7 +100,9 @@ def call_of(
         weights["positive_weight"],
         weights["negative_weight"],
     )
-    return Call(name, [float(options[option]) for option in ENTRIES[name].options], cells, row_weight, scale)
+    return Call(
+        name, [float(options[option]) for option in ENTRIES[name].options], cells, row_weight, scale
+    )
 
 
 def _in_rows(tensor: Tensor) -> Tensor:
@@ -116,7 +131,9 @@ class Values(torch.autograd.Function):
         logits, logs = ctx.saved_tensors
         if torch.is_grad_enabled():
             return with_graph(ctx.plain, (logits,), upstream)[0], None, None
-        answer = ctx.call.run(values=False, gradient=True, upstream=upstream.contiguous(), logs=logs)
+        answer = ctx.call.run(
+            values=False, gradient=True, upstream=upstream.contiguous(), logs=logs
+        )
         return answer.gradient, None, None
 
 
@@ -137,8 +154,8 @@ class Reduced(torch.autograd.Function):
         gradient, ctx.gradient = ctx.gradient, None
         if gradient is None:
             raise TagwrightError(
-                "this loss made its gradient with its value and has handed it out; for a second backward pass take "
-                'reduction="none" and reduce by yourself'
+                "this loss made its gradient with its value and has handed it out; for a second"
+                ' backward pass take reduction="none" and reduce by yourself'
             )
         rescale(gradient, upstream)
         return gradient, None, None
@@ -151,4 +168,10 @@ def rescale(gradient: Tensor, upstream: Tensor) -> None:
         gradient.mul_(upstream)
         return
     with _device_of(gradient):
-        launch(rescale_cells, min(1024, -(-count // 4096)), (gradient, upstream, count), {"BLOCK": 4096}, 8)
+        launch(
+            rescale_cells,
+            min(1024, -(-count // 4096)),
+            (gradient, upstream, count),
+            {"BLOCK": 4096},
+            8,
+        )

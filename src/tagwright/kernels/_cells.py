@@ -1,18 +1,20 @@
 """What the row kernels share: which cells of a row take part, and what they weigh.
 
-A row's cells come as one tuple, for every kernel hands them on:
-(row, origin, label_count, logits, zero, target, background, mask, positive, negative, golds, offs). Its labels are
-`origin` and the `label_count - 1` after it; its logits are measured from `zero`. Target and mask are (pointer, row
-stride), a weight is (pointer, row stride, label stride). `golds` is (ids, begin, end, soft), the listed cells of a
-sparse target; `offs` is (ids, begin, end), cells that take no part. Any pointer may be None.
+A row's cells come as one tuple, for every kernel hands them on: (row, origin, label_count, logits,
+zero, target, background, mask, positive, negative, golds, offs). Its labels are `origin` and the
+`label_count - 1` after it; its logits are measured from `zero`. Target and mask are (pointer, row
+stride), a weight is (pointer, row stride, label stride). `golds` is (ids, begin, end, soft), the
+listed cells of a sparse target; `offs` is (ids, begin, end), cells that take no part. Any pointer
+may be None.
 """
 
 import triton
 import triton.language as tl
 
 BEYOND = tl.constexpr(2**31 - 1)  # greater than every label
-# a logit that counts nothing among the others: finite, for 0 * inf is no number; a power of 2, for a row of nothing
-# else measures it from itself in a fused product and sum, where only what is not rounded leaves 0
+# a logit that counts nothing among the others: finite, for 0 * inf is no number; a power of 2, for
+# a row of nothing else measures it from itself in a fused product and sum, where only what is not
+# rounded leaves 0
 NOTHING = tl.constexpr(-(2.0**100))
 
 
@@ -32,12 +34,16 @@ def weight_of(weight, row, labels, inside):
     if pointer is None:
         return 1.0
     else:
-        return tl.load(pointer + row * row_stride + labels * label_stride, mask=inside, other=0.0).to(tl.float32)
+        return tl.load(
+            pointer + row * row_stride + labels * label_stride, mask=inside, other=0.0
+        ).to(tl.float32)
 
 
 @triton.jit
 def next_listed(ids, begin, end, last, WINDOW: tl.constexpr):
-    """The smallest id above `last` among ids[begin:end], or BEYOND: a walk in order through a list that has none."""
+    """The smallest id above `last` among ids[begin:end], or BEYOND: a walk in order through a list
+    that has none.
+    """
     best = tl.full((WINDOW,), BEYOND, tl.int32)
     for start in range(begin, end, WINDOW):
         place = start + tl.arange(0, WINDOW)
@@ -60,7 +66,8 @@ def first_listed(cells, WINDOW: tl.constexpr):
 
 @triton.jit
 def logits_at(cells, start, KEEP: tl.constexpr, EVEN: tl.constexpr, BLOCK: tl.constexpr):
-    """The logits of columns `start` and after, as they are; asked for one block ahead, so that none has to wait.
+    """The logits of columns `start` and after, as they are; asked for one block ahead, so that none
+    has to wait.
 
     KEEP says which lines the cache should give up last ("evict_last") or first.
     """
@@ -74,14 +81,19 @@ def logits_at(cells, start, KEEP: tl.constexpr, EVEN: tl.constexpr, BLOCK: tl.co
 @triton.jit
 def block_of(
     cells, raw, start, gold, off,
-    WALK: tl.constexpr, SOFT: tl.constexpr, EVEN: tl.constexpr, BLOCK: tl.constexpr, WINDOW: tl.constexpr,
+    WALK: tl.constexpr, SOFT: tl.constexpr, EVEN: tl.constexpr, BLOCK: tl.constexpr, WINDOW:
+    tl.constexpr,
 ):  # fmt: skip
-    """Columns `start` and after -> (columns, inside, logits, gold weights, other weights), and the walk's state.
+    """Columns `start` and after -> (columns, inside, logits, gold weights, other weights), and the
+    walk's state.
 
-    `raw` are their logits as they are. With WALK, listed cells are made to count nothing: their logit is NOTHING, or,
-    with SOFT, they have no weights. Without SOFT no other cell is gold. EVEN: the columns end with a block.
+    `raw` are their logits as they are. With WALK, listed cells are made to count nothing: their
+    logit is NOTHING, or, with SOFT, they have no weights. Without SOFT no other cell is gold. EVEN:
+    the columns end with a block.
     """
-    row, origin, label_count, _, zero, target, background, mask, positive, negative, golds, offs = cells
+    row, origin, label_count, _, zero, target, background, mask, positive, negative, golds, offs = (
+        cells
+    )
     columns = start + tl.arange(0, BLOCK)
     labels, inside = origin + columns, columns < label_count
     s = raw.to(tl.float32)
@@ -93,7 +105,9 @@ def block_of(
     if SOFT:
         truth = tl.full((BLOCK,), 0.0, tl.float32) + background
         if target[0] is not None:
-            truth = tl.load(target[0] + row * target[1] + columns, mask=inside, other=0.0).to(tl.float32)
+            truth = tl.load(target[0] + row * target[1] + columns, mask=inside, other=0.0).to(
+                tl.float32
+            )
         of_gold = tl.where(inside, weight_of(positive, row, labels, inside) * truth, 0.0)
         of_other = tl.where(inside, of_other * (1.0 - truth), 0.0)
     if mask[0] is not None:
@@ -113,7 +127,11 @@ def block_of(
 @triton.jit
 def _left_out(which, s, of_gold, of_other, SOFT: tl.constexpr):
     if SOFT:
-        return tl.where(which, 0.0, s), tl.where(which, 0.0, of_gold), tl.where(which, 0.0, of_other)
+        return (
+            tl.where(which, 0.0, s),
+            tl.where(which, 0.0, of_gold),
+            tl.where(which, 0.0, of_other),
+        )
     else:
         return tl.where(which, NOTHING, s), of_gold, of_other
 
@@ -134,7 +152,10 @@ def listed_at(cells, start, WINDOW: tl.constexpr):
     s = tl.load(logits + columns, mask=part, other=0.0).to(tl.float32)
     if zero is not None:
         s -= zero
-    of_gold, of_other = weight_of(positive, row, labels, part), weight_of(negative, row, labels, part)
+    of_gold, of_other = (
+        weight_of(positive, row, labels, part),
+        weight_of(negative, row, labels, part),
+    )
     if golds[3] is None:
         of_other *= 0.0
     else:

@@ -1,7 +1,9 @@
-"""Rows whose logits pass by in chunks of labels: their sums and slopes by kernels, in the dtype of the product.
+"""Rows whose logits pass by in chunks of labels: their sums and slopes by kernels, in the dtype of
+the product.
 
-Targets stay as sparse as they came. The slope has memory of its own: put over the logits it saves a tensor of a chunk,
-but a listed cell must then be left out of the pass and read before it is written, which took twice the time.
+Targets stay as sparse as they came. The slope has memory of its own: put over the logits it saves a
+tensor of a chunk, but a listed cell must then be left out of the pass and read before it is
+written, which took twice the time.
 """
 
 from collections.abc import Callable
@@ -28,10 +30,18 @@ class _Chunks:
         mask: Tensor | SparseMask | None,
         weights: dict[str, Tensor | None],
     ) -> None:
-        self.name, self.options, self.target, self.mask, self.weights = name, options, target, mask, weights
+        self.name, self.options, self.target, self.mask, self.weights = (
+            name,
+            options,
+            target,
+            mask,
+            weights,
+        )
         self._slope: Tensor | None = None
 
-    def _launch(self, logits: Tensor, labels: slice, answer: Answer, upstream: Tensor | None, *, add: bool) -> None:
+    def _launch(
+        self, logits: Tensor, labels: slice, answer: Answer, upstream: Tensor | None, *, add: bool
+    ) -> None:
         target = self.target[:, labels] if isinstance(self.target, Tensor) else self.target
         mask = self.mask[:, labels] if isinstance(self.mask, Tensor) else self.mask
         call = call_of(self.name, logits, target, mask, self.weights, self.options)
@@ -59,18 +69,24 @@ class Terms(_Chunks):
         """The sums (B,)."""
         return self.total * self.share
 
-    def slope(self, logits: Tensor, labels: slice, upstream: Tensor, *, adding: bool = False) -> Tensor:
+    def slope(
+        self, logits: Tensor, labels: slice, upstream: Tensor, *, adding: bool = False
+    ) -> Tensor:
         """The gradient (B, C); `adding` takes the chunk in as well."""
         slope = self._slope_of(logits)
         weight = (upstream * self.share).contiguous()
-        self._launch(logits, labels, Answer(self.total if adding else None, None, slope), weight, add=adding)
+        self._launch(
+            logits, labels, Answer(self.total if adding else None, None, slope), weight, add=adding
+        )
         return slope
 
 
 class LogSums(_Chunks):
     """The logs of both sums, (2, B)."""
 
-    def __init__(self, zeros: Tensor, combine: Callable[[Tensor, Tensor], tuple[Tensor, ...]], *given: Any) -> None:
+    def __init__(
+        self, zeros: Tensor, combine: Callable[[Tensor, Tensor], tuple[Tensor, ...]], *given: Any
+    ) -> None:
         super().__init__(*given)
         self.logs, self.combine = zeros.new_full((2, len(zeros)), -torch.inf), combine
 
@@ -85,5 +101,7 @@ class LogSums(_Chunks):
     def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
         """Each label's share of its sums times what the sums move, (B, C)."""
         slope = self._slope_of(logits)
-        self._launch(logits, labels, Answer(None, self.logs, slope), upstream.contiguous(), add=False)
+        self._launch(
+            logits, labels, Answer(None, self.logs, slope), upstream.contiguous(), add=False
+        )
         return slope

@@ -11,7 +11,8 @@ from tagwright.kernels._softmax import softmax_rows
 from tagwright.kernels._sums import sum_rows
 from tagwright.kernels._terms import term_rows
 
-WINDOW = 32  # listed cells at a time: a warp's worth, so that looking through them needs no shared memory
+# listed cells at a time: a warp's worth, so that looking through them needs no shared memory
+WINDOW = 32
 
 
 class Cells(NamedTuple):
@@ -39,7 +40,9 @@ class Answer(NamedTuple):
 
 
 class Work(NamedTuple):
-    """One launch: from which cells, with which options and factors, into what. The first of the labels is `origin`."""
+    """One launch: from which cells, with which options and factors, into what. The first of the
+    labels is `origin`.
+    """
 
     cells: Cells
     options: Sequence[float | None]
@@ -82,7 +85,9 @@ class Terms:
 
 @dataclass(frozen=True)
 class Sums:
-    """Two sums: `form(gold, other)` makes of their logs the value and its derivatives; `pairs` where it adds them."""
+    """Two sums: `form(gold, other)` makes of their logs the value and its derivatives; `pairs`
+    where it adds them.
+    """
 
     form: Callable[..., Any]
     options: tuple[str, ...] = ()
@@ -93,11 +98,16 @@ class Sums:
         """Fill the answer."""
         twice = work.answer.values is not None and work.answer.gradient is not None
         block = min(8192 if twice else 1024, max(128, _power(work.cells.logits.shape[1])))
-        work = work._replace(options=[option or None for option in work.options])  # no threshold: nothing to subtract
-        _launch_rows(sum_rows, work, self.form, self.pairs, block, max(1, block // (256 if twice else 512)))
+        # no threshold: nothing to subtract
+        work = work._replace(options=[option or None for option in work.options])
+        _launch_rows(
+            sum_rows, work, self.form, self.pairs, block, max(1, block // (256 if twice else 512))
+        )
 
 
-def _launch_rows(kernel: Any, work: Work, form: Callable[..., Any], pairs: bool, block: int, warps: int) -> None:
+def _launch_rows(
+    kernel: Any, work: Work, form: Callable[..., Any], pairs: bool, block: int, warps: int
+) -> None:
     """A program a row."""
     rows, labels = work.cells.logits.shape
     constants = {
@@ -130,7 +140,9 @@ class Softmax:
         rows, labels = cells.logits.shape
         tile, block = _tile(labels)
         altered = (cells.soft, cells.mask, cells.off_ids, cells.positive, cells.negative)
-        hard = cells.ids is not None and not cells.background and all(one is None for one in altered)
+        hard = (
+            cells.ids is not None and not cells.background and all(one is None for one in altered)
+        )
         constants = {
             "FORM": self.predicted_only,
             "FOCAL": focal,
@@ -141,7 +153,13 @@ class Softmax:
             "ROWS": tile,
             "BLOCK": block,
         }
-        launch(softmax_rows, self.programs(rows, labels), work.arguments(), constants, 1 if tile > 1 else 4)
+        launch(
+            softmax_rows,
+            self.programs(rows, labels),
+            work.arguments(),
+            constants,
+            1 if tile > 1 else 4,
+        )
 
 
 def _power(count: int) -> int:
@@ -155,7 +173,9 @@ def _tile(labels: int) -> tuple[int, int]:
 
 
 def _strided(weight: Tensor | None) -> tuple[Tensor | None, int, int]:
-    """A weight and how far it is to the next row and to the next label: 0 where it is one for all of them."""
+    """A weight and how far it is to the next row and to the next label: 0 where it is one for all
+    of them.
+    """
     if weight is None:
         return None, 0, 0
     row = weight.stride(0) if weight.ndim == 2 and weight.shape[0] > 1 else 0

@@ -1,8 +1,8 @@
 """Launching a kernel without looking at everything anew.
 
-Triton's own launch asks of every argument, at every call, what the kernel could be compiled for. That costs three times
-the launch itself, and more than eager PyTorch's loss where a batch is small. So a compiled kernel is kept, by all that
-decides which one it is.
+Triton's own launch asks of every argument, at every call, what the kernel could be compiled for.
+That costs three times the launch itself, and more than eager PyTorch's loss where a batch is small.
+So a compiled kernel is kept, by all that decides which one it is.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,12 @@ from torch import Tensor
 _compiled: dict[tuple[Any, ...], Any] = {}
 
 
-def launch(kernel: Any, programs: int, arguments: tuple[Any, ...], constants: Mapping[str, Any], warps: int) -> None:
-    """Run `programs` programs of the kernel; the constants stand last in its signature, in this order."""
+def launch(
+    kernel: Any, programs: int, arguments: tuple[Any, ...], constants: Mapping[str, Any], warps: int
+) -> None:
+    """Run `programs` programs of the kernel; the constants stand last in its signature, in this
+    order.
+    """
     key = (kernel, warps, *constants.values(), *map(_kind, arguments))
     known = _compiled.get(key)
     if known is None:
@@ -26,7 +30,9 @@ def launch(kernel: Any, programs: int, arguments: tuple[Any, ...], constants: Ma
 
 
 def _kind(argument: Any) -> Any:
-    """What decides on the compiled kernel: dtype, device and alignment of a tensor, of a number what Triton asks."""
+    """What decides on the compiled kernel: dtype, device and alignment of a tensor, of a number
+    what Triton asks.
+    """
     if isinstance(argument, Tensor):
         return argument.dtype, argument.get_device(), argument.data_ptr() % 16 == 0
     if isinstance(argument, int):

@@ -1,7 +1,8 @@
 """Exponential, logarithm and reciprocal as the hardware has them, and what the losses make of them.
 
-Triton's own are right to the last digit and cost up to twenty-five instructions; these cost one each, err by 2^-22, and
-take numbers below 1e-38 for 0. The interpreter knows no instructions: there they are Triton's.
+Triton's own are right to the last digit and cost up to twenty-five instructions; these cost one
+each, err by 2^-22, and take numbers below 1e-38 for 0. The interpreter knows no instructions: there
+they are Triton's.
 """
 
 import triton
@@ -37,24 +38,32 @@ else:
     @triton.jit
     def exp2(x):
         """2^x."""
-        return tl.inline_asm_elementwise("ex2.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1)
+        return tl.inline_asm_elementwise(
+            "ex2.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1
+        )
 
     @triton.jit
     def log2(x):
         """The logarithm to base 2."""
-        return tl.inline_asm_elementwise("lg2.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1)
+        return tl.inline_asm_elementwise(
+            "lg2.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1
+        )
 
     @triton.jit
     def reciprocal(x):
         """1 / x."""
-        return tl.inline_asm_elementwise("rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1)
+        return tl.inline_asm_elementwise(
+            "rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, is_pure=True, pack=1
+        )
 
     @triton.jit
     def widened(x):
         """As float32. Of two bfloat16 in one register, the upper takes Triton two instructions."""
         if x.dtype == tl.bfloat16:
             halves: tl.constexpr = "shl.b32 $0, $2, 16; and.b32 $1, $2, 0xffff0000;"
-            return tl.inline_asm_elementwise(halves, "=r,=r,r", [x], tl.float32, is_pure=True, pack=2)
+            return tl.inline_asm_elementwise(
+                halves, "=r,=r,r", [x], tl.float32, is_pure=True, pack=2
+            )
         else:
             return x.to(tl.float32)
 
@@ -74,8 +83,12 @@ def log(x):
 @triton.jit
 def log1p(u):
     """log(1 + u) of u in [0, 1], to 3e-7 of its value: a polynomial of log(1 + u) / u."""
-    series = 0.17745238542556763 + u * (-0.10768166184425354 + u * (0.04408959671854973 - u * 0.008539198897778988))
-    series = -0.4999740421772003 + u * (0.33275479078292847 + u * (-0.24495461583137512 + u * series))
+    series = 0.17745238542556763 + u * (
+        -0.10768166184425354 + u * (0.04408959671854973 - u * 0.008539198897778988)
+    )
+    series = -0.4999740421772003 + u * (
+        0.33275479078292847 + u * (-0.24495461583137512 + u * series)
+    )
     return u * (0.9999998211860657 + u * series)
 
 
@@ -83,11 +96,14 @@ def log1p(u):
 def log2_less(p):
     """The logarithm to base 2 of 1 - p, for p in [0, 1], to 3e-6 of its value.
 
-    Near 1 `log2` errs by up to 2^-22, always to the same side, and thousands of labels add that up: there a series.
+    Near 1 `log2` errs by up to 2^-22, always to the same side, and thousands of labels add that up:
+    there a series.
     """
     series = 0.2404491734814939 * p + 0.28853900817779268
     series = 0.48089834696298783 + p * (0.36067376022224085 + p * series)
-    return tl.where(p < 0.0625, -p * (LOG2E + p * (0.72134752044448170 + p * series)), log2(1.0 - p))
+    return tl.where(
+        p < 0.0625, -p * (LOG2E + p * (0.72134752044448170 + p * series)), log2(1.0 - p)
+    )
 
 
 @triton.jit
@@ -104,8 +120,15 @@ def sigmoid(s):
 
 @triton.jit
 def logistic(s):
-    """softplus(-s), softplus(s), sigmoid(s), sigmoid(-s), with one exponential and one reciprocal."""
+    """softplus(-s), softplus(s), sigmoid(s), sigmoid(-s), with one exponential and one
+    reciprocal.
+    """
     small = exp(-tl.abs(s))
     large = reciprocal(1.0 + small)
     rest, small, up = log1p(small), small * large, s >= 0
-    return tl.maximum(-s, 0.0) + rest, tl.maximum(s, 0.0) + rest, tl.where(up, large, small), tl.where(up, small, large)
+    return (
+        tl.maximum(-s, 0.0) + rest,
+        tl.maximum(s, 0.0) + rest,
+        tl.where(up, large, small),
+        tl.where(up, small, large),
+    )

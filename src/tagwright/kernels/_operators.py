@@ -1,7 +1,7 @@
 """The kernels as operators that `torch.compile` keeps whole, with their derivatives.
 
-Plain calls go past them: asking the dispatcher costs more than the kernel where batches are small. What every operator
-takes of a call stands last, as `Cells` holds it.
+Plain calls go past them: asking the dispatcher costs more than the kernel where batches are small.
+What every operator takes of a call stands last, as `Cells` holds it.
 """
 
 from typing import Any
@@ -14,8 +14,8 @@ from tagwright.kernels._entry import Cells
 
 _LOSS = "str name, float[] options"
 _CELLS = (
-    "Tensor? target, Tensor? ids, Tensor? offsets, Tensor? soft, float background, Tensor? mask, Tensor? off_ids, "
-    "Tensor? off_offsets, Tensor? positive, Tensor? negative"
+    "Tensor? target, Tensor? ids, Tensor? offsets, Tensor? soft, float background, Tensor? mask,"
+    " Tensor? off_ids, Tensor? off_offsets, Tensor? positive, Tensor? negative"
 )
 
 
@@ -26,18 +26,27 @@ def _values(logits: Tensor, name: str, options: list[float], *cells: Any) -> tup
 
 
 values = torch.library.custom_op(
-    "tagwright::values", _values, mutates_args=(), schema=f"(Tensor logits, {_LOSS}, {_CELLS}) -> (Tensor, Tensor)"
+    "tagwright::values",
+    _values,
+    mutates_args=(),
+    schema=f"(Tensor logits, {_LOSS}, {_CELLS}) -> (Tensor, Tensor)",
 )
 
 
 @values.register_fake
 def _(logits: Tensor, name: str, options: list[float], *cells: Any) -> tuple[Tensor, Tensor]:
     rows = logits.shape[0]
-    logs = logits.new_empty((2, rows), dtype=torch.float32) if ENTRIES[name].logs else logits.new_empty(0)
+    logs = (
+        logits.new_empty((2, rows), dtype=torch.float32)
+        if ENTRIES[name].logs
+        else logits.new_empty(0)
+    )
     return logits.new_empty(rows, dtype=torch.float32), logs
 
 
-def _slopes(logits: Tensor, upstream: Tensor, logs: Tensor, name: str, options: list[float], *cells: Any) -> Tensor:
+def _slopes(
+    logits: Tensor, upstream: Tensor, logs: Tensor, name: str, options: list[float], *cells: Any
+) -> Tensor:
     """The gradient of `values`, (B, L)."""
     call, kept = Call(name, options, Cells(logits, *cells)), logs if logs.numel() else None
     answer = call.run(values=False, gradient=True, upstream=upstream.contiguous(), logs=kept)
@@ -71,10 +80,17 @@ values.register_autograd(_values_backward, setup_context=_keep_values)
 
 
 def _reduced(
-    logits: Tensor, name: str, options: list[float], row_weight: Tensor | None, scale: float, *cells: Any
+    logits: Tensor,
+    name: str,
+    options: list[float],
+    row_weight: Tensor | None,
+    scale: float,
+    *cells: Any,
 ) -> tuple[Tensor, Tensor]:
     """The sum of scale * row weight * loss over the rows, and its gradient, (B, L)."""
-    answer = Call(name, options, Cells(logits, *cells), row_weight, scale).run(gradient=True, total=True)
+    answer = Call(name, options, Cells(logits, *cells), row_weight, scale).run(
+        gradient=True, total=True
+    )
     return answer.values.sum(), answer.gradient  # type: ignore[return-value, union-attr]
 
 
@@ -82,7 +98,9 @@ reduced = torch.library.custom_op(
     "tagwright::reduced",
     _reduced,
     mutates_args=(),
-    schema=f"(Tensor logits, {_LOSS}, Tensor? row_weight, float scale, {_CELLS}) -> (Tensor, Tensor)",
+    schema=(
+        f"(Tensor logits, {_LOSS}, Tensor? row_weight, float scale, {_CELLS}) -> (Tensor, Tensor)"
+    ),
 )
 
 

@@ -1,22 +1,40 @@
 """Losses of a softmax over few labels: some whole rows at a time, value and gradient at once.
 
-Only the highest chance p of a row can be so near to 1 that 1 - p has no digits left. It goes its own way, by the sum of
-the others: log(1 - p) is the log of their share, and p_j / (1 - p) is what label j is among them.
-Logarithms are to base 2 until the value is there.
+Only the highest chance p of a row can be so near to 1 that 1 - p has no digits left. It goes its
+own way, by the sum of the others: log(1 - p) is the log of their share, and p_j / (1 - p) is what
+label j is among them. Logarithms are to base 2 until the value is there.
 """
 
 import triton
 import triton.language as tl
 
 from tagwright.kernels._cells import NOTHING
-from tagwright.kernels._math import LN2, LOG2E, exp, exp2, log1p, log2, log2_less, reciprocal, widened
+from tagwright.kernels._math import (
+    LN2,
+    LOG2E,
+    exp,
+    exp2,
+    log1p,
+    log2,
+    log2_less,
+    reciprocal,
+    widened,
+)
 
 
 @triton.jit
-def _places(pointer, start, row_stride, column_stride, left, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    """Where the two halves of the rows from `start` on lie, and which cells there are; `left` is (rows, labels)."""
+def _places(
+    pointer, start, row_stride, column_stride, left, ROWS: tl.constexpr, BLOCK: tl.constexpr
+):
+    """Where the two halves of the rows from `start` on lie, and which cells there are; `left` is
+    (rows, labels).
+    """
     rows, half = tl.arange(0, ROWS), tl.arange(0, BLOCK // 2)
-    near = pointer + start.to(tl.int64) * row_stride + (rows[:, None] * row_stride + half[None, :] * column_stride)
+    near = (
+        pointer
+        + start.to(tl.int64) * row_stride
+        + (rows[:, None] * row_stride + half[None, :] * column_stride)
+    )
     valid = rows[:, None] < left[0]
     inside = valid & (half[None, :] < left[1]), valid & (half[None, :] + BLOCK // 2 < left[1])
     return near, near + BLOCK // 2 * column_stride, inside[0], inside[1]
@@ -24,20 +42,28 @@ def _places(pointer, start, row_stride, column_stride, left, ROWS: tl.constexpr,
 
 @triton.jit
 def _cut(
-    pointer, start, row_stride, column_stride, left, EVEN: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr
+    pointer, start, row_stride, column_stride, left, EVEN: tl.constexpr, ROWS: tl.constexpr, BLOCK:
+    tl.constexpr
 ):  # fmt: skip
-    """Rows of a matrix as a tile, a cell of their first half and one of the second by turns; 1 if there is no matrix.
+    """Rows of a matrix as a tile, a cell of their first half and one of the second by turns; 1 if
+    there is no matrix.
 
-    So a thread has twice as many cells of a row as one load gives it, and the sums of a row need few exchanges.
+    So a thread has twice as many cells of a row as one load gives it, and the sums of a row need
+    few exchanges.
     """
     if pointer is None:
         return 1.0
     else:
-        near, far, has_near, has_far = _places(pointer, start, row_stride, column_stride, left, ROWS, BLOCK)
+        near, far, has_near, has_far = _places(
+            pointer, start, row_stride, column_stride, left, ROWS, BLOCK
+        )
         if EVEN:
             return tl.interleave(widened(tl.load(near)), widened(tl.load(far)))
         else:
-            near, far = tl.load(near, mask=has_near, other=0.0), tl.load(far, mask=has_far, other=0.0)
+            near, far = (
+                tl.load(near, mask=has_near, other=0.0),
+                tl.load(far, mask=has_far, other=0.0),
+            )
             return tl.interleave(widened(near), widened(far))
 
 
@@ -64,16 +90,22 @@ def _columns(BLOCK: tl.constexpr):
 
 @triton.jit
 def _is_label(label, BLOCK: tl.constexpr):
-    """Where in a tile the labels (R,) are. 16 cells lie in one thread: compared like this, they need no number each."""
+    """Where in a tile the labels (R,) are. 16 cells lie in one thread: compared like this, they
+    need no number each.
+    """
     place = tl.arange(0, BLOCK)
-    return (place % 16 // 2 + place % 2 * (BLOCK // 2))[None, :] == label[:, None] - (place // 16 * 8)[None, :]
+    return (place % 16 // 2 + place % 2 * (BLOCK // 2))[None, :] == label[:, None] - (
+        place // 16 * 8
+    )[None, :]
 
 
 @triton.jit
 def _listed(ids, offsets, start, row_count, ONE: tl.constexpr, ROWS: tl.constexpr):
-    """Of each row: the place of its first id, how many it has, how many have still to be read, the one that has been.
+    """Of each row: the place of its first id, how many it has, how many have still to be read, the
+    one that has been.
 
-    With ONE there are as many ids as rows, hence most likely one a row: it is read before the offsets have come.
+    With ONE there are as many ids as rows, hence most likely one a row: it is read before the
+    offsets have come.
     """
     rows = tl.arange(0, ROWS)
     begin = tl.load(offsets + start + rows, mask=rows < row_count, other=0).to(tl.int32)
@@ -88,7 +120,9 @@ def _listed(ids, offsets, start, row_count, ONE: tl.constexpr, ROWS: tl.constexp
 
 @triton.jit
 def _marked(tile, ids, soft, listed, ONE: tl.constexpr, BLOCK: tl.constexpr):
-    """The tile (R, C) with the value of every listed cell put in its place, 1 where there are no values."""
+    """The tile (R, C) with the value of every listed cell put in its place, 1 where there are no
+    values.
+    """
     begin, _, unread, label = listed
     if ONE:
         tile = _mark(tile, label, soft, begin, BLOCK)
@@ -109,10 +143,11 @@ def _mark(tile, label, soft, places, BLOCK: tl.constexpr):
 
 @triton.jit
 def _rivals(s, top, BLOCK: tl.constexpr):
-    """Logits (R, C) and the highest (R,) -> where it is and the others' powers, (R, C) each; four facts of rows (R,).
+    """Logits (R, C) and the highest (R,) -> where it is and the others' powers, (R, C) each; four
+    facts of rows (R,).
 
-    They are the sum of those powers; the log of what the others are to the highest; the factor from that sum to that,
-    1 but where they would vanish; and 0 where there are no others, 1 elsewhere.
+    They are the sum of those powers; the log of what the others are to the highest; the factor from
+    that sum to that, 1 but where they would vanish; and 0 where there are no others, 1 elsewhere.
     """
     # 1 at the highest and 0 elsewhere, as numbers: products with them cost less than choices
     is_top = tl.where(s == top[:, None], 1.0, 0.0)
@@ -120,7 +155,8 @@ def _rivals(s, top, BLOCK: tl.constexpr):
     rivals = power - power * is_top
     ties, sums = tl.sum(is_top, axis=1), tl.sum(rivals, axis=1)
     logs, scale, rivalled = log2(sums), tl.zeros_like(sums) + 1.0, tl.zeros_like(sums) + 1.0
-    # of equals the first is the highest: looking for it costs more than asking whether there are any
+    # of equals the first is the highest: looking for it costs more than asking whether there are
+    # any
     if tl.max(((ties > 1) | (sums < 1e-30)).to(tl.int32), axis=0) > 0:
         first = tl.min(tl.where(is_top > 0, _columns(BLOCK)[None, :], BLOCK), axis=1)
         is_top = tl.where(_is_label(first, BLOCK), 1.0, 0.0)
@@ -133,7 +169,10 @@ def _rivals(s, top, BLOCK: tl.constexpr):
             rivalled = tl.where(second == NOTHING, 0.0, 1.0)
             rivals = tl.where(is_top > 0, 0.0, exp(below - second[:, None])) * rivalled[:, None]
             sums = tl.where(rivalled > 0, tl.sum(rivals, axis=1), 1.0)
-            logs, scale = (second - top) * LOG2E * rivalled + log2(sums), exp(second - top) * rivalled
+            logs, scale = (
+                (second - top) * LOG2E * rivalled + log2(sums),
+                exp(second - top) * rivalled,
+            )
     return is_top, rivals, sums, logs, scale, rivalled
 
 
@@ -144,17 +183,20 @@ def _times(a, b):
 
 @triton.jit
 def softmax_rows(
-    row_count, label_count, origin, logits, logit_stride, target, target_stride, ids, offsets, soft, background,
+    row_count, label_count, origin, logits, logit_stride, target, target_stride, ids, offsets, soft,
+    background,
     mask, mask_stride, off_ids, off_offsets, positive, positive_row, positive_label,
     negative, negative_row, negative_label, a, b, c, upstream, scale, values, logs, gradient,
-    FORM: tl.constexpr, FOCAL: tl.constexpr, TOTAL: tl.constexpr, HARD: tl.constexpr, ONE: tl.constexpr,
+    FORM: tl.constexpr, FOCAL: tl.constexpr, TOTAL: tl.constexpr, HARD: tl.constexpr, ONE:
+    tl.constexpr,
     EVEN: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """ROWS rows: values and gradient, each where there is one, times `scale` and upstream[row].
 
-    `a` is gamma, `b` what the positive term is scaled by. FORM says whether only the highest label has a negative term.
-    With TOTAL the values are one for the program: the sum of its rows. EVEN: the tiles fill the matrix. HARD: labels
-    are gold or not, by `ids` alone, and nothing is masked, weighted or focal. ONE: see `_listed`.
+    `a` is gamma, `b` what the positive term is scaled by. FORM says whether only the highest label
+    has a negative term. With TOTAL the values are one for the program: the sum of its rows. EVEN:
+    the tiles fill the matrix. HARD: labels are gold or not, by `ids` alone, and nothing is masked,
+    weighted or focal. ONE: see `_listed`.
     """
     start = tl.program_id(0) * ROWS
     left = row_count - start, label_count
@@ -163,7 +205,8 @@ def softmax_rows(
     if ids is not None:
         listed = _listed(ids, offsets, start, left[0], ONE, ROWS)
     s = _cut(logits, start, logit_stride, 1, left, EVEN, ROWS, BLOCK)
-    # zeros that Triton takes for numbers made of the logits: so it spreads them over the threads as it does those
+    # zeros that Triton takes for numbers made of the logits: so it spreads them over the threads as
+    # it does those
     nothing = ((s.to(tl.int32, bitcast=True) & 1) >> 1).to(tl.float32)
     truth = nothing
     if target is not None:
@@ -176,7 +219,8 @@ def softmax_rows(
         offs = _listed(off_ids, off_offsets, start, left[0], False, ROWS)
         part &= _marked(nothing, off_ids, None, offs, False, BLOCK) == 0
     if (mask is not None) or (off_ids is not None) or (not EVEN):
-        s = tl.where(part, s, NOTHING)  # a label of this logit has the chance 0, and no term of others
+        # a label of this logit has the chance 0, and no term of others
+        s = tl.where(part, s, NOTHING)
     top = tl.max(s, axis=1)
     is_top, rivals, sums, log_others, risen, rivalled = _rivals(s, top, BLOCK)
 
@@ -184,7 +228,9 @@ def softmax_rows(
         truth += background
     if ids is not None:
         truth = _marked(truth, ids, soft, listed, ONE, BLOCK)
-    if (mask is not None) or (off_ids is not None):  # the mass that is left takes up what the masked labels had
+    if (mask is not None) or (
+        off_ids is not None
+    ):  # the mass that is left takes up what the masked labels had
         whole_mass = tl.sum(tl.where(inside, truth, 0.0), axis=1)
         kept_mass = tl.sum(tl.where(part, truth, 0.0), axis=1)
         truth = tl.minimum(truth * (whole_mass / tl.maximum(kept_mass, 1e-19))[:, None], 1.0)
@@ -202,7 +248,8 @@ def softmax_rows(
         count = listed[1].to(tl.float32)
         value = b * ((tl.sum(truth * s, axis=1) - count * top) * LOG2E - count * log_whole)
         slope = (-b * factor)[:, None] * truth
-        if not FORM:  # one log of a product: all p are at most 1 together, and each 1/2, so it stays above 1/4
+        # one log of a product: all p are at most 1 together, and each 1/2, so it stays above 1/4
+        if not FORM:
             rivals_too = rivals - rivals * truth
             rest = 1.0 - rivals_too * chance[:, None]
             slope += rivals_too * (chance * factor)[:, None] * reciprocal(rest)
@@ -211,17 +258,26 @@ def softmax_rows(
         log_chance = (s - top[:, None]) * LOG2E - log_whole[:, None]
         rival_chance = rivals * chance[:, None]
         log_rest = log2_less(rival_chance)
-        odds = rival_chance * reciprocal(1.0 - rival_chance)  # 0 at the highest label, as is log_rest
-        of_gold = b * truth * _cut(positive, start, positive_row, positive_label, left, EVEN, ROWS, BLOCK)
-        of_other = (1.0 - truth) * _cut(negative, start, negative_row, negative_label, left, EVEN, ROWS, BLOCK)
+        # 0 at the highest label, as is log_rest
+        odds = rival_chance * reciprocal(1.0 - rival_chance)
+        of_gold = (
+            b * truth * _cut(positive, start, positive_row, positive_label, left, EVEN, ROWS, BLOCK)
+        )
+        of_other = (1.0 - truth) * _cut(
+            negative, start, negative_row, negative_label, left, EVEN, ROWS, BLOCK
+        )
         if FORM:
             of_other *= is_top
-        if (mask is not None) or (off_ids is not None):  # of a row that is masked as a whole, one is the highest
+        if (mask is not None) or (
+            off_ids is not None
+        ):  # of a row that is masked as a whole, one is the highest
             of_other = tl.where(part, of_other, 0.0)
         if FOCAL:
             of_other *= exp2(a * log_chance)
             tilt = log_chance * LN2 * odds  # log p * p / (1 - p), which is -1 where p is 1
-            near = tl.where(others > 1e-6, -log_whole * LN2 / tl.where(others > 1e-6, others, 1.0), -1.0)
+            near = tl.where(
+                others > 1e-6, -log_whole * LN2 / tl.where(others > 1e-6, others, 1.0), -1.0
+            )
             tilt += is_top * near[:, None]
             whole_rest = log_rest + is_top * rest_of_top[:, None]
             of_gold *= exp2(a * whole_rest)
@@ -236,7 +292,9 @@ def softmax_rows(
         slope *= factor[:, None]
     of_top *= rivalled
     pulled = of_top * inverse * factor
-    if FOCAL:  # the highest label's own slope may be huge, and 1 - p of it is left: in the sum that would be lost
+    # the highest label's own slope may be huge, and 1 - p of it is left: in the sum that would be
+    # lost
+    if FOCAL:
         own = slope * is_top
         pulled += others * inverse * tl.sum(own, axis=1)
         slope -= own
@@ -244,7 +302,10 @@ def softmax_rows(
         value = (value + of_top * rest_of_top) * (-LN2 * factor)
         value += value * 0.0  # of an infinite logit: no number
         if TOTAL:
-            tl.store(values + tl.program_id(0), tl.sum(value if EVEN else tl.where(valid, value, 0.0), axis=0))
+            tl.store(
+                values + tl.program_id(0),
+                tl.sum(value if EVEN else tl.where(valid, value, 0.0), axis=0),
+            )
         else:
             tl.store(values + start + rows, value, mask=valid)
     if gradient is not None:

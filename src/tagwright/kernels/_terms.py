@@ -1,7 +1,9 @@
-"""Losses that are a sum over labels, each label on its own: a row's value and gradient in one pass over its logits.
+"""Losses that are a sum over labels, each label on its own: a row's value and gradient in one pass
+over its logits.
 
-A sparse target is a list of cells. The pass takes every cell for another label, leaving the listed ones out of the sum;
-these then come by themselves, and write their gradient over what the pass has put there.
+A sparse target is a list of cells. The pass takes every cell for another label, leaving the listed
+ones out of the sum; these then come by themselves, and write their gradient over what the pass has
+put there.
 """
 
 import triton
@@ -12,16 +14,18 @@ from tagwright.kernels._cells import block_of, bounds, first_listed, listed_at, 
 
 @triton.jit
 def term_rows(
-    row_count, label_count, origin, logits, logit_stride, target, target_stride, ids, offsets, soft, background,
+    row_count, label_count, origin, logits, logit_stride, target, target_stride, ids, offsets, soft,
+    background,
     mask, mask_stride, off_ids, off_offsets, positive, positive_row, positive_label,
     negative, negative_row, negative_label, a, b, c, upstream, scale, values, logs, gradient,
     FORM: tl.constexpr, PAIRS: tl.constexpr, SOFT: tl.constexpr, ADD: tl.constexpr,
     EVEN: tl.constexpr, BLOCK: tl.constexpr, WINDOW: tl.constexpr,
 ):  # fmt: skip
-    """One row: values[row] and gradient[row], each where there is one, times `scale` and upstream[row].
+    """One row: values[row] and gradient[row], each where there is one, times `scale` and
+    upstream[row].
 
-    `FORM(s, a, b, c)` gives value and slope of a gold label, then of another. `ADD` adds the bare value to that
-    which is there.
+    `FORM(s, a, b, c)` gives value and slope of a gold label, then of another. `ADD` adds the bare
+    value to that which is there.
     """
     row = tl.program_id(0).to(tl.int64)
     begin, end = bounds(ids, offsets, row)
@@ -59,7 +63,9 @@ def term_rows(
         for start in range(begin, end, WINDOW):
             columns, part, s, of_gold, of_other = listed_at(cells, start, WINDOW)
             gold_value, gold_slope, value, slope = FORM(s, a, b, c)
-            total += tl.sum(tl.where(part, of_gold * gold_value + of_other * value + s * 0.0, 0.0), axis=0)
+            total += tl.sum(
+                tl.where(part, of_gold * gold_value + of_other * value + s * 0.0, 0.0), axis=0
+            )
             if gradient is not None:
                 slope = (of_gold * gold_slope + of_other * slope) * factor
                 tl.store(gradient + row * label_count + columns, slope, mask=part)

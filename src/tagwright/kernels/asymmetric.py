@@ -30,8 +30,13 @@ def _clipped(s, gamma_positive, gamma_negative, clip):
     kept = rest + clip  # 1 - shifted, where something is left
     log_kept = log(kept)
     power = tl.where(chance > clip, exp2(gamma_negative * log2(shifted)), 0.0)
-    slope = power * chance * rest * (reciprocal(kept) - gamma_negative * log_kept * reciprocal(shifted))
+    slope = (
+        power * chance * rest * (reciprocal(kept) - gamma_negative * log_kept * reciprocal(shifted))
+    )
     return gold_value, gold_slope, -power * log_kept, slope
 
 
-PART = Terms(lambda *options: _clipped if options[2] > 0 else _plain, ("gamma_positive", "gamma_negative", "clip"))
+PART = Terms(
+    lambda *options: _clipped if options[2] > 0 else _plain,
+    ("gamma_positive", "gamma_negative", "clip"),
+)

@@ -1,4 +1,6 @@
-"""Files of groups: CSV with the columns label and group, or TOML with a table [groups] of lists, to be edited."""
+"""Files of groups: CSV with the columns label and group, or TOML with a table [groups] of lists, to
+be edited.
+"""
 
 import csv
 import tomllib
@@ -17,7 +19,9 @@ def read_groups(path: Path) -> Lists:
     readers = {".csv": _from_csv, ".toml": _from_toml}
     if path.suffix.lower() not in readers:
         hint = "; did you mean 'prefix'?" if nearest(str(path), ["prefix"]) else ""
-        raise SettingsError(f"groups come from the labels' prefix, or a .csv or .toml file; got {str(path)!r}{hint}")
+        raise SettingsError(
+            f"groups come from the labels' prefix, or a .csv or .toml file; got {str(path)!r}{hint}"
+        )
     return readers[path.suffix.lower()](path, read_text(path, "groups"))
 
 
@@ -28,13 +32,21 @@ def read_text(path: Path, what: str) -> str:
     except OSError as error:
         raise DataError(f"{path}: the file of {what} cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from None
+        raise DataError(
+            f"{path}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from None
 
 
 def write_groups(
-    path: Path, groups: Mapping[str, Sequence[str]], *, about: Iterable[str] = (), beside: Mapping[str, Iterable[str]]
+    path: Path,
+    groups: Mapping[str, Sequence[str]],
+    *,
+    about: Iterable[str] = (),
+    beside: Mapping[str, Iterable[str]],
 ) -> None:
-    """Write TOML: `about` as comments at its head, and what `beside` says of a group as comments above it."""
+    """Write TOML: `about` as comments at its head, and what `beside` says of a group as comments
+    above it.
+    """
     lines = [*(f"# {line}" for line in about), "", "[groups]"]
     for name, labels in groups.items():
         lines += [*(f"# {line}" for line in beside.get(name, ())), f"{toml.scalar(name)} = ["]
@@ -45,11 +57,17 @@ def write_groups(
 def _from_csv(path: Path, text: str) -> Lists:
     reader, found = csv.DictReader(text.splitlines(keepends=True)), Lists()
     if not {"label", "group"} <= set(reader.fieldnames or ()):
-        raise DataError(f"{path}, line 1: the header must name label and group, found {reader.fieldnames}; add them")
+        raise DataError(
+            f"{path}, line 1: the header must name label and group, found {reader.fieldnames}; add"
+            " them"
+        )
     for row in reader:
         label, group = ((row[column] or "").strip() for column in ("label", "group"))
         if not label or not group:
-            raise DataError(f"{path}, line {reader.line_num}: label or group is empty; fill it in or drop the line")
+            raise DataError(
+                f"{path}, line {reader.line_num}: label or group is empty; fill it in or drop the"
+                " line"
+            )
         found.setdefault(group, []).append(label)
     return found
 
@@ -64,7 +82,9 @@ def _from_toml(path: Path, text: str) -> Lists:
             raise DataError(f"{path}: {unknown('table', name, ['groups'])}")
     groups = content.get("groups")
     if not isinstance(groups, dict) or not groups:
-        raise DataError(f'{path}: expected a table [groups] with lines like name = ["label", "label"]')
+        raise DataError(
+            f'{path}: expected a table [groups] with lines like name = ["label", "label"]'
+        )
     for name, labels in groups.items():
         if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
             raise DataError(

@@ -1,4 +1,6 @@
-"""Groups of labels that belong together: read off their names (`outdoor/tent`), from a file, or given as lists."""
+"""Groups of labels that belong together: read off their names (`outdoor/tent`), from a file, or
+given as lists.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +13,8 @@ from scipy.sparse import csr_array
 from tagwright.errors import DataError, SettingsError, nearest, some
 from tagwright.labels.group_files import read_groups
 
-# The longer sign stands before the shorter one it contains: of equally good separators the first wins.
+# The longer sign stands before the shorter one it contains: of equally good separators the first
+# wins.
 SEPARATORS = ("::", ":", "/", ".", "__", " > ", "-", "_")
 PREFIX = "prefix"
 
@@ -23,28 +26,44 @@ class Groups:
     names: tuple[str, ...]  # groups with at least two labels, alphabetical
     membership: csr_array  # bool (L, G), sparse: with a million labels (L, G) is large
     separator: str | None = None  # None: no separator was found, or the groups were given
-    strangers: tuple[str, ...] = ()  # labels of the groups that are not among the names: perhaps misspelt
+    strangers: tuple[
+        str, ...
+    ] = ()  # labels of the groups that are not among the names: perhaps misspelt
 
     @classmethod
     def of(
-        cls, groups: Mapping[str, Iterable[str]], labels: Sequence[str], *, separator: str | None = None
+        cls,
+        groups: Mapping[str, Iterable[str]],
+        labels: Sequence[str],
+        *,
+        separator: str | None = None,
     ) -> "Groups":
-        """Groups given as lists, joined by name; one without two known labels says nothing and is left out.
+        """Groups given as lists, joined by name; one without two known labels says nothing and is
+            left out.
 
-        >>> groups = Groups.of({"wet": ["rain", "sea"], "big": ["sea", "sun", "sky"]}, ["rain", "sea", "sun"])
-        >>> groups.members(["rain", "sea", "sun"]), groups.strangers
-        ({'big': ['sea', 'sun'], 'wet': ['rain', 'sea']}, ('sky',))
+            >>> lists = {"wet": ["rain", "sea"], "big": ["sea", "sun", "sky"]}
+        >>> groups = Groups.of(lists, ["rain", "sea", "sun"])
+            >>> groups.members(["rain", "sea", "sun"]), groups.strangers
+            ({'big': ['sea', 'sun'], 'wet': ['rain', 'sea']}, ('sky',))
         """
         index = {label: i for i, label in enumerate(labels)}
         found = {
-            name: sorted({index[label] for label in members if label in index}) for name, members in groups.items()
+            name: sorted({index[label] for label in members if label in index})
+            for name, members in groups.items()
         }
         names = tuple(sorted(name for name, ids in found.items() if len(ids) > 1))
         rows = np.array([i for name in names for i in found[name]], np.int64)
         columns = np.repeat(np.arange(len(names)), [len(found[name]) for name in names])
-        membership = csr_array((np.ones(len(rows), bool), (rows, columns)), shape=(len(labels), len(names)))
+        membership = csr_array(
+            (np.ones(len(rows), bool), (rows, columns)), shape=(len(labels), len(names))
+        )
         strangers = {label for members in groups.values() for label in members} - index.keys()
-        return cls(names=names, membership=membership, separator=separator, strangers=tuple(sorted(strangers)))
+        return cls(
+            names=names,
+            membership=membership,
+            separator=separator,
+            strangers=tuple(sorted(strangers)),
+        )
 
     def members(self, labels: Sequence[str]) -> dict[str, list[str]]:
         """The labels of every group; `labels` in the order the groups were made from."""
@@ -55,29 +74,37 @@ class Groups:
 
     def shared(self, labels: Sequence[str]) -> list[str]:
         """The labels that stand in two groups or more."""
-        return [labels[label] for label in np.flatnonzero(np.diff(self.membership.indptr) > 1).tolist()]
+        return [
+            labels[label] for label in np.flatnonzero(np.diff(self.membership.indptr) > 1).tolist()
+        ]
 
 
 def groups_of(choice: str, labels: Sequence[str], *, separator: str = "auto") -> Groups:
-    """Groups by `choice`: "prefix", or the path of a file. None found, or a separator for a file, is an error."""
+    """Groups by `choice`: "prefix", or the path of a file. None found, or a separator for a file,
+    is an error.
+    """
     if choice != PREFIX:
         if separator != "auto":
-            raise SettingsError(f"a separator is for groups by {PREFIX}; leave it out, or the file {choice}")
+            raise SettingsError(
+                f"a separator is for groups by {PREFIX}; leave it out, or the file {choice}"
+            )
         return groups_from_file(Path(choice), labels)
     groups = groups_from_names(labels, None if separator == "auto" else separator)
     if not groups.names:
         raise SettingsError(
-            f"the names of the labels show no groups (like NUM:dist or cs.LG), such as {some(labels, most=3)}; give "
-            "the groups as a file"
+            "the names of the labels show no groups (like NUM:dist or cs.LG), such as"
+            f" {some(labels, most=3)}; give the groups as a file"
         )
     return groups
 
 
 def groups_from_names(names: Sequence[str], separator: str | None = None) -> Groups:
-    """Group labels by what stands before the first separator; without one, the best separator is looked for.
+    """Group labels by what stands before the first separator; without one, the best separator is
+    looked for.
 
-    A separator is taken when it puts at least half of the labels beside another one and finds more than one group.
-    A label without the separator, or without a companion, stands alone. No separator found: all stand alone.
+    A separator is taken when it puts at least half of the labels beside another one and finds more
+    than one group. A label without the separator, or without a companion, stands alone. No
+    separator found: all stand alone.
 
     >>> labels = ["cs.AI", "cs.LG", "stat.ML", "stat.AP", "hep-th"]
     >>> groups = groups_from_names(labels)
@@ -88,28 +115,38 @@ def groups_from_names(names: Sequence[str], separator: str | None = None) -> Gro
         prefixes = _prefixes(names, separator) if separator else []  # nothing cannot be cut at
         if not any(prefixes):
             raise SettingsError(
-                f"no label has the separator {separator!r} inside its name; labels look like {list(names[:3])}. "
-                "Give another separator, or none to have it found"
+                f"no label has the separator {separator!r} inside its name; labels look like"
+                f" {list(names[:3])}. Give another separator, or none to have it found"
             )
         return Groups.of(_by_prefix(names, prefixes), names, separator=separator)
     best = max(SEPARATORS, key=lambda candidate: _companioned(_prefixes(names, candidate)))
     prefixes = _prefixes(names, best)
     sensible = len(set(filter(None, prefixes))) >= 2 and 2 * _companioned(prefixes) >= len(names)
-    return Groups.of(_by_prefix(names, prefixes), names, separator=best) if sensible else Groups.of({}, names)
+    return (
+        Groups.of(_by_prefix(names, prefixes), names, separator=best)
+        if sensible
+        else Groups.of({}, names)
+    )
 
 
 def groups_from_file(path: Path, labels: Sequence[str]) -> Groups:
-    """Groups from a CSV or TOML file (`group_files`), joined by name. No group of two known labels is an error."""
+    """Groups from a CSV or TOML file (`group_files`), joined by name. No group of two known labels
+    is an error.
+    """
     given = read_groups(path)
     groups = Groups.of(given, labels)
     if groups.names:
         return groups
     if set(groups.strangers) == {label for members in given.values() for label in members}:
         guesses = [f"{label!r}{_guess(label, labels)}" for label in groups.strangers]
-        raise DataError(f"{path}: none of its labels is in the data: {some(guesses)}. The data have {some(labels)}")
+        raise DataError(
+            f"{path}: none of its labels is in the data: {some(guesses)}. The data have"
+            f" {some(labels)}"
+        )
     strangers = f"; the data do not have {some(groups.strangers)}" if groups.strangers else ""
     raise SettingsError(
-        f"{path}: no group has two labels of the data{strangers}; put at least two into one, or take {PREFIX}"
+        f"{path}: no group has two labels of the data{strangers}; put at least two into one, or"
+        f" take {PREFIX}"
     )
 
 
@@ -136,7 +173,9 @@ def _prefixes(names: Sequence[str], separator: str) -> list[str | None]:
 
 def _companioned(prefixes: Sequence[str | None]) -> int:
     """How many labels share their prefix with another."""
-    return sum(count for prefix, count in Counter(prefixes).items() if prefix is not None and count > 1)
+    return sum(
+        count for prefix, count in Counter(prefixes).items() if prefix is not None and count > 1
+    )
 
 
 def _by_prefix(names: Sequence[str], prefixes: Sequence[str | None]) -> dict[str, list[str]]:

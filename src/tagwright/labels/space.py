@@ -1,4 +1,6 @@
-"""The label space: train's labels in a stable order, with counts; strings in, ids out, joined by name."""
+"""The label space: train's labels in a stable order, with counts; strings in, ids out, joined by
+name.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +19,9 @@ from tagwright.storage.plain import value_of
 
 
 class Encoded(NamedTuple):
-    """Label ids of n rows: row i has ids[offsets[i]:offsets[i + 1]], ascending and without repeats."""
+    """Label ids of n rows: row i has ids[offsets[i]:offsets[i + 1]], ascending and without
+    repeats.
+    """
 
     ids: np.ndarray  # int64 (N,)
     offsets: np.ndarray  # int64 (n + 1,)
@@ -31,7 +35,8 @@ class Encoded(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSpace:
-    """Names in alphabetical order with their counts in train; `exclusive` when a text has exactly one.
+    """Names in alphabetical order with their counts in train; `exclusive` when a text has exactly
+    one.
 
     >>> space = LabelSpace.of([["b"], ["a", "b"], []])
     >>> space.names, space.counts, space.exclusive
@@ -46,15 +51,23 @@ class LabelSpace:
 
     @classmethod
     def of(
-        cls, labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]", *, exclusive: bool = False
+        cls,
+        labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]",
+        *,
+        exclusive: bool = False,
     ) -> "LabelSpace":
-        """Learn the space from train's label lists. Rows that are null (unlabelled) do not count."""
+        """Learn the space from train's label lists. Rows that are null (unlabelled) do not
+        count.
+        """
         lists = _lists(labels)
         names = sorted(pc.unique(pc.list_flatten(lists)).drop_null().to_pylist())
         if len(names) < 2:
-            raise DataError(f"a tagger needs at least two labels, found {names}; check the label column")
+            raise DataError(
+                f"a tagger needs at least two labels, found {names}; check the label column"
+            )
         space = cls(names=tuple(names), counts=(0,) * len(names), exclusive=exclusive)
-        counts = np.bincount(space.encode(lists).ids, minlength=len(names))  # a label twice on a row counts once
+        # a label twice on a row counts once
+        counts = np.bincount(space.encode(lists).ids, minlength=len(names))
         return replace(space, counts=tuple(counts.tolist()))
 
     @cached_property
@@ -66,7 +79,9 @@ class LabelSpace:
         return len(self.names)
 
     def encode(self, labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]") -> Encoded:
-        """Ids of every row's labels; names outside the space are dropped and counted, null rows are empty."""
+        """Ids of every row's labels; names outside the space are dropped and counted, null rows are
+        empty.
+        """
         lists = _lists(labels)
         lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
         rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -100,12 +115,20 @@ class LabelSpace:
         names, counts = value_of(content, "names", list), value_of(content, "counts", list)
         if not names or {type(name) for name in names} != {str} or len(set(names)) < len(names):
             raise ValueError("names must be one or more strings, each another one")
-        if {type(count) for count in counts} != {int} or min(counts) < 0 or len(counts) != len(names):
+        if (
+            {type(count) for count in counts} != {int}
+            or min(counts) < 0
+            or len(counts) != len(names)
+        ):
             raise ValueError("counts must have a whole number from 0 for each name")
-        return cls(names=tuple(names), counts=tuple(counts), exclusive=value_of(content, "exclusive", bool))
+        return cls(
+            names=tuple(names), counts=tuple(counts), exclusive=value_of(content, "exclusive", bool)
+        )
 
 
-def _lists(labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]") -> "pa.ChunkedArray | pa.Array":
+def _lists(
+    labels: "pa.ChunkedArray | pa.Array | Iterable[Sequence[str]]",
+) -> "pa.ChunkedArray | pa.Array":
     if isinstance(labels, pa.ChunkedArray | pa.Array):
         return labels
     return pa.array([None if row is None else list(row) for row in labels], pa.list_(pa.string()))

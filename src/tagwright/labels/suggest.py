@@ -1,4 +1,6 @@
-"""Groups suggested by data: labels that a model confuses, or that come on the same texts, with the evidence."""
+"""Groups suggested by data: labels that a model confuses, or that come on the same texts, with the
+evidence.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,21 +24,26 @@ class Pair(NamedTuple):
 
 
 class Suggestion(NamedTuple):
-    """Groups of labels, and the pairs that speak for them. A group is named by its label with the most texts."""
+    """Groups of labels, and the pairs that speak for them. A group is named by its label with the
+    most texts.
+    """
 
     groups: dict[str, list[str]]  # name -> labels, alphabetical
-    evidence: dict[str, list[Pair]]  # name -> pairs inside the group that are alike, highest rate first
+    # name -> pairs inside the group that are alike, highest rate first
+    evidence: dict[str, list[Pair]]
     apart: list[Pair]  # pairs that are alike, but whose labels came into different groups, or none
 
 
 def confusion_rates(
     truth: csr_array, chosen: csr_array, unknown: csr_array | None = None
 ) -> tuple[csr_array, csr_array]:
-    """How often a label is chosen wrongly where another is gold: counts and rates (L, L), symmetric.
+    """How often a label is chosen wrongly where another is gold: counts and rates (L, L),
+    symmetric.
 
-    Truth and choices are sparse bool (n, L); `unknown` cells, which nobody judged, are no mistakes. The count of labels
-    i and j is the texts of i that wrongly got j plus those of j that wrongly got i; the rate is its share of the texts
-    of i plus those of j. With one label a text these are the confusions of i and j.
+    Truth and choices are sparse bool (n, L); `unknown` cells, which nobody judged, are no mistakes.
+    The count of labels i and j is the texts of i that wrongly got j plus those of j that wrongly
+    got i; the rate is its share of the texts of i plus those of j. With one label a text these are
+    the confusions of i and j.
     """
     gold = truth.astype(np.int64)
     wrong = (chosen > truth).astype(np.int64)
@@ -50,7 +57,9 @@ def confusion_rates(
 
 
 def cooccurrence_rates(truth: csr_array) -> tuple[csr_array, csr_array]:
-    """How often labels come on the same text: counts and Jaccard indices (L, L), symmetric; truth is bool (n, L)."""
+    """How often labels come on the same text: counts and Jaccard indices (L, L), symmetric; truth
+    is bool (n, L).
+    """
     gold = truth.astype(np.int64)
     both = coo_array(gold.T @ gold)
     texts = gold.sum(axis=0)
@@ -59,26 +68,40 @@ def cooccurrence_rates(truth: csr_array) -> tuple[csr_array, csr_array]:
 
 
 def suggest(
-    labels: Sequence[str], counts: csr_array, rates: csr_array, *, texts: np.ndarray, share: float, least: int
+    labels: Sequence[str],
+    counts: csr_array,
+    rates: csr_array,
+    *,
+    texts: np.ndarray,
+    share: float,
+    least: int,
 ) -> Suggestion:
-    """Groups of labels that are alike: a rate of at least `share` in at least `least` texts, on average over a group.
+    """Groups of labels that are alike: a rate of at least `share` in at least `least` texts, on
+    average over a group.
 
-    Counts and rates (L, L) are symmetric without a diagonal; `texts` (L,) is how many texts a label has.
+    Counts and rates (L, L) are symmetric without a diagonal; `texts` (L,) is how many texts a label
+    has.
     """
     rates = csr_array(rates.multiply(counts >= least))  # what came once or twice is chance
     found = {}
     for ids in clusters(rates, share):
-        found[labels[max(ids, key=lambda label: (texts[label], -label))]] = [labels[label] for label in ids]
+        found[labels[max(ids, key=lambda label: (texts[label], -label))]] = [
+            labels[label] for label in ids
+        ]
     group_of = {label: name for name, members in found.items() for label in members}
     evidence: dict[str, list[Pair]] = {name: [] for name in sorted(found)}
     apart: list[Pair] = []
     for pair in pairs_of(labels, counts, rates, share=share):
         name = group_of.get(pair.left)
-        (evidence[name] if name is not None and name == group_of.get(pair.right) else apart).append(pair)
+        (evidence[name] if name is not None and name == group_of.get(pair.right) else apart).append(
+            pair
+        )
     return Suggestion({name: found[name] for name in evidence}, evidence, apart)
 
 
-def pairs_of(labels: Sequence[str], counts: csr_array, rates: csr_array, *, share: float = 0.0) -> list[Pair]:
+def pairs_of(
+    labels: Sequence[str], counts: csr_array, rates: csr_array, *, share: float = 0.0
+) -> list[Pair]:
     """Pairs of labels with a rate of at least `share`, the highest first."""
     cells = coo_array(rates)
     left, right = cells.coords
@@ -91,11 +114,13 @@ def pairs_of(labels: Sequence[str], counts: csr_array, rates: csr_array, *, shar
 
 
 def clusters(rates: csr_array, share: float) -> list[list[int]]:
-    """Average-linkage clusters of two labels or more, whose parts have a mean rate of at least `share` > 0; their ids.
+    """Average-linkage clusters of two labels or more, whose parts have a mean rate of at least
+    `share` > 0; their ids.
 
-    Connected components would let one chain swallow all labels: a is taken for b, b for c, c for d, and soon everything
-    is excused. A mean over all pairs does not carry so far. Between components no pair reaches the share, so no mean
-    does, and each is clustered by itself: the full matrix of distances is only as large as a component.
+    Connected components would let one chain swallow all labels: a is taken for b, b for c, c for d,
+    and soon everything is excused. A mean over all pairs does not carry so far. Between components
+    no pair reaches the share, so no mean does, and each is clustered by itself: the full matrix of
+    distances is only as large as a component.
     """
     _, component_of = connected_components(rates >= share, directed=False)
     order = np.argsort(component_of, kind="stable")
@@ -105,8 +130,12 @@ def clusters(rates: csr_array, share: float) -> list[list[int]]:
             continue
         distance = 1 - rates[ids][:, ids].toarray()
         np.fill_diagonal(distance, 0)
-        joined = fcluster(linkage(squareform(distance), "average"), 1 - share + ROUNDING, criterion="distance")
-        found += [ids[joined == one].tolist() for one in np.unique(joined) if (joined == one).sum() > 1]
+        joined = fcluster(
+            linkage(squareform(distance), "average"), 1 - share + ROUNDING, criterion="distance"
+        )
+        found += [
+            ids[joined == one].tolist() for one in np.unique(joined) if (joined == one).sum() > 1
+        ]
     return sorted(found)
 
 

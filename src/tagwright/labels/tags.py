@@ -1,8 +1,10 @@
-"""What the names of tags mean: which tokens are one span, which tag may follow which, and how broken tags are mended.
+"""What the names of tags mean: which tokens are one span, which tag may follow which, and how
+broken tags are mended.
 
-Three schemes. "iob2": B-X begins a span of type X, I-X goes on, O is outside. "iobes": E-X also ends one and S-X is one
-of a single token; L and U are other letters for E and S (BILOU). "plain": every tag but O is a type of its own, and a
-run of equal tags is one span. Broken tags are read as conlleval and seqeval read them: a tag that cannot go on begins.
+Three schemes. "iob2": B-X begins a span of type X, I-X goes on, O is outside. "iobes": E-X also
+ends one and S-X is one of a single token; L and U are other letters for E and S (BILOU). "plain":
+every tag but O is a type of its own, and a run of equal tags is one span. Broken tags are read as
+conlleval and seqeval read them: a tag that cannot go on begins.
 """
 
 import re
@@ -25,7 +27,9 @@ _UNNAMED = "_"  # the type of a bare B or I, as seqeval calls it
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scheme:
-    """The meaning of L tags, by their ids. In a plain scheme every tag but O has the prefix of an I."""
+    """The meaning of L tags, by their ids. In a plain scheme every tag but O has the prefix of an
+    I.
+    """
 
     kind: Literal["iob2", "iobes", "plain"]
     prefix: np.ndarray  # (L,) prefix codes
@@ -35,7 +39,9 @@ class Scheme:
 
 
 class Spans(NamedTuple):
-    """Spans in the order of their tokens, arrays of one length: text, first token in it, token after the last, type."""
+    """Spans in the order of their tokens, arrays of one length: text, first token in it, token
+    after the last, type.
+    """
 
     row: np.ndarray
     start: np.ndarray
@@ -44,7 +50,9 @@ class Spans(NamedTuple):
 
 
 class Transitions(NamedTuple):
-    """Which tags may stand where, bool: after another (L, L) as [before, after], first (L,), last (L,)."""
+    """Which tags may stand where, bool: after another (L, L) as [before, after], first (L,), last
+    (L,).
+    """
 
     follows: np.ndarray
     first: np.ndarray
@@ -61,12 +69,16 @@ def scheme_of(names: Sequence[str]) -> Scheme:
     matches = [_PREFIXED.fullmatch(name) for name in names if name != "O"]
     found = [match for match in matches if match]
     known = (
-        bool(found) and len(found) == len(matches) and any(match[2] is not None or match[1] == "B" for match in found)
+        bool(found)
+        and len(found) == len(matches)
+        and any(match[2] is not None or match[1] == "B" for match in found)
     )
     kind: Literal["iob2", "iobes", "plain"] = "plain"
     if known:
         kind = "iob2" if {match[1] for match in found} <= {"B", "I"} else "iobes"
-    types_of_tags = [None if name == "O" else (name[2:] or _UNNAMED) if known else name for name in names]
+    types_of_tags = [
+        None if name == "O" else (name[2:] or _UNNAMED) if known else name for name in names
+    ]
     types = tuple(dict.fromkeys(one for one in types_of_tags if one is not None))
     place = {name: number for number, name in enumerate(types)} | {None: -1}
     codes = [OUTSIDE if name == "O" else _CODES[name[0]] if known else INSIDE for name in names]
@@ -80,7 +92,8 @@ def scheme_of(names: Sequence[str]) -> Scheme:
 
 
 def tells_spans(scheme: Scheme) -> bool:
-    """Whether spans mean something: not where every token has a class of its own, as parts of speech.
+    """Whether spans mean something: not where every token has a class of its own, as parts of
+    speech.
 
     >>> tells_spans(scheme_of(["O", "BRAND"])), tells_spans(scheme_of(["NOUN", "VERB"]))
     (True, False)
@@ -91,8 +104,8 @@ def tells_spans(scheme: Scheme) -> bool:
 def transitions(scheme: Scheme) -> Transitions:
     """What may stand where in valid tags; in a plain scheme everything.
 
-    A type without a B may begin with its other tags, and in "iobes" one without an E may end with them: such tags were
-    never seen, and no text could have the type otherwise.
+    A type without a B may begin with its other tags, and in "iobes" one without an E may end with
+    them: such tags were never seen, and no text could have the type otherwise.
     """
     prefix, types = scheme.prefix, scheme.type
     alike = (types[:, None] == types) & (types >= 0)  # (L, L)
@@ -100,33 +113,46 @@ def transitions(scheme: Scheme) -> Transitions:
     unclosed = ~(alike & (prefix == END)).any(axis=1)
     opens = np.isin(prefix, (OUTSIDE, BEGIN, SINGLE)) | unopened
     closes = (
-        np.isin(prefix, (OUTSIDE, END, SINGLE)) | unclosed if scheme.kind == "iobes" else np.ones(len(prefix), bool)
+        np.isin(prefix, (OUTSIDE, END, SINGLE)) | unclosed
+        if scheme.kind == "iobes"
+        else np.ones(len(prefix), bool)
     )
     goes_on = alike & np.isin(prefix, (BEGIN, INSIDE))[:, None] & np.isin(prefix, (INSIDE, END))
     return Transitions(goes_on | (closes[:, None] & opens), opens, closes)
 
 
 def spans_of(ids: np.ndarray, offsets: np.ndarray, scheme: Scheme) -> Spans:
-    """The spans of all texts: ids (N,) of the tags, text i has tokens offsets[i] to offsets[i + 1], (n + 1,).
+    """The spans of all texts: ids (N,) of the tags, text i has tokens offsets[i] to offsets[i + 1],
+    (n + 1,).
 
-    An id of -1, a tag that nobody knows, is outside. Any tags will do; broken ones are read as seqeval reads them.
+    An id of -1, a tag that nobody knows, is outside. Any tags will do; broken ones are read as
+    seqeval reads them.
     """
     require_offsets(offsets, len(ids))
     first, after, types = _bounds(ids, offsets, scheme)
-    row = np.searchsorted(offsets, first, side="right") - 1  # the last of equal offsets: texts without tokens have none
+    # the last of equal offsets: texts without tokens have none
+    row = np.searchsorted(offsets, first, side="right") - 1
     return Spans(row, first - offsets[row], after - offsets[row], types)
 
 
 def require_offsets(offsets: np.ndarray, tokens: int) -> None:
     """Refuse offsets (n + 1,) that do not part this number of tokens into texts."""
-    if np.ndim(offsets) != 1 or not len(offsets) or offsets[0] or offsets[-1] != tokens or (np.diff(offsets) < 0).any():
+    if (
+        np.ndim(offsets) != 1
+        or not len(offsets)
+        or offsets[0]
+        or offsets[-1] != tokens
+        or (np.diff(offsets) < 0).any()
+    ):
         raise ShapeError(
-            f"offsets must rise from 0 to the {tokens} tokens, one more than there are texts, got {offsets}"
+            f"offsets must rise from 0 to the {tokens} tokens, one more than there are texts, got"
+            f" {offsets}"
         )
 
 
 def repaired(tags: pa.ListArray) -> tuple[pa.ListArray, int]:
-    """Valid tags with the spans of the given ones, and how many tags that changed; IOB1 becomes IOB2.
+    """Valid tags with the spans of the given ones, and how many tags that changed; IOB1 becomes
+    IOB2.
 
     >>> mended, changed = repaired(pa.array([["I-PER", "I-PER", "O", "B-LOC"]]))
     >>> mended.to_pylist(), changed
@@ -150,14 +176,18 @@ def faults(tags: pa.ListArray, *, most: int = 300) -> list[tuple[int, int]]:
     return list(zip(rows.tolist(), (tokens - offsets[rows]).tolist()))
 
 
-def _bounds(ids: np.ndarray, offsets: np.ndarray, scheme: Scheme) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _bounds(
+    ids: np.ndarray, offsets: np.ndarray, scheme: Scheme
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First token, token after the last and type of every span, tokens counted over all texts."""
     # an id of -1 takes the last entry, so that one is O
     prefix, types = np.append(scheme.prefix, OUTSIDE)[ids], np.append(scheme.type, -1)[ids]
     fresh = np.zeros(len(ids) + 1, bool)
     fresh[offsets] = True
     fresh[1:-1] |= (
-        (types[1:] != types[:-1]) | np.isin(prefix[:-1], (END, SINGLE)) | np.isin(prefix[1:], (BEGIN, SINGLE))
+        (types[1:] != types[:-1])
+        | np.isin(prefix[:-1], (END, SINGLE))
+        | np.isin(prefix[1:], (BEGIN, SINGLE))
     )
     cuts = np.flatnonzero(fresh)  # a span, or what is outside, reaches from a cut to the next
     first, after = cuts[:-1], cuts[1:]
@@ -166,10 +196,13 @@ def _bounds(ids: np.ndarray, offsets: np.ndarray, scheme: Scheme) -> tuple[np.nd
 
 
 def _mended(tags: pa.ListArray) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Names of tags, the ids of the given tags (N,), and those of valid ones with the same spans (N,)."""
+    """Names of tags, the ids of the given tags (N,), and those of valid ones with the same spans
+    (N,).
+    """
     coded = pc.dictionary_encode(tags.flatten())
     names: list[str] = coded.dictionary.to_pylist()
-    ids = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)  # no tag: outside, and stays none
+    # no tag: outside, and stays none
+    ids = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
     scheme = scheme_of(names)
     if scheme.kind == "plain":
         return names, ids, ids
@@ -180,14 +213,18 @@ def _mended(tags: pa.ListArray) -> tuple[list[str], np.ndarray, np.ndarray]:
         codes[after - 1] = END
         codes[first[after - first == 1]] = SINGLE
     lengths = after - first
-    within = np.repeat(first - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(lengths.sum())
+    within = np.repeat(first - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(
+        lengths.sum()
+    )
     mended, table = ids.copy(), _table(names, scheme)
     mended[within] = table[np.repeat(types, lengths), codes[within]]
     return names, ids, mended
 
 
 def _table(names: list[str], scheme: Scheme) -> np.ndarray:
-    """The tag of every type and prefix code, (types, 5), as places in `names`, which gets what is missing."""
+    """The tag of every type and prefix code, (types, 5), as places in `names`, which gets what is
+    missing.
+    """
     bilou = {name[0] for name in names} & set("LUES") <= set("LU")
     letters = "OBILU" if bilou else "OBIES"
     bare = any(len(name) == 1 for name in names if name != "O")

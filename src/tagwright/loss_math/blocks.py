@@ -1,7 +1,7 @@
 """A loss with sparse targets, some rows (or, of a batchwise loss, some labels) at a time.
 
-A block's target is made dense for as long as the block takes, so that no (B, L) target ever exists; its gradient is
-made at once, so that nothing else has to be kept for the backward pass.
+A block's target is made dense for as long as the block takes, so that no (B, L) target ever exists;
+its gradient is made at once, so that nothing else has to be kept for the backward pass.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,9 @@ def in_blocks(
     batchwise: bool,
     extra_logits: int,
 ) -> Tensor:
-    """The values of `function(logits, target, mask, **settings)`, (B,), or of a batchwise loss (L,)."""
+    """The values of `function(logits, target, mask, **settings)`, (B,), or of a batchwise loss
+    (L,).
+    """
     rows, label_count = logits.shape[0], logits.shape[1] - extra_logits
     cells = CELLS.get(logits.device.type, CELLS_ELSEWHERE)
 
@@ -35,7 +37,12 @@ def in_blocks(
         cut = (slice(None), block) if batchwise else (block, slice(None))
         own = {name: _own(value, cut, (rows, label_count)) for name, value in settings.items()}
         truth = _dense(target, label_count, block, batchwise)
-        return function(part, truth, None if mask is None else _dense(mask, label_count, block, batchwise), **own)
+        return function(
+            part,
+            truth,
+            None if mask is None else _dense(mask, label_count, block, batchwise),
+            **own,
+        )
 
     def kernel(part: Tensor, block: slice) -> tuple[Tensor, Tensor | None]:
         if not logits.requires_grad:
@@ -47,7 +54,9 @@ def in_blocks(
 
     def plain(logits: Tensor) -> Tensor:
         blocks = blocks_of(logits, cells, int(batchwise))
-        return torch.cat([run(logits[:, block] if batchwise else logits[block], block) for block in blocks])
+        return torch.cat(
+            [run(logits[:, block] if batchwise else logits[block], block) for block in blocks]
+        )
 
     if learnt((soft_of(target), *settings.values())) or not eager(logits):
         return plain(logits)
@@ -55,7 +64,9 @@ def in_blocks(
 
 
 def _own(value: Any, cut: tuple[slice, slice], shape: tuple[int, int]) -> Any:
-    """The part of a setting that belongs to a block: of a tensor (L,), (B, 1), (1, L) or (B, L), else the whole."""
+    """The part of a setting that belongs to a block: of a tensor (L,), (B, 1), (1, L) or (B, L),
+    else the whole.
+    """
     if not isinstance(value, Tensor) or value.ndim == 0:
         return value
     if value.ndim == 1 and shape[1] != len(value):

@@ -1,4 +1,6 @@
-"""What every loss checks of its tensors: shape and dtype always, values where looking costs nothing."""
+"""What every loss checks of its tensors: shape and dtype always, values where looking costs
+nothing.
+"""
 
 import math
 
@@ -22,17 +24,25 @@ def check(
     hard: bool = False,
     validate: bool = False,
 ) -> None:
-    """Raise where the tensors do not fit; `hard` where the loss knows gold labels and others, and nothing between.
+    """Raise where the tensors do not fit; `hard` where the loss knows gold labels and others, and
+    nothing between.
 
-    Values are looked at in eager mode on a CPU, or with `validate`: elsewhere it would wait for the device.
+    Values are looked at in eager mode on a CPU, or with `validate`: elsewhere it would wait for the
+    device.
     """
     if not isinstance(logits, Tensor) or logits.ndim != 2 or not logits.is_floating_point():
-        found = f"{logits.dtype} {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
+        found = (
+            f"{logits.dtype} {tuple(logits.shape)}"
+            if isinstance(logits, Tensor)
+            else type(logits).__name__
+        )
         raise ShapeError(f"logits must be a floating tensor (B, L), got {found}")
     shape = (logits.shape[0], logits.shape[1] - extra_logits)
     if shape[1] < 1:
         beside = ", of which one is the threshold's" if logits.shape[1] else ""
-        raise ShapeError(f"a loss needs at least one label, got logits {tuple(logits.shape)}{beside}")
+        raise ShapeError(
+            f"a loss needs at least one label, got logits {tuple(logits.shape)}{beside}"
+        )
     look = validate or _free_to_look(logits)
     if isinstance(target, SparseTarget):
         check_sparse("target", target, shape, values=look)
@@ -42,16 +52,22 @@ def check(
         check_sparse("mask", mask, shape, values=look)
     elif mask is not None and (mask.dtype != torch.bool or mask.shape != shape):
         raise ShapeError(
-            f"mask must be bool {shape}, True where a term takes part, got {mask.dtype} {tuple(mask.shape)}"
+            f"mask must be bool {shape}, True where a term takes part, got {mask.dtype}"
+            f" {tuple(mask.shape)}"
         )
     for name, weight in weights.items():
         if weight is not None and not _broadcasts(weight, shape):
-            raise ShapeError(f"{name} must broadcast to {shape}: (L,), (B, 1) or (B, L), got {tuple(weight.shape)}")
+            raise ShapeError(
+                f"{name} must broadcast to {shape}: (L,), (B, 1) or (B, L), got"
+                f" {tuple(weight.shape)}"
+            )
     if look:
         _check_values(logits, target, weights, hard=hard)
 
 
-def check_answer(values: Tensor, logits: Tensor, mask: Tensor | SparseMask | None, *, validate: bool = False) -> None:
+def check_answer(
+    values: Tensor, logits: Tensor, mask: Tensor | SparseMask | None, *, validate: bool = False
+) -> None:
     """Raise where the values hold NaN because the logits are no numbers."""
     looks = validate or _free_to_look(logits)
     if looks and values.detach().isnan().any():
@@ -59,15 +75,19 @@ def check_answer(values: Tensor, logits: Tensor, mask: Tensor | SparseMask | Non
 
 
 def refuse_no_numbers(logits: Tensor) -> None:
-    """Raise if logits hold NaN or infinity: asked where a sum is infinite, as it may be of finite ones too."""
+    """Raise if logits hold NaN or infinity: asked where a sum is infinite, as it may be of finite
+    ones too.
+    """
     if not logits.isfinite().all():
         raise ShapeError(NO_NUMBER)
 
 
 def marked(values: Tensor, logits: Tensor, *, batchwise: bool = False) -> Tensor:
-    """The values; where the logits of a row hold NaN or infinity, NaN, or an error where looking costs nothing.
+    """The values; where the logits of a row hold NaN or infinity, NaN, or an error where looking
+    costs nothing.
 
-    The mathematics alone does not show it: a gold label with the logit infinity has the loss 0. Masked logits are 0.
+    The mathematics alone does not show it: a gold label with the logit infinity has the loss 0.
+    Masked logits are 0.
     """
     if _free_to_look(logits):
         if not math.isfinite(logits.detach().sum().item()):  # the quickest look there is
@@ -85,11 +105,13 @@ def _check_target(logits: Tensor, target: Tensor, shape: tuple[int, int]) -> Non
         if shape != logits.shape:
             wanted = f"{shape}, the logits {tuple(logits.shape)} less the threshold's"
         raise ShapeError(
-            f"target must match {wanted}, got {tuple(target.shape)}; make it multi-hot with LabelSpace.encode"
+            f"target must match {wanted}, got {tuple(target.shape)}; make it multi-hot with"
+            " LabelSpace.encode"
         )
     if not (target.is_floating_point() or target.dtype == torch.bool):
         raise ShapeError(
-            f"target must be a float or bool tensor, got {target.dtype}; class numbers must become one-hot first"
+            f"target must be a float or bool tensor, got {target.dtype}; class numbers must become"
+            " one-hot first"
         )
 
 
@@ -110,10 +132,14 @@ def _check_values(
                 raise ShapeError(f"target must lie in [0, 1], got {low:.4g} to {high:.4g}{hint}")
             if hard and not is_hard(given):
                 raise ShapeError(
-                    "this loss takes targets of 0 and 1 only; soft ones need bce, zlpr or another soft loss"
+                    "this loss takes targets of 0 and 1 only; soft ones need bce, zlpr or another"
+                    " soft loss"
                 )
         if isinstance(target, SparseTarget) and not 0 <= target.background <= (0 if hard else 1):
-            raise ShapeError(f"background of target must be {'0' if hard else 'in [0, 1]'}, got {target.background}")
+            raise ShapeError(
+                f"background of target must be {'0' if hard else 'in [0, 1]'}, got"
+                f" {target.background}"
+            )
         for name, weight in weights.items():
             if weight is not None and weight.numel() and not weight.min() >= 0:
                 raise ShapeError(f"{name} must not be negative, got {weight.min():.4g}")
@@ -127,7 +153,9 @@ def _seen(logits: Tensor, mask: Tensor | SparseMask | None) -> Tensor:
 
 
 def is_hard(target: Tensor) -> bool:
-    """Whether all targets, which lie in [0, 1], are 0 or 1: of numbers between, the square is smaller."""
+    """Whether all targets, which lie in [0, 1], are 0 or 1: of numbers between, the square is
+    smaller.
+    """
     return not target.numel() or bool(torch.addcmul(target, target, target, value=-1).amax() == 0)
 
 
@@ -138,12 +166,16 @@ def _broadcasts(weight: Tensor, shape: tuple[int, int]) -> bool:
 
 
 def _free_to_look(tensor: Tensor) -> bool:
-    """Whether values can be asked for at no cost: not on a device, not while compiling, not inside torch.func."""
+    """Whether values can be asked for at no cost: not on a device, not while compiling, not inside
+    torch.func.
+    """
     return tensor.device.type == "cpu" and eager(tensor)
 
 
 def eager(tensor: Tensor) -> bool:
-    """Whether this is a plain call, neither compiled nor inside a transform of torch.func nor in forward mode."""
+    """Whether this is a plain call, neither compiled nor inside a transform of torch.func nor in
+    forward mode.
+    """
     if torch.compiler.is_compiling() or torch.autograd.forward_ad._current_level >= 0:
         return False
     return not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
@@ -152,7 +184,9 @@ def eager(tensor: Tensor) -> bool:
 def chosen(name: str, value: str, choices: tuple[str, ...]) -> str:
     """The value, if it is one of the choices."""
     if value not in choices:
-        raise SettingsError(f"{name} must be {', '.join(choices[:-1])} or {choices[-1]}, got {value!r}")
+        raise SettingsError(
+            f"{name} must be {', '.join(choices[:-1])} or {choices[-1]}, got {value!r}"
+        )
     return value
 
 

@@ -1,4 +1,6 @@
-"""The two sums that zlpr, lsep and bpmll are made of, in log space and in O(L): of gold e^-s and of other e^s."""
+"""The two sums that zlpr, lsep and bpmll are made of, in log space and in O(L): of gold e^-s and of
+other e^s.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,11 +14,12 @@ from tagwright.loss_math.terms import log_share, shares
 
 
 class Combine(NamedTuple):
-    """What a loss makes of its two sums, twice: by their logs, which always serves, and by themselves, which is quick.
+    """What a loss makes of its two sums, twice: by their logs, which always serves, and by
+    themselves, which is quick.
 
-    `logs` takes the logs (B,) of the gold and of the other sum, and gives the values (B,) and both derivatives.
-    `sums` takes the sums (2, B), and gives the values and the derivatives by the sums (2, B); a value that is no number
-    sends the block to `logs`.
+    `logs` takes the logs (B,) of the gold and of the other sum, and gives the values (B,) and both
+    derivatives. `sums` takes the sums (2, B), and gives the values and the derivatives by the sums
+    (2, B); a value that is no number sends the block to `logs`.
     """
 
     logs: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
@@ -46,24 +49,40 @@ def of_log_sums(
 
 
 def log_sums_of(
-    logits: Tensor, target: Tensor, mask: Tensor | None, positive_weight: Tensor | None, negative_weight: Tensor | None
+    logits: Tensor,
+    target: Tensor,
+    mask: Tensor | None,
+    positive_weight: Tensor | None,
+    negative_weight: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    """The logs of both sums, (B,) each, by operations that autograd knows; -inf of a sum without a term."""
+    """The logs of both sums, (B,) each, by operations that autograd knows; -inf of a sum without a
+    term.
+    """
     gold, other = shares(target, mask, positive_weight, negative_weight)
     return log_sum_exp(log_share(gold) - logits), log_sum_exp(log_share(other) + logits)
 
 
 def log_sum_exp(logits: Tensor) -> Tensor:
-    """log of the sum of e^s over the last dimension; of an empty sum -inf without a gradient (torch's is NaN)."""
-    top = logits.detach().amax(-1, keepdim=True) if logits.shape[-1] else logits.new_zeros(*logits.shape[:-1], 1)
+    """log of the sum of e^s over the last dimension; of an empty sum -inf without a gradient
+    (torch's is NaN).
+    """
+    top = (
+        logits.detach().amax(-1, keepdim=True)
+        if logits.shape[-1]
+        else logits.new_zeros(*logits.shape[:-1], 1)
+    )
     top = top.masked_fill(top == -torch.inf, 0.0)
     total = (logits - top).exp().sum(-1)
     empty = total == 0
     return (total.masked_fill(empty, 1.0).log() + top.squeeze(-1)).masked_fill(empty, -torch.inf)
 
 
-def _with_gradient(combine: Combine, logits: Tensor, gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
-    """combine's values (B,) and their gradient (B, L). Takes no logarithm of a share: of 0 it is slow on a CPU."""
+def _with_gradient(
+    combine: Combine, logits: Tensor, gold: Tensor, other: Tensor
+) -> tuple[Tensor, Tensor]:
+    """combine's values (B,) and their gradient (B, L). Takes no logarithm of a share: of 0 it is
+    slow on a CPU.
+    """
     up = logits.exp()
     low, high = up.reciprocal().mul_(gold), up.mul_(other)
     values, slopes = combine.sums(torch.stack((low.sum(-1), high.sum(-1))))
@@ -78,12 +97,16 @@ def _with_gradient(combine: Combine, logits: Tensor, gold: Tensor, other: Tensor
 
 
 def known(values: Tensor, sums: Tensor) -> Tensor:
-    """The values, NaN where a sum is so small that it may have lost terms; its log then has to serve."""
+    """The values, NaN where a sum is so small that it may have lost terms; its log then has to
+    serve.
+    """
     return values.masked_fill((sums < 1e-25).any(0), torch.nan)
 
 
 def _term(scores: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
-    """share * e^(s - top), (B, L), and each row's top (B,), its highest score that has a share. Changes the scores."""
+    """share * e^(s - top), (B, L), and each row's top (B,), its highest score that has a share.
+    Changes the scores.
+    """
     top = torch.where(share > 0, scores, -torch.inf).amax(-1, keepdim=True)
     top.masked_fill_(top == -torch.inf, 0.0)
     # a label of no share may lie above the top: held there, so that 0 times its exponential is 0

@@ -6,7 +6,9 @@ from torch import Tensor
 
 
 def softplus(logits: Tensor) -> Tensor:
-    """log(1 + e^s), which is -log(1 - sigmoid(s)). Torch's own is linear above 20: too coarse in float64."""
+    """log(1 + e^s), which is -log(1 - sigmoid(s)). Torch's own is linear above 20: too coarse in
+    float64.
+    """
     return -F.logsigmoid(-logits)
 
 
@@ -17,7 +19,8 @@ def weighted(terms: Tensor, weight: Tensor | None) -> Tensor:
 
 def divisor(total: Tensor) -> Tensor:
     """A total to divide by, held above 0."""
-    # not the least number itself: a large upstream gradient times its inverse would be infinite, and no number times 0
+    # not the least number itself: a large upstream gradient times its inverse would be infinite,
+    # and no number times 0
     return total.clamp_min(torch.finfo(total.dtype).tiny ** 0.5)
 
 
@@ -27,15 +30,22 @@ def taking_part(terms: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def shares(
-    target: Tensor, mask: Tensor | None, positive_weight: Tensor | None, negative_weight: Tensor | None
+    target: Tensor,
+    mask: Tensor | None,
+    positive_weight: Tensor | None,
+    negative_weight: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    """What every label weighs as a gold one and as another, (B, L) each: w⁺ p and w⁻ (1 - p), 0 where it is masked."""
+    """What every label weighs as a gold one and as another, (B, L) each: w⁺ p and w⁻ (1 - p), 0
+    where it is masked.
+    """
     gold, other = weighted(target, positive_weight), weighted(1 - target, negative_weight)
     return taking_part(gold, mask), taking_part(other, mask)
 
 
 def log_share(share: Tensor) -> Tensor:
-    """The log of what labels weigh, -inf of nothing. That has no gradient where a weight is learnt (torch's is NaN)."""
+    """The log of what labels weigh, -inf of nothing. That has no gradient where a weight is learnt
+    (torch's is NaN).
+    """
     if not share.requires_grad:
         return share.log()
     nothing = share == 0
@@ -51,6 +61,10 @@ def mixed(
     positive_weight: Tensor | None,
     negative_weight: Tensor | None,
 ) -> Tensor:
-    """Sum over labels of target * positive + (1 - target) * negative, each with its weight, (B,)."""
-    terms = weighted(target * positive, positive_weight) + weighted((1 - target) * negative, negative_weight)
+    """Sum over labels of target * positive + (1 - target) * negative, each with its weight,
+    (B,).
+    """
+    terms = weighted(target * positive, positive_weight) + weighted(
+        (1 - target) * negative, negative_weight
+    )
     return taking_part(terms, mask).sum(-1)

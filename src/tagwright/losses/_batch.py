@@ -6,7 +6,9 @@ from tagwright.losses._call import Cells
 
 
 def cell_weights(cells: Cells, example_weight: Tensor | None) -> Cells:
-    """The weights of cells with an example's weight (B,) multiplied into both: it counts that often."""
+    """The weights of cells with an example's weight (B,) multiplied into both: it counts that
+    often.
+    """
     if example_weight is None:
         return cells
     own = example_weight[:, None]

@@ -1,4 +1,6 @@
-"""What stands around the mathematics of every loss: checks before, sparse targets in blocks, reduction after."""
+"""What stands around the mathematics of every loss: checks before, sparse targets in blocks,
+reduction after.
+"""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -55,14 +57,16 @@ class Declared(NamedTuple):
     extra_logits: int = 0
     batchwise: bool = False  # its values need the whole batch
     sparse: bool = True  # takes sparse targets and masks
-    marks: bool = False  # marks infinite logits itself, for its fused form shows them without a look at all logits
+    # marks infinite logits itself, for its fused form shows them without a look at all logits
+    marks: bool = False
 
 
 def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
-    """Decorates the mathematics of dense tensors, which is then checked, and takes sparse targets and masks as well.
+    """Decorates the mathematics of dense tensors, which is then checked, and takes sparse targets
+    and masks as well.
 
-    The function gets logits and target as floats of one dtype, at least float32, masked logits at 0; what is `given`
-    are the fields of `Declared`.
+    The function gets logits and target as floats of one dtype, at least float32, masked logits at
+    0; what is `given` are the fields of `Declared`.
     """
     declared = Declared(**given)
     bounds: dict[str, Any] = {"extra_logits": declared.extra_logits, "hard": declared.hard}
@@ -84,7 +88,9 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
             values_of = partial(plain, target=target, mask=mask, **weights, **settings)
             served = kernels.serves(name, logits, (soft_of(target), *weights.values()), settings)
             if served:
-                values = kernels.values(values_of, name, logits, target, mask, weights, {**defaults, **settings})
+                values = kernels.values(
+                    values_of, name, logits, target, mask, weights, {**defaults, **settings}
+                )
             else:
                 values = values_of(logits)
             if served or validate:
@@ -93,7 +99,11 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
 
         plain: Callable[..., Tensor] = partial(_plain, function, declared)
         name = function.__name__
-        defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
+        defaults = {
+            n: p.default
+            for n, p in inspect.signature(function).parameters.items()
+            if p.default is not p.empty
+        }
         called.__signature__ = _public(function)  # type: ignore[attr-defined]
         called.total = partial(_total, called, plain, defaults, bounds)  # type: ignore[attr-defined]
         return called  # type: ignore[return-value]
@@ -102,7 +112,13 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
 
 
 def _plain(
-    function: Callable[..., Tensor], declared: Declared, logits: Tensor, *, target: Any, mask: Any, **settings: Any
+    function: Callable[..., Tensor],
+    declared: Declared,
+    logits: Tensor,
+    *,
+    target: Any,
+    mask: Any,
+    **settings: Any,
 ) -> Tensor:
     """The values without kernels: of dense targets and masks at once, of sparse ones in blocks."""
     dense = partial(_dense, function, declared)
@@ -110,7 +126,9 @@ def _plain(
         return dense(logits, target, mask, **settings)
     if not declared.sparse:
         raise ShapeError(f"{function.__name__} takes dense targets and masks only; use .dense(L)")
-    return in_blocks(dense, logits, target, mask, settings, declared.batchwise, declared.extra_logits)
+    return in_blocks(
+        dense, logits, target, mask, settings, declared.batchwise, declared.extra_logits
+    )
 
 
 def _dense(
@@ -157,26 +175,42 @@ def _total(
     def again(logits: Tensor) -> Tensor:
         return whole(plain(logits))
 
-    # not of float16: what a mean leaves of a gradient may be too small for it before a scaler has enlarged it
-    if reduction != "none" and kernels.serves(name, logits, fixed, given) and logits.dtype != torch.float16:
+    # not of float16: what a mean leaves of a gradient may be too small for it before a scaler has
+    # enlarged it
+    if (
+        reduction != "none"
+        and kernels.serves(name, logits, fixed, given)
+        and logits.dtype != torch.float16
+    ):
         check(logits, target, mask, weights, **bounds, validate=validate)
         share, factor = _shares(example_weight, len(logits), reduction)
         given = {**defaults, **given}
-        value = kernels.reduced(again, name, logits, target, mask, weights, given, share, factor * scale)
+        value = kernels.reduced(
+            again, name, logits, target, mask, weights, given, share, factor * scale
+        )
         check_answer(value, logits, mask, validate=validate)
         return value
     return whole(called(logits, target, mask=mask, validate=validate, **weights, **given))
 
 
 def _public(function: Callable[..., Tensor]) -> inspect.Signature:
-    """The function's signature as a caller sees it: with sparse targets and masks, and `validate`."""
+    """The function's signature as a caller sees it: with sparse targets and masks, and
+    `validate`.
+    """
     own = inspect.signature(function)
-    shown = {name: p.replace(annotation=_WIDER.get(name, p.annotation)) for name, p in own.parameters.items()}
-    validate = inspect.Parameter("validate", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool)
+    shown = {
+        name: p.replace(annotation=_WIDER.get(name, p.annotation))
+        for name, p in own.parameters.items()
+    }
+    validate = inspect.Parameter(
+        "validate", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool
+    )
     return own.replace(parameters=[*shown.values(), validate])
 
 
-def _shares(example_weight: Tensor | None, rows: int, reduction: str) -> tuple[Tensor | None, float]:
+def _shares(
+    example_weight: Tensor | None, rows: int, reduction: str
+) -> tuple[Tensor | None, float]:
     """What a row's value counts, as a tensor (B,) and a factor of all."""
     if example_weight is not None and example_weight.shape != (rows,):
         raise ShapeError(f"example_weight must be {(rows,)}, got {tuple(example_weight.shape)}")
@@ -192,10 +226,14 @@ _WIDER = {"target": Tensor | SparseTarget, "mask": Tensor | SparseMask | None}
 
 
 def reduced(values: Tensor, example_weight: Tensor | None, reduction: str) -> Tensor:
-    """Values (B,) to their (weighted) mean or sum, or as they are for "none". A mean over no weight is 0."""
+    """Values (B,) to their (weighted) mean or sum, or as they are for "none". A mean over no weight
+    is 0.
+    """
     if example_weight is not None:
         if example_weight.shape != values.shape:
-            raise ShapeError(f"example_weight must be {tuple(values.shape)}, got {tuple(example_weight.shape)}")
+            raise ShapeError(
+                f"example_weight must be {tuple(values.shape)}, got {tuple(example_weight.shape)}"
+            )
         values = values * example_weight
     if reduction == "none":
         return values

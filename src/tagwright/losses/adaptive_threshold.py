@@ -1,4 +1,6 @@
-"""Adaptive threshold of ATLOP (arxiv.org/abs/2010.11304): one more logit is each text's own threshold."""
+"""Adaptive threshold of ATLOP (arxiv.org/abs/2010.11304): one more logit is each text's own
+threshold.
+"""
 
 from typing import Literal, Unpack
 
@@ -22,11 +24,12 @@ def adaptive_threshold(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """-log softmax of each gold label among gold and threshold, minus log softmax of the threshold among the others.
+    """-log softmax of each gold label among gold and threshold, minus log softmax of the threshold
+    among the others.
 
-    Shapes: logits (B, L + 1), the threshold last, and target (B, L) -> (B,). positive_weight multiplies a gold label's
-    term; negative_weight stands inside the second softmax. A label is predicted where it is above the threshold.
-    No labels: the second term alone.
+    Shapes: logits (B, L + 1), the threshold last, and target (B, L) -> (B,). positive_weight
+    multiplies a gold label's term; negative_weight stands inside the second softmax. A label is
+    predicted where it is above the threshold. No labels: the second term alone.
     Formula: Σᵢ (log(e^t + Σᵢ′ e^sᵢ′) − sᵢ) + log(e^t + Σⱼ e^sⱼ) − t,
     t the threshold's logit, i′ gold as i is
     Cost: O(L) a row.
@@ -40,7 +43,9 @@ def adaptive_threshold(
     above = log_sum_exp(torch.cat([labels.masked_fill(~(gold & part), -torch.inf), threshold], -1))
     rivals = labels if negative_weight is None else labels + negative_weight.log()
     below = log_sum_exp(torch.cat([rivals.masked_fill(gold | ~part, -torch.inf), threshold], -1))
-    missed = taking_part(weighted((above[:, None] - labels) * target, positive_weight), mask).sum(-1)
+    missed = taking_part(weighted((above[:, None] - labels) * target, positive_weight), mask).sum(
+        -1
+    )
     return missed + below - threshold.squeeze(-1)
 
 

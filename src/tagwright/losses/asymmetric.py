@@ -24,10 +24,11 @@ def asymmetric(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """Sum over labels of -(1 - p)^g⁺ log p for gold labels and -q^g⁻ log(1 - q) for the others, q = max(p - clip, 0).
+    """Sum over labels of -(1 - p)^g⁺ log p for gold labels and -q^g⁻ log(1 - q) for the others, q =
+    max(p - clip, 0).
 
-    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
-    No labels: the sum has negative terms only.
+    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply
+    their term. No labels: the sum has negative terms only.
     Formula: Σₖ −yₖ (1 − pₖ)^γ⁺ log pₖ − (1 − yₖ) qₖ^γ⁻ log(1 − qₖ), p = σ(s), q = max(p − clip, 0)
     Cost: O(L) a row.
 
@@ -37,11 +38,18 @@ def asymmetric(
     gold = softplus(-logits)
     positive = (-gamma_positive * softplus(logits)).exp() * gold
     shifted = (torch.sigmoid(logits) - clip).clamp_min(0.0)
-    # 1 - shifted is 1 - p + clip where that is below 1; without a clip only log space reaches log(1 - p)
-    log_rest = (torch.sigmoid(-logits) + clip).log().clamp_max(0.0) if clip > 0 else -softplus(logits)
+    # 1 - shifted is 1 - p + clip where that is below 1; without a clip only log space reaches log(1
+    # - p)
+    log_rest = (
+        (torch.sigmoid(-logits) + clip).log().clamp_max(0.0) if clip > 0 else -softplus(logits)
+    )
     easy = shifted == 0
     power = shifted.masked_fill(easy, 1.0).pow(gamma_negative)
-    negative = -log_rest if clip == 0 and gamma_negative == 0 else (-power * log_rest).masked_fill(easy, 0.0)
+    negative = (
+        -log_rest
+        if clip == 0 and gamma_negative == 0
+        else (-power * log_rest).masked_fill(easy, 0.0)
+    )
     return mixed(
         positive,
         negative,
@@ -62,7 +70,8 @@ class AsymmetricLoss(LossModule):
     batchwise = False
     over_labels = "terms"
     saturates = (
-        "with a clip the loss of another label is bounded, so that a label that is missing from the data pulls less"
+        "with a clip the loss of another label is bounded, so that a label that is missing from the"
+        " data pulls less"
     )
 
     def __init__(

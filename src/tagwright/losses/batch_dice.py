@@ -1,4 +1,6 @@
-"""Dice of every label over the batch (arxiv.org/abs/1606.04797), eq. 21 of ZLPR: close to one minus F1."""
+"""Dice of every label over the batch (arxiv.org/abs/1606.04797), eq. 21 of ZLPR: close to one minus
+F1.
+"""
 
 from typing import Literal, Unpack
 
@@ -25,8 +27,9 @@ def batch_dice(
 ) -> Tensor:
     """1 - (2 Σ p y + g) / (Σ p² + Σ y + g) of every label, the sums over the batch, g = `smooth`.
 
-    Shapes: logits and target (B, L) -> (L,). A cell counts as often as its weight says, positive_weight for its gold
-    share and negative_weight for the rest. A label that no text of the batch has: its p² are the cost.
+    Shapes: logits and target (B, L) -> (L,). A cell counts as often as its weight says,
+    positive_weight for its gold share and negative_weight for the rest. A label that no text of the
+    batch has: its p² are the cost.
     Formula: 1 − (2 Σ p y + g) / (Σ p² + Σ y + g) of every label, Σ over texts, p = σ(s), g = smooth
     Cost: O(B L) a batch.
 
@@ -40,16 +43,23 @@ def batch_dice(
 
 
 class BatchDiceLoss(LossModule):
-    """`batch_dice` with a reduction over labels; the paper's is the sum. Parts of a batch do not add up."""
+    """`batch_dice` with a reduction over labels; the paper's is the sum. Parts of a batch do not
+    add up.
+    """
 
     link = "sigmoid"
     tasks = ("one", "many", "tokens")
     soft = True
     extra_logits = 0
     batchwise = True
-    saturates = "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the probability"
+    saturates = (
+        "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the"
+        " probability"
+    )
 
-    def __init__(self, *, smooth: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+    def __init__(
+        self, *, smooth: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
         super().__init__()
         self.smooth = above("smooth", smooth, 0.0)
         self.reduction = chosen("reduction", reduction, REDUCTIONS)
@@ -63,7 +73,9 @@ class BatchDiceLoss(LossModule):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (L,) when the reduction is "none"."""
-        values = batch_dice(logits, target, smooth=self.smooth, **cell_weights(cells, example_weight))
+        values = batch_dice(
+            logits, target, smooth=self.smooth, **cell_weights(cells, example_weight)
+        )
         return reduced(values, None, self.reduction)
 
 

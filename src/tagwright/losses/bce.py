@@ -1,4 +1,6 @@
-"""Binary cross-entropy of every label on its own, eq. 14 of ZLPR (arxiv.org/abs/2208.02955) and eq. 2 of MaskLoss."""
+"""Binary cross-entropy of every label on its own, eq. 14 of ZLPR (arxiv.org/abs/2208.02955) and eq.
+2 of MaskLoss.
+"""
 
 from functools import partial
 from typing import Literal, Unpack
@@ -25,8 +27,8 @@ def bce(
 ) -> Tensor:
     """Sum over labels of log(1 + e^-s) for gold labels and log(1 + e^s) for the others.
 
-    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
-    No labels: the sum has negative terms only.
+    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply
+    their term. No labels: the sum has negative terms only.
     Formula: Σₖ yₖ log(1 + e^(−sₖ)) + (1 − yₖ) log(1 + e^sₖ)
     Cost: O(L) a row.
 
@@ -41,7 +43,9 @@ def bce(
             terms = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
             return marked(taking_part(terms, mask).sum(-1), logits)
         weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
-        return marked(mixed(softplus(-logits), softplus(logits), target, mask=mask, **weights), logits)
+        return marked(
+            mixed(softplus(-logits), softplus(logits), target, mask=mask, **weights), logits
+        )
 
     if unweighted and mask is None and logits.numel() > CELLS and fusable(logits, target):
         return fused(partial(_kernel, target), plain, logits)
@@ -56,7 +60,9 @@ def _kernel(target: Tensor, logits: Tensor, rows: slice) -> tuple[Tensor, Tensor
 
 
 class BinaryCrossEntropyLoss(LossModule):
-    """`bce` with a reduction. `labels="mean"` divides by L, masked labels included (MaskLoss eq. 2)."""
+    """`bce` with a reduction. `labels="mean"` divides by L, masked labels included (MaskLoss eq.
+    2).
+    """
 
     link = "sigmoid"
     tasks = ("one", "many", "tokens")
@@ -66,7 +72,10 @@ class BinaryCrossEntropyLoss(LossModule):
     over_labels = "terms"
 
     def __init__(
-        self, *, labels: Literal["sum", "mean"] = "sum", reduction: Literal["mean", "sum", "none"] = "mean"
+        self,
+        *,
+        labels: Literal["sum", "mean"] = "sum",
+        reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
         super().__init__()
         self.labels = chosen("labels", labels, ("sum", "mean"))
@@ -83,7 +92,14 @@ class BinaryCrossEntropyLoss(LossModule):
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
         scale = 1 / max(logits.shape[-1], 1) if self.labels == "mean" else 1.0
-        return bce.total(logits, target, example_weight=example_weight, reduction=self.reduction, scale=scale, **cells)
+        return bce.total(
+            logits,
+            target,
+            example_weight=example_weight,
+            reduction=self.reduction,
+            scale=scale,
+            **cells,
+        )
 
 
 PART = BinaryCrossEntropyLoss

@@ -1,4 +1,6 @@
-"""BP-MLL in log form (doi.org/10.1109/TKDE.2006.162), eq. 24 of ZLPR: an exponential ranking loss."""
+"""BP-MLL in log form (doi.org/10.1109/TKDE.2006.162), eq. 24 of ZLPR: an exponential ranking
+loss.
+"""
 
 from typing import Literal, Unpack
 
@@ -23,15 +25,18 @@ def bpmll(
 ) -> Tensor:
     """log of the sum of e^(s_j - s_i) over gold labels i and other labels j.
 
-    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
-    the other. The value is below 0 once the ranking is good. Without a pair (no labels, or all): 0.
+    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times
+    negative_weight of the other. The value is below 0 once the ranking is good. Without a pair (no
+    labels, or all): 0.
     Formula: log Σᵢ Σⱼ e^(sⱼ − sᵢ) = log Σᵢ e^(−sᵢ) + log Σⱼ e^sⱼ
     Cost: O(L) a row: the sum over pairs is a product of two sums.
 
     >>> bpmll(torch.tensor([[2.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     tensor([-2.])
     """
-    return of_log_sums(Combine(_of_logs, _of_sums), logits, target, mask, positive_weight, negative_weight)
+    return of_log_sums(
+        Combine(_of_logs, _of_sums), logits, target, mask, positive_weight, negative_weight
+    )
 
 
 def _of_logs(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -67,7 +72,9 @@ class BPMLLLoss(LossModule):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return bpmll.total(logits, target, example_weight=example_weight, reduction=self.reduction, **cells)
+        return bpmll.total(
+            logits, target, example_weight=example_weight, reduction=self.reduction, **cells
+        )
 
 
 PART = BPMLLLoss

@@ -1,4 +1,6 @@
-"""CECL, eqs. 5 and 7 of BAT: cross-entropy with a term for every other label, focal and weighted if asked."""
+"""CECL, eqs. 5 and 7 of BAT: cross-entropy with a term for every other label, focal and weighted if
+asked.
+"""
 
 from typing import Literal, Unpack
 
@@ -22,11 +24,13 @@ def cecl(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """Sum over labels of -(1 - p)^gamma log p for the gold label and -p^gamma log(1 - p) for the others, p the softmax.
+    """Sum over labels of -(1 - p)^gamma log p for the gold label and -p^gamma log(1 - p) for the
+    others, p the softmax.
 
-    Shapes: logits and target (B, L) -> (B,). The softmax stands inside. A masked label leaves it, and the target mass
-    that remains is rescaled to its old sum, no label above 1. The weights multiply their term; `positive_scale` (the
-    paper's lambda) multiplies the positive weight only. A lone label has no rival, and costs nothing.
+    Shapes: logits and target (B, L) -> (B,). The softmax stands inside. A masked label leaves it,
+    and the target mass that remains is rescaled to its old sum, no label above 1. The weights
+    multiply their term; `positive_scale` (the paper's lambda) multiplies the positive weight only.
+    A lone label has no rival, and costs nothing.
     Formula: Σₖ −λ yₖ (1 − pₖ)^γ log pₖ − (1 − yₖ) pₖ^γ log(1 − pₖ), p = softmax(s),
     γ = gamma, λ = positive_scale
     Cost: O(L) a row.
@@ -57,7 +61,11 @@ class CECLLoss(LossModule):
     batchwise = False
 
     def __init__(
-        self, *, gamma: float = 0.0, positive_scale: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
+        self,
+        *,
+        gamma: float = 0.0,
+        positive_scale: float = 1.0,
+        reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
         super().__init__()
         self.gamma = at_least("gamma", gamma, 0.0)

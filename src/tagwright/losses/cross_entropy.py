@@ -22,9 +22,10 @@ def cross_entropy(
 ) -> Tensor:
     """Minus the sum over labels of target times log softmax.
 
-    Shapes: logits and target (B, L) -> (B,). A masked label leaves the softmax, and the target mass that remains is
-    rescaled to its old sum, no label above 1. `positive_weight` multiplies a label's own term; `negative_weight` stands
-    inside the softmax, whose sum is over (t + (1 - t) w) e^s, t the target. No target mass: 0.
+    Shapes: logits and target (B, L) -> (B,). A masked label leaves the softmax, and the target mass
+    that remains is rescaled to its old sum, no label above 1. `positive_weight` multiplies a
+    label's own term; `negative_weight` stands inside the softmax, whose sum is over (t + (1 - t) w)
+    e^s, t the target. No target mass: 0.
     Formula: −Σₖ yₖ log pₖ, p = softmax(s)
     Cost: O(L) a row.
 

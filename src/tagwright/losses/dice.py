@@ -22,11 +22,13 @@ def dice(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """Sum over labels of 1 - (2p + g) / (p² + 1 + g) for gold labels and 1 - g / (p² + g) for the others, g = `smooth`.
+    """Sum over labels of 1 - (2p + g) / (p² + 1 + g) for gold labels and 1 - g / (p² + g) for the
+    others, g = `smooth`.
 
-    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
-    No labels: the sum has negative terms only.
-    Formula: Σₖ yₖ (1 − (2pₖ + g) / (pₖ² + 1 + g)) + (1 − yₖ) (1 − g / (pₖ² + g)), p = σ(s), g = smooth
+    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply
+    their term. No labels: the sum has negative terms only.
+    Formula: Σₖ yₖ (1 − (2pₖ + g) / (pₖ² + 1 + g)) + (1 − yₖ) (1 − g / (pₖ² + g)),
+    p = σ(s), g = smooth
     Cost: O(L) a row.
 
     >>> dice(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
@@ -34,7 +36,8 @@ def dice(
     """
     chance, rest = torch.sigmoid(logits), torch.sigmoid(-logits)
     square = chance.square()
-    # 1 - (2p + g) / (p² + 1 + g) is (1 - p)² / (p² + 1 + g), which keeps its digits where p is near 1
+    # 1 - (2p + g) / (p² + 1 + g) is (1 - p)² / (p² + 1 + g), which keeps its digits where p is near
+    # 1
     return mixed(
         rest.square() / (square + 1 + smooth),
         square / (square + smooth),
@@ -54,9 +57,14 @@ class DiceLoss(LossModule):
     extra_logits = 0
     batchwise = False
     over_labels = "terms"
-    saturates = "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the probability"
+    saturates = (
+        "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the"
+        " probability"
+    )
 
-    def __init__(self, *, smooth: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+    def __init__(
+        self, *, smooth: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
         super().__init__()
         self.smooth = above("smooth", smooth, 0.0)
         self.reduction = chosen("reduction", reduction, REDUCTIONS)
@@ -71,7 +79,12 @@ class DiceLoss(LossModule):
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
         return dice.total(
-            logits, target, example_weight=example_weight, reduction=self.reduction, smooth=self.smooth, **cells
+            logits,
+            target,
+            example_weight=example_weight,
+            reduction=self.reduction,
+            smooth=self.smooth,
+            **cells,
         )
 
 

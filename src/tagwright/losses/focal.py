@@ -1,4 +1,6 @@
-"""Focal loss (arxiv.org/abs/1708.02002), eq. 19 of ZLPR: labels that are right already count less."""
+"""Focal loss (arxiv.org/abs/1708.02002), eq. 19 of ZLPR: labels that are right already count
+less.
+"""
 
 from functools import partial
 from typing import Literal, Unpack
@@ -24,12 +26,13 @@ def focal(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """Sum over labels of -(1 - p)^gamma log p for gold labels and -p^gamma log(1 - p) for the others, p = sigmoid(s).
+    """Sum over labels of -(1 - p)^gamma log p for gold labels and -p^gamma log(1 - p) for the
+    others, p = sigmoid(s).
 
-    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
-    No labels: the sum has negative terms only.
-    There is no balancing factor, as in eq. 19; `positive_weight` is one. gamma = 0 is `bce`.
-    p is less sure than the data are: `tagwright.links.unfocused` makes a probability of it, as `tagwright fit` does.
+    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply
+    their term. No labels: the sum has negative terms only. There is no balancing factor, as in eq.
+    19; `positive_weight` is one. gamma = 0 is `bce`. p is less sure than the data are:
+    `tagwright.links.unfocused` makes a probability of it, as `tagwright fit` does.
     Formula: Σₖ −yₖ (1 − pₖ)^γ log pₖ − (1 − yₖ) pₖ^γ log(1 − pₖ), p = σ(s), γ = gamma
     Cost: O(L) a row.
 
@@ -48,13 +51,17 @@ def focal(
     unweighted = mask is positive_weight is negative_weight is None
     if unweighted and fusable(logits, target) and is_hard(target):
         values = fused(partial(_kernel, target, gamma), plain, logits)
-        if values.detach().isfinite().all():  # else a logit is beyond 88, and its exponential no number
+        if (
+            values.detach().isfinite().all()
+        ):  # else a logit is beyond 88, and its exponential no number
             return values
     return plain(logits)
 
 
 def _kernel(target: Tensor, gamma: float, logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
-    """Either term is p^g softplus(z), z = -s for gold and s for others, of slope p^g (g (1 - p) softplus(z) + p)."""
+    """Either term is p^g softplus(z), z = -s for gold and s for others, of slope p^g (g (1 - p)
+    softplus(z) + p).
+    """
     target = target[rows]
     odds = torch.addcmul(logits, logits, target, value=-2).exp_()
     rest = (odds + 1).reciprocal_()
@@ -76,7 +83,9 @@ class FocalLoss(LossModule):
     batchwise = False
     over_labels = "terms"
 
-    def __init__(self, *, gamma: float = 2.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+    def __init__(
+        self, *, gamma: float = 2.0, reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
         super().__init__()
         self.gamma = at_least("gamma", gamma, 0.0)
         self.reduction = chosen("reduction", reduction, REDUCTIONS)
@@ -91,7 +100,12 @@ class FocalLoss(LossModule):
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
         return focal.total(
-            logits, target, example_weight=example_weight, reduction=self.reduction, gamma=self.gamma, **cells
+            logits,
+            target,
+            example_weight=example_weight,
+            reduction=self.reduction,
+            gamma=self.gamma,
+            **cells,
         )
 
 

@@ -27,11 +27,13 @@ def logit_adjusted(
 ) -> Tensor:
     """`cross_entropy` of s + tau * log of the label's share in train; predictions use s itself.
 
-    Shapes: logits and target (B, L), prior (L,) above 0 -> (B,). Mask and weights as in `cross_entropy`.
+    Shapes: logits and target (B, L), prior (L,) above 0 -> (B,). Mask and weights as in
+    `cross_entropy`.
     Formula: −Σₖ yₖ log pₖ, p = softmax(s + τ log π), τ = tau, π = prior
     Cost: O(L) a row.
 
-    >>> logit_adjusted(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]), prior=torch.tensor([0.75, 0.25]))
+    >>> first, prior = torch.tensor([[1.0, 0.0]]), torch.tensor([0.75, 0.25])
+    >>> logit_adjusted(torch.zeros(1, 2), first, prior=prior)
     tensor([0.2877])
     """
     raised = logits + tau * prior.to(logits.dtype).log()
@@ -39,7 +41,9 @@ def logit_adjusted(
 
 
 class LogitAdjustedLoss(LossModule):
-    """`logit_adjusted` with a reduction; the prior is the share of `label_counts` (L,), 0 taken as 1."""
+    """`logit_adjusted` with a reduction; the prior is the share of `label_counts` (L,), 0 taken as
+    1.
+    """
 
     link = "softmax"
     tasks = ("one", "tokens")
@@ -72,7 +76,9 @@ class LogitAdjustedLoss(LossModule):
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
         return reduced(
-            logit_adjusted(logits, target, prior=self.prior, tau=self.tau, **cells), example_weight, self.reduction
+            logit_adjusted(logits, target, prior=self.prior, tau=self.tau, **cells),
+            example_weight,
+            self.reduction,
         )
 
 

@@ -1,4 +1,6 @@
-"""Log-sum-exp pairwise loss (arxiv.org/abs/1704.03135), eq. 12 of ZLPR: a smooth ranking of gold labels first."""
+"""Log-sum-exp pairwise loss (arxiv.org/abs/1704.03135), eq. 12 of ZLPR: a smooth ranking of gold
+labels first.
+"""
 
 from typing import Literal, Unpack
 
@@ -23,8 +25,8 @@ def lsep(
 ) -> Tensor:
     """log(1 + sum of e^(s_j - s_i) over gold labels i and other labels j).
 
-    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
-    the other. Without a pair (no labels, or all): 0.
+    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times
+    negative_weight of the other. Without a pair (no labels, or all): 0.
     Formula: log(1 + Σᵢ Σⱼ e^(sⱼ − sᵢ)) = log(1 + Σᵢ e^(−sᵢ) · Σⱼ e^sⱼ)
     Cost: O(L) a row: the sum over pairs is a product of two sums.
 
@@ -32,7 +34,9 @@ def lsep(
     >>> lsep(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor([0.6931])
     """
-    return of_log_sums(Combine(_of_logs, _of_sums), logits, target, mask, positive_weight, negative_weight)
+    return of_log_sums(
+        Combine(_of_logs, _of_sums), logits, target, mask, positive_weight, negative_weight
+    )
 
 
 def _of_logs(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -68,7 +72,9 @@ class LSEPLoss(LossModule):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return lsep.total(logits, target, example_weight=example_weight, reduction=self.reduction, **cells)
+        return lsep.total(
+            logits, target, example_weight=example_weight, reduction=self.reduction, **cells
+        )
 
 
 PART = LSEPLoss

@@ -1,4 +1,6 @@
-"""PBP, eqs. 6 and 9 of BAT: cross-entropy, and a penalty for the label that was predicted wrongly."""
+"""PBP, eqs. 6 and 9 of BAT: cross-entropy, and a penalty for the label that was predicted
+wrongly.
+"""
 
 from typing import Literal, Unpack
 
@@ -22,12 +24,14 @@ def pbp(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """-(1 - p)^gamma log p of the gold label, and -q^gamma log(1 - q) of the predicted label where that is another.
+    """-(1 - p)^gamma log p of the gold label, and -q^gamma log(1 - q) of the predicted label where
+    that is another.
 
-    Shapes: logits and target (B, L) -> (B,). The softmax stands inside. A masked label leaves it, and the target mass
-    that remains is rescaled to its old sum, no label above 1. The weights multiply their term; `positive_scale` (the
-    paper's lambda) multiplies the positive weight only. A lone label has no rival, and costs nothing.
-    The predicted label is the first of the highest scores, and a constant for the gradient.
+    Shapes: logits and target (B, L) -> (B,). The softmax stands inside. A masked label leaves it,
+    and the target mass that remains is rescaled to its old sum, no label above 1. The weights
+    multiply their term; `positive_scale` (the paper's lambda) multiplies the positive weight only.
+    A lone label has no rival, and costs nothing. The predicted label is the first of the highest
+    scores, and a constant for the gradient.
     Formula: Σₖ −λ yₖ (1 − pₖ)^γ log pₖ − (1 − yₖ) hₖ pₖ^γ log(1 − pₖ), p = softmax(s),
     γ = gamma, λ = positive_scale, h = 1 at the highest p and 0 elsewhere
     Cost: O(L) a row.
@@ -58,7 +62,11 @@ class PBPLoss(LossModule):
     batchwise = False
 
     def __init__(
-        self, *, gamma: float = 0.0, positive_scale: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
+        self,
+        *,
+        gamma: float = 0.0,
+        positive_scale: float = 1.0,
+        reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
         super().__init__()
         self.gamma = at_least("gamma", gamma, 0.0)

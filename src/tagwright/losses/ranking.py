@@ -24,8 +24,8 @@ def ranking(
 ) -> Tensor:
     """Sum of max(0, margin + s_j - s_i) over gold labels i and other labels j.
 
-    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
-    the other. Without a pair (no labels, or all): 0.
+    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times
+    negative_weight of the other. Without a pair (no labels, or all): 0.
     Formula: Σᵢ Σⱼ max(0, m + sⱼ − sᵢ), m = margin
     Cost: O(L log L) time and O(L) memory a row: labels are sorted, no pair is ever written down.
 
@@ -46,7 +46,9 @@ class RankingLoss(LossModule):
     extra_logits = 0
     batchwise = False
 
-    def __init__(self, *, margin: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+    def __init__(
+        self, *, margin: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
         super().__init__()
         self.margin = margin
         self.reduction = chosen("reduction", reduction, REDUCTIONS)
@@ -60,7 +62,9 @@ class RankingLoss(LossModule):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(ranking(logits, target, margin=self.margin, **cells), example_weight, self.reduction)
+        return reduced(
+            ranking(logits, target, margin=self.margin, **cells), example_weight, self.reduction
+        )
 
 
 PART = RankingLoss

@@ -24,10 +24,12 @@ def sigmoid_f1(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """1 - 2 tp / (2 tp + fn + fp) of every label, counted over the batch with sigmoid(slope * (s + offset)).
+    """1 - 2 tp / (2 tp + fn + fp) of every label, counted over the batch with sigmoid(slope * (s +
+    offset)).
 
-    Shapes: logits and target (B, L) -> (L,). A cell counts as often as its weight says, positive_weight for its gold
-    share and negative_weight for the rest. A label without a gold text in the batch, or without any cell: 1.
+    Shapes: logits and target (B, L) -> (L,). A cell counts as often as its weight says,
+    positive_weight for its gold share and negative_weight for the rest. A label without a gold text
+    in the batch, or without any cell: 1.
     Formula: 1 − 2 Σ p y / (Σ p + Σ y) of every label, Σ over texts, p = σ(slope (s + offset))
     Cost: O(B L) a batch.
 
@@ -49,10 +51,17 @@ class SigmoidF1Loss(LossModule):
     soft = True
     extra_logits = 0
     batchwise = True
-    saturates = "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the probability"
+    saturates = (
+        "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the"
+        " probability"
+    )
 
     def __init__(
-        self, *, slope: float = 1.0, offset: float = 0.0, reduction: Literal["mean", "sum", "none"] = "mean"
+        self,
+        *,
+        slope: float = 1.0,
+        offset: float = 0.0,
+        reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
         super().__init__()
         self.slope, self.offset = above("slope", slope, 0.0), offset

@@ -25,9 +25,9 @@ def squared_error(
 ) -> Tensor:
     """Mean over labels of (target - probability)², masked labels counted in the divisor.
 
-    Shapes: logits and target (B, L) -> (B,). A cell's weight is positive_weight for the target's share and
-    negative_weight for the rest. Under a softmax a masked label leaves it, and the remaining mass is rescaled, no label
-    above 1.
+    Shapes: logits and target (B, L) -> (B,). A cell's weight is positive_weight for the target's
+    share and negative_weight for the rest. Under a softmax a masked label leaves it, and the
+    remaining mass is rescaled, no label above 1.
     Formula: (1 / L) Σₖ (yₖ − pₖ)², p = softmax(s) or σ(s)
     Cost: O(L) a row.
 
@@ -51,10 +51,16 @@ class SquaredErrorLoss(LossModule):
     soft = True
     extra_logits = 0
     batchwise = False
-    saturates = "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the probability"
+    saturates = (
+        "a probability near 0 or 1 hardly moves with its logit, and the loss is a function of the"
+        " probability"
+    )
 
     def __init__(
-        self, *, link: Literal["softmax", "sigmoid"] = "softmax", reduction: Literal["mean", "sum", "none"] = "mean"
+        self,
+        *,
+        link: Literal["softmax", "sigmoid"] = "softmax",
+        reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
         super().__init__()
         self.link = chosen("link", link, ("softmax", "sigmoid"))
@@ -70,7 +76,9 @@ class SquaredErrorLoss(LossModule):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(squared_error(logits, target, link=self.link, **cells), example_weight, self.reduction)
+        return reduced(
+            squared_error(logits, target, link=self.link, **cells), example_weight, self.reduction
+        )
 
 
 PART = SquaredErrorLoss

@@ -1,4 +1,6 @@
-"""Squared hinge of every label on its own, the loss of a linear support vector machine: no push beyond the margin."""
+"""Squared hinge of every label on its own, the loss of a linear support vector machine: no push
+beyond the margin.
+"""
 
 from typing import Literal, Unpack
 
@@ -22,10 +24,11 @@ def squared_hinge(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """Sum over labels of max(0, margin - s)² for gold labels and max(0, margin + s)² for the others.
+    """Sum over labels of max(0, margin - s)² for gold labels and max(0, margin + s)² for the
+    others.
 
-    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply their term.
-    No labels: the sum has negative terms only.
+    Shapes: logits and target (B, L) -> (B,). A soft target mixes both terms. The weights multiply
+    their term. No labels: the sum has negative terms only.
     Formula: Σₖ yₖ max(0, m − sₖ)² + (1 − yₖ) max(0, m + sₖ)², m = margin
     Cost: O(L) a row.
 
@@ -53,7 +56,9 @@ class SquaredHingeLoss(LossModule):
     batchwise = False
     over_labels = "terms"
 
-    def __init__(self, *, margin: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+    def __init__(
+        self, *, margin: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
         super().__init__()
         self.margin = margin
         self.reduction = chosen("reduction", reduction, REDUCTIONS)
@@ -67,7 +72,11 @@ class SquaredHingeLoss(LossModule):
         **cells: Unpack[Cells],
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(squared_hinge(logits, target, margin=self.margin, **cells), example_weight, self.reduction)
+        return reduced(
+            squared_hinge(logits, target, margin=self.margin, **cells),
+            example_weight,
+            self.reduction,
+        )
 
 
 PART = SquaredHingeLoss

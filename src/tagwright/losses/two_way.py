@@ -1,4 +1,6 @@
-"""Two-way loss (Kobayashi, CVPR 2023): gold above other labels of a text, and above other texts of a label."""
+"""Two-way loss (Kobayashi, CVPR 2023): gold above other labels of a text, and above other texts of
+a label.
+"""
 
 from typing import Literal, Unpack
 
@@ -25,11 +27,13 @@ def two_way(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """Mean over texts plus mean over labels of softplus(T⁻ log Σ e^(s/T⁻) of others + T⁺ log Σ e^(-s/T⁺) of gold).
+    """Mean over texts plus mean over labels of softplus(T⁻ log Σ e^(s/T⁻) of others + T⁺ log Σ
+    e^(-s/T⁺) of gold).
 
-    Shapes: logits and target (B, L), example_weight (B,) -> (1,). Texts and labels without a gold cell are left out of
-    their mean. Weights of cells stand inside the sums; an example's weight too, and in the mean over texts.
-    Targets must be dense, for a column of them runs over the whole batch.
+    Shapes: logits and target (B, L), example_weight (B,) -> (1,). Texts and labels without a gold
+    cell are left out of their mean. Weights of cells stand inside the sums; an example's weight
+    too, and in the mean over texts. Targets must be dense, for a column of them runs over the whole
+    batch.
     Formula: mean over texts of log(1 + e^u),
     u = T⁻ log Σⱼ e^(sⱼ / T⁻) + T⁺ log Σᵢ e^(−sᵢ / T⁺),
     plus the mean over labels of the same, i and j then the label's texts
@@ -42,15 +46,23 @@ def two_way(
     gold, other = shares(target, mask, positive_weight, negative_weight)
     weight = logits.new_ones(len(logits)) if example_weight is None else example_weight
     if weight.shape != logits.shape[:1]:
-        raise ShapeError(f"example_weight must be {tuple(logits.shape[:1])}, got {tuple(weight.shape)}")
+        raise ShapeError(
+            f"example_weight must be {tuple(logits.shape[:1])}, got {tuple(weight.shape)}"
+        )
     temperatures = positive_temperature, negative_temperature
     by_text, has_gold = _one_way(logits, gold, other, *temperatures)
-    by_label, has_text = _one_way(logits.T, (gold * weight[:, None]).T, (other * weight[:, None]).T, *temperatures)
+    by_label, has_text = _one_way(
+        logits.T, (gold * weight[:, None]).T, (other * weight[:, None]).T, *temperatures
+    )
     return (_mean(by_text, weight * has_gold) + _mean(by_label, has_text.to(weight.dtype)))[None]
 
 
 def _one_way(
-    logits: Tensor, gold: Tensor, other: Tensor, positive_temperature: float, negative_temperature: float
+    logits: Tensor,
+    gold: Tensor,
+    other: Tensor,
+    positive_temperature: float,
+    negative_temperature: float,
 ) -> tuple[Tensor, Tensor]:
     """One value a row, (B,), and whether the row has a gold cell, (B,)."""
     low = log_sum_exp(log_share(gold) - logits / positive_temperature)
@@ -64,7 +76,9 @@ def _mean(values: Tensor, weight: Tensor) -> Tensor:
 
 
 class TwoWayLoss(LossModule):
-    """`two_way`; one value a batch, so that every reduction is the same. Parts of a batch do not add up."""
+    """`two_way`; one value a batch, so that every reduction is the same. Parts of a batch do not
+    add up.
+    """
 
     link = "none"
     tasks = ("one", "many")

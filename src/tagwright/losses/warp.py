@@ -1,4 +1,6 @@
-"""WARP (Weston 2011, WSABIE), eq. 23 of ZLPR: a pairwise hinge that weighs a gold label by its rank."""
+"""WARP (Weston 2011, WSABIE), eq. 23 of ZLPR: a pairwise hinge that weighs a gold label by its
+rank.
+"""
 
 from typing import Literal, Unpack
 
@@ -26,11 +28,12 @@ def warp(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """Sum of w(r_i) max(0, margin + s_j - s_i) over gold labels i and other labels j, r_i the rank of i.
+    """Sum of w(r_i) max(0, margin + s_j - s_i) over gold labels i and other labels j, r_i the rank
+    of i.
 
-    The rank is 1 + the number of labels scored strictly higher, and a constant for the gradient; w(r) is r, or with
-    `weighting="harmonic"` the sum of 1/k to r, as in WSABIE.
-    Shapes: logits and target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
+    The rank is 1 + the number of labels scored strictly higher, and a constant for the gradient;
+    w(r) is r, or with `weighting="harmonic"` the sum of 1/k to r, as in WSABIE. Shapes: logits and
+    target (B, L) -> (B,). A pair weighs positive_weight of its gold label times negative_weight of
     the other. Without a pair (no labels, or all): 0.
     Formula: Σᵢ Σⱼ w(rᵢ) max(0, m + sⱼ − sᵢ), m = margin, rᵢ = 1 + |{k: sₖ > sᵢ}|,
     w(r) = r or 1 + 1/2 + … + 1/r
@@ -76,7 +79,9 @@ class WARPLoss(LossModule):
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
         return reduced(
-            warp(logits, target, margin=self.margin, weighting=self.weighting, **cells), example_weight, self.reduction
+            warp(logits, target, margin=self.margin, weighting=self.weighting, **cells),
+            example_weight,
+            self.reduction,
         )
 
 

@@ -1,4 +1,6 @@
-"""Zero-bounded log-sum-exp pairwise loss, eqs. 1, 6, 31 of ZLPR (arxiv.org/abs/2208.02955): predicts s > threshold."""
+"""Zero-bounded log-sum-exp pairwise loss, eqs. 1, 6, 31 of ZLPR (arxiv.org/abs/2208.02955):
+predicts s > threshold.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, Unpack
@@ -24,7 +26,8 @@ def zlpr(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """log(1 + sum of p e^-s) + log(1 + sum of (1 - p) e^s), the sums over labels, p the target, s above the threshold.
+    """log(1 + sum of p e^-s) + log(1 + sum of (1 - p) e^s), the sums over labels, p the target, s
+    above the threshold.
 
     Shapes: logits and target (B, L) -> (B,). A weight stands inside its sum: -s + log w, s + log w.
     The threshold is one number or one a label (L,); as a tensor it may be learnt.
@@ -36,7 +39,9 @@ def zlpr(
     tensor([1000001.])
     """
     shifted = logits if isinstance(threshold, float) and threshold == 0 else logits - threshold
-    return of_log_sums(Combine(_of_logs, _of_sums), shifted, target, mask, positive_weight, negative_weight)
+    return of_log_sums(
+        Combine(_of_logs, _of_sums), shifted, target, mask, positive_weight, negative_weight
+    )
 
 
 def _of_logs(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -50,8 +55,8 @@ def _of_sums(sums: Tensor) -> tuple[Tensor, Tensor]:
 class ZLPRLoss(LossModule):
     """`zlpr` with a reduction. Probabilities are sigmoid(2s) (eq. 35).
 
-    A threshold for all labels does what the head's bias can do (eq. 6 is eq. 1 of s - s0); one a label helps where a
-    head has no bias. A `nn.Parameter` is learnt with the model.
+    A threshold for all labels does what the head's bias can do (eq. 6 is eq. 1 of s - s0); one a
+    label helps where a head has no bias. A `nn.Parameter` is learnt with the model.
     """
 
     link = "sigmoid2"
@@ -87,7 +92,12 @@ class ZLPRLoss(LossModule):
     ) -> Tensor:
         """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
         return zlpr.total(
-            logits, target, example_weight=example_weight, reduction=self.reduction, threshold=self.threshold, **cells
+            logits,
+            target,
+            example_weight=example_weight,
+            reduction=self.reduction,
+            threshold=self.threshold,
+            **cells,
         )
 
 

@@ -1,4 +1,6 @@
-"""The Bernoulli draw of MaskLoss (eq. 3): with probability `plain_share`, the paper's alpha, nothing is excused."""
+"""The Bernoulli draw of MaskLoss (eq. 3): with probability `plain_share`, the paper's alpha,
+nothing is excused.
+"""
 
 import torch
 from torch import Tensor
@@ -22,10 +24,12 @@ def plain_rows(
     draw: str,
     of_step: Tensor | None = None,
 ) -> Tensor:
-    """Which examples are learnt without a mask, bool (B, 1), or (1, 1) where the draw is made once for the step.
+    """Which examples are learnt without a mask, bool (B, 1), or (1, 1) where the draw is made once
+    for the step.
 
-    `of_step` () is the step's own draw from 0 to 1, the same for all parts of its batch, in whatever process. Others
-    are made on the device of `target` and never read by the host, so that a captured step draws anew.
+    `of_step` () is the step's own draw from 0 to 1, the same for all parts of its batch, in
+    whatever process. Others are made on the device of `target` and never read by the host, so that
+    a captured step draws anew.
     """
     if draw == "step" and of_step is not None:
         return (of_step < plain_share).view(1, 1)

@@ -1,7 +1,8 @@
 """Words that labels depend on (MaskLoss, appendix A.3): a dictionary, as a file to edit.
 
-A label depends on a word where a trained model's probability of it falls by more than a threshold when the word is
-taken out of a text. The labels of a text's words are its group: beside a gold one, the others are excused.
+A label depends on a word where a trained model's probability of it falls by more than a threshold
+when the word is taken out of a text. The labels of a text's words are its group: beside a gold one,
+the others are excused.
 """
 
 import csv
@@ -27,7 +28,9 @@ SELECT = ("correct", "incorrect", "all")  # texts that a model is asked about, b
 
 
 class Element(NamedTuple):
-    """A word and a label that depends on it; in how many texts, and the largest fall of its probability there."""
+    """A word and a label that depends on it; in how many texts, and the largest fall of its
+    probability there.
+    """
 
     word: str
     label: str
@@ -39,7 +42,8 @@ class Element(NamedTuple):
 class Elements:
     """Words and the labels that depend on them.
 
-    >>> elements = Elements((Element("city", "LOC:city", 7, 0.9), Element("city", "LOC:other", 2, 0.6)))
+    >>> found = Element("city", "LOC:city", 7, 0.9), Element("city", "LOC:other", 2, 0.6)
+    >>> elements = Elements(found)
     >>> elements.labels_of("city"), elements.labels_of("hat")
     (('LOC:city', 'LOC:other'), ())
     """
@@ -76,7 +80,8 @@ class Elements:
 
 
 def dependent(full: np.ndarray, without: np.ndarray, *, threshold: float) -> np.ndarray:
-    """Which labels depend on which word, bool (W, L): probabilities of a text (L,), and without each word (W, L).
+    """Which labels depend on which word, bool (W, L): probabilities of a text (L,), and without
+    each word (W, L).
 
     >>> dependent(np.array([0.9, 0.6]), np.array([[0.2, 0.6], [0.9, 0.0]]), threshold=0.5)
     array([[ True, False],
@@ -95,18 +100,26 @@ def check_select(select: str, name: str = "choice of texts (select)") -> None:
 def check_threshold(threshold: float) -> None:
     """A fall is more than nothing and less than everything."""
     if not 0 <= threshold < 1:
-        raise SettingsError(f"the threshold of elements must be at least 0 and below 1, got {threshold}")
+        raise SettingsError(
+            f"the threshold of elements must be at least 0 and below 1, got {threshold}"
+        )
 
 
-def excused(words: WordTokens, elements: Elements, space: LabelSpace, target: csr_array) -> csr_array:
-    """Labels that are not pushed down, sparse bool (n, L), for texts with the gold labels `target` (n, L).
+def excused(
+    words: WordTokens, elements: Elements, space: LabelSpace, target: csr_array
+) -> csr_array:
+    """Labels that are not pushed down, sparse bool (n, L), for texts with the gold labels `target`
+    (n, L).
 
-    They are those that depend on a word of the text and are not gold, if a gold one depends on a word of it, too.
-    Elements with none of the space's labels are an error; with some unknown ones, `said` has a sentence.
+    They are those that depend on a word of the text and are not gold, if a gold one depends on a
+    word of it, too. Elements with none of the space's labels are an error; with some unknown ones,
+    `said` has a sentence.
     """
     _check_labels(elements, space)
     gold = (target > 0).astype(np.int64)
-    union = ((_words_in_texts(words) @ _labels_of_words(words.words, elements, space)) > 0).astype(np.int64)
+    union = ((_words_in_texts(words) @ _labels_of_words(words.words, elements, space)) > 0).astype(
+        np.int64
+    )
     both = union.multiply(gold).tocsr()
     with_gold = np.asarray(both.sum(axis=1)).ravel() > 0
     others = (union - both).multiply(with_gold[:, None]).tocsr()
@@ -119,20 +132,23 @@ def said(words: WordTokens, elements: Elements, space: LabelSpace) -> tuple[str,
     """What a person should know of the elements beside these texts, a sentence each."""
     strangers, known = elements.strangers(space), set(words.words)
     absent = [word for word in elements.by_word if word not in known]
-    sentences = {
-        f"labels of {elements.source} that are not in train, left out: {some(strangers)}": strangers,
-        f"words of {elements.source} that no text has (as the tokeniser writes them): {some(absent)}": absent,
-    }
+    left_out = f"labels of {elements.source} that are not in train, left out: {some(strangers)}"
+    unseen = f"words of {elements.source} that no text has (as the tokenizer writes them): "
+    sentences = {left_out: strangers, unseen + some(absent): absent}
     return tuple(sentence for sentence, about in sentences.items() if about)
 
 
 def read_elements(path: Path) -> Elements:
-    """Elements from a CSV file with the columns word and label; texts and drop are there for the reader."""
+    """Elements from a CSV file with the columns word and label; texts and drop are there for the
+    reader.
+    """
     reader = csv.DictReader(io.StringIO(read_text(path, "elements"), newline=""))
     try:
         if not {"word", "label"} <= set(reader.fieldnames or ()):
             found = shorten(", ".join(reader.fieldnames or ["an empty file"]), 80, placeholder=" …")
-            raise DataError(f"{path}, line 1: the header must name word and label, found {found}; add them")
+            raise DataError(
+                f"{path}, line 1: the header must name word and label, found {found}; add them"
+            )
         rows = tuple(_element(path, reader.line_num, row) for row in reader)
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: not CSV ({error})") from None
@@ -159,8 +175,8 @@ def _element(path: Path, line: int, row: dict[str, str | None]) -> Element:
         return Element(word, label, int(texts or 0), float(drop or 0))
     except ValueError:
         raise DataError(
-            f"{path}, line {line}: texts must be a whole number and drop a number, got {texts!r} and {drop!r}; "
-            "correct them, or leave them empty"
+            f"{path}, line {line}: texts must be a whole number and drop a number, got {texts!r}"
+            f" and {drop!r}; correct them, or leave them empty"
         ) from None
 
 
@@ -169,9 +185,13 @@ def _check_labels(elements: Elements, space: LabelSpace) -> None:
     if len(strangers) < len(elements.labels):
         return
     near = {label: nearest(label, space.names) for label in strangers[:5]}
-    guesses = [f"{label!r} (did you mean {near[label]!r}?)" if near.get(label) else repr(label) for label in strangers]
+    guesses = [
+        f"{label!r} (did you mean {near[label]!r}?)" if near.get(label) else repr(label)
+        for label in strangers
+    ]
     raise DataError(
-        f"{elements.source}: none of its labels is in the data: {some(guesses)}. The data have {some(space.names)}"
+        f"{elements.source}: none of its labels is in the data: {some(guesses)}. The data have"
+        f" {some(space.names)}"
     )
 
 
@@ -193,4 +213,6 @@ def _labels_of_words(words: tuple[str, ...], elements: Elements, space: LabelSpa
         if label in index
     ]
     rows, columns = np.array(cells, np.int64).reshape(-1, 2).T
-    return csr_array((np.ones(len(cells), np.int64), (rows, columns)), shape=(len(words), len(space)))
+    return csr_array(
+        (np.ones(len(cells), np.int64), (rows, columns)), shape=(len(words), len(space))
+    )

@@ -1,4 +1,6 @@
-"""Bernoulli element mask of MaskLoss (A.3): labels that a text's own words speak for are not pushed down."""
+"""Bernoulli element mask of MaskLoss (A.3): labels that a text's own words speak for are not pushed
+down.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,11 +17,13 @@ from tagwright.masks.dependencies import Elements, check_select, check_threshold
 
 @dataclass(frozen=True, kw_only=True)
 class ElementMask(Mask):
-    """Excuses the labels of each text that its words speak for, as `tagwright.masks.dependencies.excused` finds them.
+    """Excuses the labels of each text that its words speak for, as
+    `tagwright.masks.dependencies.excused` finds them.
 
-    `elements` are words with their labels; without, they are found with the model folder `model`, or where that is ""
-    with a teacher: those whose probability falls by more than `threshold` without the word, in `select` texts.
-    With probability `plain_share` nothing is excused, drawn for each "step" or each "example".
+    `elements` are words with their labels; without, they are found with the model folder `model`,
+    or where that is "" with a teacher: those whose probability falls by more than `threshold`
+    without the word, in `select` texts. With probability `plain_share` nothing is excused, drawn
+    for each "step" or each "example".
     """
 
     by_words: ClassVar[bool] = True
@@ -45,8 +49,12 @@ class ElementMask(Mask):
         excused: Tensor,
         of_step: Tensor | None = None,
     ) -> Tensor:
-        """Target and excused (B, L) -> mask (B, L), True where a term takes part. A gold label always does."""
-        plain = plain_rows(target, generator, plain_share=self.plain_share, draw=self.draw, of_step=of_step)
+        """Target and excused (B, L) -> mask (B, L), True where a term takes part. A gold label
+        always does.
+        """
+        plain = plain_rows(
+            target, generator, plain_share=self.plain_share, draw=self.draw, of_step=of_step
+        )
         return ~excused | (target > 0) | plain
 
 
@@ -67,7 +75,8 @@ def element_mask(
     """
     if words and model:
         raise SettingsError(
-            f"mask.words are the elements and mask.model would find them; give one of them, got {words} and {model}"
+            "mask.words are the elements and mask.model would find them; give one of them, got"
+            f" {words} and {model}"
         )
     given = read_elements(Path(words)) if words else None
     chosen = ElementMask(threshold=threshold, select=select, plain_share=plain_share, draw=draw)

@@ -5,7 +5,9 @@ States add, so the numbers are the same however the rows were batched or spread.
 >>> import numpy as np
 >>> scores = np.array([[0.9, 0.2], [0.6, 0.7]])
 >>> truth = np.array([[True, False], [True, True]])
->>> measures = measure(scores[:1], truth[:1], scores[:1] > 0.65) + measure(scores[1:], truth[1:], scores[1:] > 0.65)
+>>> chosen = scores > 0.65
+    >>> first = measure(scores[:1], truth[:1], chosen[:1])
+    >>> measures = first + measure(scores[1:], truth[1:], chosen[1:])
 >>> measures.results()["micro_f1"]
 0.8
 """
@@ -48,19 +50,24 @@ OF_TAGS: dict[str, type[Entities] | type[WithoutO]] = {"entities": Entities, "wi
 
 
 def families() -> dict[str, type[Family]]:
-    """All families by name, those of other packages among them; one that is broken is passed over."""
+    """All families by name, those of other packages among them; one that is broken is passed
+    over.
+    """
     return {part.name: part.factory for part in registry.usable("metrics")}
 
 
 def descriptions() -> Descriptions:
-    """Every metric: one line, and whether higher is better. Two families with one name for a metric are an error."""
+    """Every metric: one line, and whether higher is better. Two families with one name for a metric
+    are an error.
+    """
     found: Descriptions = {}
     owners: dict[str, str] = {}
     for stem, family in {**OF_TAGS, **families()}.items():
         for name in family.METRICS:
             if owners.setdefault(name, stem) != stem:
                 raise SettingsError(
-                    f"the families of metrics {owners[name]} and {stem} both have {name}; uninstall the package of one"
+                    f"the families of metrics {owners[name]} and {stem} both have {name}; uninstall"
+                    " the package of one"
                 )
         found |= family.METRICS
     return found
@@ -73,7 +80,9 @@ def facts() -> dict[str, str]:
 
 def title_of(name: str) -> str | None:
     """What people call a metric, where its family says so."""
-    return next((family.TITLES[name] for family in families().values() if name in family.TITLES), None)
+    return next(
+        (family.TITLES[name] for family in families().values() if name in family.TITLES), None
+    )
 
 
 def shown_first() -> tuple[str, ...]:
@@ -81,12 +90,15 @@ def shown_first() -> tuple[str, ...]:
     return tuple(name for family in families().values() for name in family.FIRST)
 
 
-_BLOCK = 1 << 18  # cells at a time: the temporary arrays of a block stay in the cache, whatever the size of the set
+# cells at a time: the temporary arrays of a block stay in the cache, whatever the size of the set
+_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Measures:
-    """States of the families by file name, of rows with `label_count` labels. `+` merges those of different rows."""
+    """States of the families by file name, of rows with `label_count` labels. `+` merges those of
+    different rows.
+    """
 
     label_count: int
     states: Mapping[str, Any]
@@ -94,7 +106,9 @@ class Measures:
     def __add__(self, other: "Measures") -> "Measures":
         mine, theirs = (self.label_count, set(self.states)), (other.label_count, set(other.states))
         if mine != theirs:
-            raise ShapeError(f"only measures of the same labels and families add up, got {mine} and {theirs}")
+            raise ShapeError(
+                f"only measures of the same labels and families add up, got {mine} and {theirs}"
+            )
         states = {name: state + other.states[name] for name, state in self.states.items()}
         return Measures(label_count=self.label_count, states=states)
 
@@ -103,11 +117,15 @@ class Measures:
     ) -> dict[str, float]:
         """All metrics and facts that apply, by name.
 
-        `label_counts` (L,), from train, brings the frequency bands. Not there: `accuracy` unless every row has one true
-        and one chosen label, calibration unless all scores are probabilities.
+        `label_counts` (L,), from train, brings the frequency bands. Not there: `accuracy` unless
+        every row has one true and one chosen label, calibration unless all scores are
+        probabilities.
         """
         is_paper(convention)  # an unknown one is refused here, also where no family depends on it
-        found = [state.results(convention=convention, label_counts=label_counts) for state in self.states.values()]
+        found = [
+            state.results(convention=convention, label_counts=label_counts)
+            for state in self.states.values()
+        ]
         return {name: value for results in found for name, value in results.items()}
 
 
@@ -121,8 +139,9 @@ def measure(
 ) -> Measures:
     """Measure rows: scores (n, L) float, truth (n, L) bool, chosen (n, L) bool.
 
-    `rows` (n,) are the rows' indices, for examples of confused pairs. `names` limits the work to the families of these
-    metrics; an unknown name is an error. No rows: a state to add to, whose means are NaN.
+    `rows` (n,) are the rows' indices, for examples of confused pairs. `names` limits the work to
+    the families of these metrics; an unknown name is an error. No rows: a state to add to, whose
+    means are NaN.
     """
     check(scores, truth, chosen)
     known = families()
@@ -139,7 +158,9 @@ def measure(
 
 
 def metric(name: str) -> tuple[str, bool]:
-    """One line about a metric and whether higher is better; an unknown name is an error that says the nearest."""
+    """One line about a metric and whether higher is better; an unknown name is an error that says
+    the nearest.
+    """
     known = descriptions()
     if name not in known:
         raise SettingsError(unknown("metric", name, known))
@@ -149,5 +170,7 @@ def metric(name: str) -> tuple[str, bool]:
 def _family(name: str) -> str:
     metric(name)
     if any(name in family.METRICS for family in OF_TAGS.values()):
-        raise SettingsError(f"{name} is a metric of tagged tokens; for labels of texts take one such as micro_f1")
+        raise SettingsError(
+            f"{name} is a metric of tagged tokens; for labels of texts take one such as micro_f1"
+        )
     return next(stem for stem, family in families().items() if name in family.METRICS)

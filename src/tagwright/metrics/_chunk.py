@@ -1,4 +1,6 @@
-"""What the families share: the two conventions, the checks of a chunk of rows, and the merging of states."""
+"""What the families share: the two conventions, the checks of a chunk of rows, and the merging of
+states.
+"""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -15,32 +17,54 @@ State = TypeVar("State")
 
 
 def check(scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> None:
-    """Refuse what cannot be measured: other shapes than (n, L), truth that is not bool (swapped arguments), NaN."""
+    """Refuse what cannot be measured: other shapes than (n, L), truth that is not bool (swapped
+    arguments), NaN.
+    """
     shapes = {"scores": scores.shape, "truth": truth.shape, "chosen": chosen.shape}
     if scores.ndim != 2 or scores.shape[1] == 0 or len(set(shapes.values())) > 1:
-        raise ShapeError(f"scores, truth and chosen must share one shape (n, L) with L > 0, got {shapes}")
+        raise ShapeError(
+            f"scores, truth and chosen must share one shape (n, L) with L > 0, got {shapes}"
+        )
     kinds = {"scores": scores.dtype.kind, "truth": truth.dtype.kind, "chosen": chosen.dtype.kind}
     if kinds != {"scores": "f", "truth": "b", "chosen": "b"}:
-        dtypes = {"scores": str(scores.dtype), "truth": str(truth.dtype), "chosen": str(chosen.dtype)}
-        raise ShapeError(f"scores must be float, truth and chosen bool, in this order; got {dtypes}")
+        dtypes = {
+            "scores": str(scores.dtype),
+            "truth": str(truth.dtype),
+            "chosen": str(chosen.dtype),
+        }
+        raise ShapeError(
+            f"scores must be float, truth and chosen bool, in this order; got {dtypes}"
+        )
     if np.isnan(scores).any():
         rows = np.flatnonzero(np.isnan(scores).any(axis=1))
-        raise ShapeError(f"scores must be numbers, got NaN in {len(rows)} rows, first row {rows[0]}; check the logits")
+        raise ShapeError(
+            f"scores must be numbers, got NaN in {len(rows)} rows, first row {rows[0]}; check the"
+            " logits"
+        )
 
 
 def is_paper(convention: Convention) -> bool:
-    """Whether to score empty rows and labels as the ZLPR paper does; an unknown convention is an error."""
+    """Whether to score empty rows and labels as the ZLPR paper does; an unknown convention is an
+    error.
+    """
     if convention not in get_args(Convention):
         raise SettingsError(unknown("convention", convention, get_args(Convention)))
     return convention == "paper"
 
 
 def merge(first: State, second: State) -> State:
-    """Add two states of one family field by field: numbers and arrays sum up, tuples of chunks are joined."""
+    """Add two states of one family field by field: numbers and arrays sum up, tuples of chunks are
+    joined.
+    """
     if type(first) is not type(second):
-        raise ShapeError(f"cannot add {type(second).__name__} to {type(first).__name__}; add states of one family")
+        raise ShapeError(
+            f"cannot add {type(second).__name__} to {type(first).__name__}; add states of one"
+            " family"
+        )
     names = [field.name for field in fields(first)]  # type: ignore[arg-type]
-    return type(first)(**{name: _add(getattr(first, name), getattr(second, name)) for name in names})
+    return type(first)(
+        **{name: _add(getattr(first, name), getattr(second, name)) for name in names}
+    )
 
 
 def mean(total: float, count: int) -> float:
@@ -51,5 +75,7 @@ def mean(total: float, count: int) -> float:
 def _add(first: Any, second: Any) -> Any:
     shapes = getattr(first, "shape", None), getattr(second, "shape", None)
     if shapes[0] != shapes[1]:  # numpy would spread a single label over all
-        raise ShapeError(f"states must be of the same labels, got arrays of shape {shapes[0]} and {shapes[1]}")
+        raise ShapeError(
+            f"states must be of the same labels, got arrays of shape {shapes[0]} and {shapes[1]}"
+        )
     return first + second

@@ -1,7 +1,9 @@
-"""Entities: whole spans of tags that are right, by type; precision, recall, F1 and F2 as seqeval has them.
+"""Entities: whole spans of tags that are right, by type; precision, recall, F1 and F2 as seqeval
+has them.
 
-A span is a hit where another of the same text, first token, last token and type is true. Broken tags are read as
-conlleval and seqeval read them (`labels.tags.spans_of`); plain tags are spans where they run.
+A span is a hit where another of the same text, first token, last token and type is true. Broken
+tags are read as conlleval and seqeval read them (`labels.tags.spans_of`); plain tags are spans
+where they run.
 """
 
 from collections.abc import Sequence
@@ -20,13 +22,19 @@ from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, is_p
 class Entities:
     """Counts of spans of every type, (types,) int64; adding states adds the counts.
 
-    Macro metrics are means over the types that are true or chosen somewhere, as seqeval's. No spans at all: 0, and 1
-    by the convention "paper".
+    Macro metrics are means over the types that are true or chosen somewhere, as seqeval's. No spans
+    at all: 0, and 1 by the convention "paper".
     """
 
     METRICS: ClassVar[Descriptions] = {
-        **{f"entity_{m}": (f"{m.capitalize()} of whole spans, all together", True) for m in MEASURES},
-        **{f"entity_macro_{m}": (f"{m.capitalize()} of whole spans, mean over types", True) for m in MEASURES},
+        **{
+            f"entity_{m}": (f"{m.capitalize()} of whole spans, all together", True)
+            for m in MEASURES
+        },
+        **{
+            f"entity_macro_{m}": (f"{m.capitalize()} of whole spans, mean over types", True)
+            for m in MEASURES
+        },
     }
     FACTS: ClassVar[dict[str, str]] = {}
 
@@ -36,8 +44,12 @@ class Entities:
     missed: np.ndarray  # true, not chosen
 
     @classmethod
-    def of(cls, truth: np.ndarray, chosen: np.ndarray, *, offsets: np.ndarray, names: Sequence[str]) -> "Entities":
-        """Count whole texts: ids of the true and the chosen tags (N,), -1 for none; text i begins at offsets[i]."""
+    def of(
+        cls, truth: np.ndarray, chosen: np.ndarray, *, offsets: np.ndarray, names: Sequence[str]
+    ) -> "Entities":
+        """Count whole texts: ids of the true and the chosen tags (N,), -1 for none; text i begins
+        at offsets[i].
+        """
         scheme = scheme_of(names)
         true, picked = spans_of(truth, offsets, scheme), spans_of(chosen, offsets, scheme)
         # at most one span begins at a token, so a span meets at most one other
@@ -55,7 +67,9 @@ class Entities:
     def __add__(self, other: "Entities") -> "Entities":
         merged = merge(self, other)
         if self.types != other.types:
-            raise ShapeError(f"only entities of the same types add up, got {self.types} and {other.types}")
+            raise ShapeError(
+                f"only entities of the same types add up, got {self.types} and {other.types}"
+            )
         return replace(merged, types=self.types)  # of names there is one list, not a sum
 
     def results(
@@ -72,10 +86,16 @@ class Entities:
         return results | {f"entity_macro_{name}": value for name, value in macro.items()}
 
     def per_type(self) -> dict[str, np.ndarray]:
-        """Arrays (types,): precision, recall, f1, f2, support (true spans), predicted (chosen spans)."""
+        """Arrays (types,): precision, recall, f1, f2, support (true spans), predicted (chosen
+        spans).
+        """
         scores = agreement(self.hits, self.wrong, self.missed, empty=0.0)
         return {**scores, "support": self.hits + self.missed, "predicted": self.hits + self.wrong}
 
     def amounts(self) -> dict[str, np.ndarray]:
         """Arrays (types,): the types' names, how many spans are predicted, how many are true."""
-        return {"name": np.array(self.types, str), "predicted": self.hits + self.wrong, "true": self.hits + self.missed}
+        return {
+            "name": np.array(self.types, str),
+            "predicted": self.hits + self.wrong,
+            "true": self.hits + self.missed,
+        }

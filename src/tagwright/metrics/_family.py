@@ -15,14 +15,20 @@ class Family:
     """
 
     METRICS: ClassVar[Descriptions]  # name: (one line, whether higher is better)
-    FACTS: ClassVar[dict[str, str]] = {}  # name: description of a number that is neither better nor worse
+    FACTS: ClassVar[
+        dict[str, str]
+    ] = {}  # name: description of a number that is neither better nor worse
     ROWS: ClassVar[bool] = False  # `of` also takes `rows` (n,), the rows' indices
-    TITLES: ClassVar[Mapping[str, str]] = {}  # names for people, where a metric's own with blanks will not do
+    TITLES: ClassVar[
+        Mapping[str, str]
+    ] = {}  # names for people, where a metric's own with blanks will not do
     FIRST: ClassVar[tuple[str, ...]] = ()  # metrics that a summary shows beside the usual ones
 
     @classmethod
     def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> Any:
-        """The state of one chunk of rows, each (n, L): scores float, truth and chosen bool. There may be no rows."""
+        """The state of one chunk of rows, each (n, L): scores float, truth and chosen bool. There
+        may be no rows.
+        """
         raise NotImplementedError
 
     def __add__(self, other: Any) -> Any:

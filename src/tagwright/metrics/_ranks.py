@@ -1,4 +1,6 @@
-"""The labels of every row in the order of their scores, ties kept together: O(L log L) a row, no L×L."""
+"""The labels of every row in the order of their scores, ties kept together: O(L log L) a row, no
+L×L.
+"""
 
 from typing import NamedTuple
 
@@ -6,7 +8,9 @@ import numpy as np
 
 
 class Ranked(NamedTuple):
-    """Rows sorted by descending score; all (n, L). Labels of equal score share `starts`, `ends` and `hits`."""
+    """Rows sorted by descending score; all (n, L). Labels of equal score share `starts`, `ends` and
+    `hits`.
+    """
 
     truth: np.ndarray  # bool: is the label at this place true?
     starts: np.ndarray  # how many labels score strictly higher
@@ -30,7 +34,11 @@ def rank_rows(scores: np.ndarray, truth: np.ndarray) -> Ranked:
 
 
 def tie_averaged(ranked: Ranked, count: int) -> np.ndarray:
-    """The chance that each of the first `count` places holds a true label, ties in random order; (n, count)."""
+    """The chance that each of the first `count` places holds a true label, ties in random order;
+    (n, count).
+    """
     starts, ends, hits = (part[:, :count] for part in (ranked.starts, ranked.ends, ranked.hits))
-    before = np.where(starts > 0, np.take_along_axis(ranked.hits, np.maximum(starts - 1, 0), axis=1), 0)
+    before = np.where(
+        starts > 0, np.take_along_axis(ranked.hits, np.maximum(starts - 1, 0), axis=1), 0
+    )
     return (hits - before) / (ends - starts)

@@ -13,10 +13,11 @@ from tagwright.metrics._family import Family
 class AveragePrecision(Family):
     """All scores and truths; adding states joins their chunks.
 
-    Memory: n · L · 4⅛ bytes (scores as float32, truth as bits): 7 MB for 2,958 × 598, 2.5 GB for a million × 598; twice
-    that for the moment of the results. Scores of float64 that agree in float32 become ties. The macro mean is over the
-    labels that are true somewhere, in both conventions; `labels_with_positives` says how many. (scikit-learn gives the
-    others 0: multiply by that share of L to have its macro.)
+    Memory: n · L · 4⅛ bytes (scores as float32, truth as bits): 7 MB for 2,958 × 598, 2.5 GB for a
+    million × 598; twice that for the moment of the results. Scores of float64 that agree in float32
+    become ties. The macro mean is over the labels that are true somewhere, in both conventions;
+    `labels_with_positives` says how many. (scikit-learn gives the others 0: multiply by that share
+    of L to have its macro.)
     """
 
     METRICS: ClassVar[Descriptions] = {
@@ -24,9 +25,14 @@ class AveragePrecision(Family):
             "area under precision-recall steps, mean over labels that are true somewhere",
             True,
         ),
-        "micro_average_precision": ("area under precision-recall steps of all (row, label) cells together", True),
+        "micro_average_precision": (
+            "area under precision-recall steps of all (row, label) cells together",
+            True,
+        ),
     }
-    FACTS: ClassVar[dict[str, str]] = {"labels_with_positives": "number of labels that are true in some row"}
+    FACTS: ClassVar[dict[str, str]] = {
+        "labels_with_positives": "number of labels that are true in some row"
+    }
 
     scores: tuple[np.ndarray, ...]  # each (n, L) float32
     truth: tuple[np.ndarray, ...]  # each (n, ⌈L / 8⌉) uint8: bits, row by row
@@ -56,7 +62,12 @@ class AveragePrecision(Family):
         """Average precision of every label, (L,) float64; NaN where no row has it."""
         scores = np.concatenate(self.scores)
         truth = np.unpackbits(np.concatenate(self.truth), axis=1, count=scores.shape[1]).view(bool)
-        return np.array([_average_precision(scores[:, i], scores[truth[:, i], i]) for i in range(scores.shape[1])])
+        return np.array(
+            [
+                _average_precision(scores[:, i], scores[truth[:, i], i])
+                for i in range(scores.shape[1])
+            ]
+        )
 
     def _micro(self) -> float:
         pairs = zip(self.scores, self.truth)
@@ -66,9 +77,11 @@ class AveragePrecision(Family):
 
 
 def _average_precision(scores: np.ndarray, true: np.ndarray) -> float:
-    """Mean over the scores of true cells of the precision at that score, ties included; NaN where there are none.
+    """Mean over the scores of true cells of the precision at that score, ties included; NaN where
+    there are none.
 
-    Sorting values and counting by bisection is several times faster than an argsort, for few cells are true.
+    Sorting values and counting by bisection is several times faster than an argsort, for few cells
+    are true.
     """
     if len(true) == 0:
         return float("nan")

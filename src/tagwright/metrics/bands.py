@@ -16,17 +16,23 @@ _BANDS = ("head", "middle", "tail")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bands(Family):
-    """The counts of every label; which label is in which band is asked only for the results. Adding states adds counts.
+    """The counts of every label; which label is in which band is asked only for the results. Adding
+    states adds counts.
 
-    The cut is relative to an even share, the mean count of a label: see `band_masks`. A band without labels has no
-    scores. scikit-learn: `f1_score(..., labels=band)`.
+    The cut is relative to an even share, the mean count of a label: see `band_masks`. A band
+    without labels has no scores. scikit-learn: `f1_score(..., labels=band)`.
     """
 
     METRICS: ClassVar[Descriptions] = {
         **{f"{band}_macro_f1": (f"F1, mean over the {band} labels", True) for band in _BANDS},
-        **{f"{band}_micro_f1": (f"F1 of all choices of {band} labels together", True) for band in _BANDS},
+        **{
+            f"{band}_micro_f1": (f"F1 of all choices of {band} labels together", True)
+            for band in _BANDS
+        },
     }
-    FACTS: ClassVar[dict[str, str]] = {f"{band}_labels": f"number of {band} labels" for band in _BANDS}
+    FACTS: ClassVar[dict[str, str]] = {
+        f"{band}_labels": f"number of {band} labels" for band in _BANDS
+    }
 
     counts: Counts
 
@@ -41,12 +47,16 @@ class Bands(Family):
     def results(
         self, *, convention: Convention = "sklearn", label_counts: LabelCounts | None = None
     ) -> dict[str, float]:
-        """The metrics and facts by band; none without `label_counts` (L,), the counts of the labels in train."""
+        """The metrics and facts by band; none without `label_counts` (L,), the counts of the labels
+        in train.
+        """
         if label_counts is None:
             return {}
         if np.shape(label_counts) != self.counts.hits.shape:
             shapes = f"{self.counts.hits.shape}, got {np.shape(label_counts)}"
-            raise ShapeError(f"label_counts must hold one count a label, shape {shapes}; give LabelSpace.counts")
+            raise ShapeError(
+                f"label_counts must hold one count a label, shape {shapes}; give LabelSpace.counts"
+            )
         results: dict[str, float] = {}
         for band, inside in band_masks(label_counts).items():
             results[f"{band}_labels"] = int(inside.sum())
@@ -62,11 +72,13 @@ class Bands(Family):
 
 
 def band_masks(label_counts: LabelCounts) -> dict[str, np.ndarray]:
-    """Head, middle and tail as masks (L,): each label in exactly one band, labels of one count always together.
+    """Head, middle and tail as masks (L,): each label in exactly one band, labels of one count
+    always together.
 
-    Head: at least half of an even share (the mean count). Tail: less than an eighth. Middle: between. Balanced sets are
-    all head, a long tail shows in sets of any size. (Cuts by rank or covered share split balanced labels by chance.)
-    GoEmotions has 18, 6 and 4 such labels, Reuters-90 25, 29 and 36.
+    Head: at least half of an even share (the mean count). Tail: less than an eighth. Middle:
+    between. Balanced sets are all head, a long tail shows in sets of any size. (Cuts by rank or
+    covered share split balanced labels by chance.) GoEmotions has 18, 6 and 4 such labels,
+    Reuters-90 25, 29 and 36.
 
     >>> {band: mask.tolist() for band, mask in band_masks([90, 11, 4]).items()}
     {'head': [True, False, False], 'middle': [False, True, False], 'tail': [False, False, True]}

@@ -1,4 +1,6 @@
-"""Expected calibration error over 15 bins (Guo et al. 2017): does 0.8 mean right in eight of ten cases?"""
+"""Expected calibration error over 15 bins (Guo et al. 2017): does 0.8 mean right in eight of ten
+cases?
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,13 +17,17 @@ _BINS = 15
 class Calibration(Family):
     """Sums of every bin [i/15, (i+1)/15), 1 in the last; adding states adds the bins.
 
-    Scores must be probabilities: where one lies outside [0, 1] there is no result. Bins are label-wise, every (row,
-    label) cell counts; where every row has exactly one true and one chosen label there are also bins of each row's
-    highest probability (ties: the share of true labels among the tied). scikit-learn has no such metric.
+    Scores must be probabilities: where one lies outside [0, 1] there is no result. Bins are
+    label-wise, every (row, label) cell counts; where every row has exactly one true and one chosen
+    label there are also bins of each row's highest probability (ties: the share of true labels
+    among the tied). scikit-learn has no such metric.
     """
 
     METRICS: ClassVar[Descriptions] = {
-        "calibration_error": ("expected gap between the probability of labels and how often they are true", False),
+        "calibration_error": (
+            "expected gap between the probability of labels and how often they are true",
+            False,
+        ),
         "top_calibration_error": (
             "expected gap between the highest probability of rows and how often it is right",
             False,
@@ -36,7 +42,9 @@ class Calibration(Family):
 
     @classmethod
     def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> "Calibration":
-        """Fill the bins from one chunk of rows: scores (n, L) probabilities, truth (n, L) bool, chosen (n, L) bool."""
+        """Fill the bins from one chunk of rows: scores (n, L) probabilities, truth (n, L) bool,
+        chosen (n, L) bool.
+        """
         check(scores, truth, chosen)
         exclusive = (np.count_nonzero(truth, axis=1) == 1) & (np.count_nonzero(chosen, axis=1) == 1)
         highest = scores[exclusive].max(axis=1)
@@ -65,18 +73,26 @@ class Calibration(Family):
         return results
 
     def reliability(self, *, top: bool = False) -> dict[str, np.ndarray]:
-        """The curve, arrays (15,): lower edge, count, mean confidence and observed frequency (NaN in empty bins).
+        """The curve, arrays (15,): lower edge, count, mean confidence and observed frequency (NaN
+        in empty bins).
 
-        `top=True` is the curve of each row's highest probability, over rows with exactly one true and one chosen label.
+        `top=True` is the curve of each row's highest probability, over rows with exactly one true
+        and one chosen label.
         """
         count, confidence, true = self.tops if top else self.cells
         filled = np.where(count > 0, count, np.nan)
         lower = np.arange(_BINS) / _BINS
-        return {"lower": lower, "count": count, "confidence": confidence / filled, "frequency": true / filled}
+        return {
+            "lower": lower,
+            "count": count,
+            "confidence": confidence / filled,
+            "frequency": true / filled,
+        }
 
 
 def _bins(scores: np.ndarray, true: np.ndarray) -> np.ndarray:
-    inside = np.clip(scores, 0, 1)  # a score outside voids the results; here it must only find a bin
+    # a score outside voids the results; here it must only find a bin
+    inside = np.clip(scores, 0, 1)
     index = np.minimum((inside * _BINS).astype(np.intp), _BINS - 1)
     weights = (None, inside, true)
     return np.stack([np.bincount(index, weight, _BINS).astype(np.float64) for weight in weights])

@@ -12,7 +12,9 @@ from tagwright.metrics._family import Family
 
 
 class Pair(NamedTuple):
-    """Label `missed` was true but not chosen, `wrong` chosen but not true, in `times` rows, some of them in `rows`."""
+    """Label `missed` was true but not chosen, `wrong` chosen but not true, in `times` rows, some of
+    them in `rows`.
+    """
 
     missed: int
     wrong: int
@@ -21,7 +23,9 @@ class Pair(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """Confused rows of one chunk: their indices (m,), and the missed and the wrong labels, (m, L) sparse."""
+    """Confused rows of one chunk: their indices (m,), and the missed and the wrong labels, (m, L)
+    sparse.
+    """
 
     rows: np.ndarray
     missed: csr_array
@@ -32,13 +36,17 @@ class Errors(NamedTuple):
 class Confusion(Family):
     """Counts of label pairs, sparse; adding states adds the counts.
 
-    A row with missed labels M and wrongly chosen labels W adds 1 to every pair of M × W. With row indices the errors
-    themselves are kept too (memory: the number of errors), so that `top` can name rows. scikit-learn's confusion
-    matrix equals `pairs` off the diagonal where every row has exactly one true and one chosen label.
+    A row with missed labels M and wrongly chosen labels W adds 1 to every pair of M × W. With row
+    indices the errors themselves are kept too (memory: the number of errors), so that `top` can
+    name rows. scikit-learn's confusion matrix equals `pairs` off the diagonal where every row has
+    exactly one true and one chosen label.
     """
 
     METRICS: ClassVar[Descriptions] = {
-        "confused_share": ("share of rows in which a true label is missed and a wrong one chosen", False),
+        "confused_share": (
+            "share of rows in which a true label is missed and a wrong one chosen",
+            False,
+        ),
     }
     ROWS = True
 
@@ -49,17 +57,29 @@ class Confusion(Family):
 
     @classmethod
     def of(
-        cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray, *, rows: np.ndarray | None = None
+        cls,
+        scores: np.ndarray,
+        truth: np.ndarray,
+        chosen: np.ndarray,
+        *,
+        rows: np.ndarray | None = None,
     ) -> "Confusion":
-        """Count one chunk of rows: scores (n, L), truth (n, L) bool, chosen (n, L) bool; `rows` (n,): indices."""
+        """Count one chunk of rows: scores (n, L), truth (n, L) bool, chosen (n, L) bool; `rows`
+        (n,): indices.
+        """
         check(scores, truth, chosen)
         if rows is not None and np.shape(rows) != (len(truth),):
-            raise ShapeError(f"rows must hold one index for each of the {len(truth)} rows, got shape {np.shape(rows)}")
+            raise ShapeError(
+                f"rows must hold one index for each of the {len(truth)} rows, got shape"
+                f" {np.shape(rows)}"
+            )
         missed, wrong = truth & ~chosen, chosen & ~truth
         confused = np.flatnonzero(missed.any(axis=1) & wrong.any(axis=1))
         left, right = _sparse(missed[confused]), _sparse(wrong[confused])
         errors = () if rows is None else (Errors(np.asarray(rows)[confused], left, right),)
-        return cls(rows=len(truth), confused=len(confused), pairs=csr_array(left.T @ right), errors=errors)
+        return cls(
+            rows=len(truth), confused=len(confused), pairs=csr_array(left.T @ right), errors=errors
+        )
 
     def __add__(self, other: "Confusion") -> "Confusion":
         return merge(self, other)
@@ -71,7 +91,9 @@ class Confusion(Family):
         return {"confused_share": mean(self.confused, self.rows)}
 
     def top(self, count: int = 20, *, examples: int = 3) -> list[Pair]:
-        """The most confused pairs, most frequent first, then by label; with their first rows where rows were given."""
+        """The most confused pairs, most frequent first, then by label; with their first rows where
+        rows were given.
+        """
         pairs = self.pairs.tocoo()
         missed, wrong = pairs.coords
         order = np.lexsort((wrong, missed, -pairs.data))[:count]
@@ -79,7 +101,10 @@ class Confusion(Family):
         return [Pair(i, j, n, self._rows(i, j, examples)) for i, j, n in found]
 
     def _rows(self, missed: int, wrong: int, limit: int) -> tuple[int, ...]:
-        hits = [e.rows[_has(e.missed, missed, len(e.rows)) & _has(e.wrong, wrong, len(e.rows))] for e in self.errors]
+        hits = [
+            e.rows[_has(e.missed, missed, len(e.rows)) & _has(e.wrong, wrong, len(e.rows))]
+            for e in self.errors
+        ]
         return tuple(np.sort(np.concatenate(hits))[:limit].tolist()) if hits else ()
 
 

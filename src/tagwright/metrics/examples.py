@@ -1,4 +1,6 @@
-"""Row by row: exact matches, precision, recall, F1 and F2 of every text's label set, averaged over texts."""
+"""Row by row: exact matches, precision, recall, F1 and F2 of every text's label set, averaged over
+texts.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,7 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from tagwright.metrics._agreement import MEASURES, agreement
-from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper, mean, merge
+from tagwright.metrics._chunk import (
+    Convention,
+    Descriptions,
+    LabelCounts,
+    check,
+    is_paper,
+    mean,
+    merge,
+)
 from tagwright.metrics._family import Family
 
 
@@ -14,15 +24,18 @@ from tagwright.metrics._family import Family
 class Examples(Family):
     """Sums over rows; adding states adds the sums.
 
-    "sklearn": a row with no true and no chosen label scores 0 in the example_* metrics (`average="samples"`,
-    `zero_division=0`). "paper": it scores 1. `accuracy` is there only where every row has exactly one true and one
-    chosen label.
+    "sklearn": a row with no true and no chosen label scores 0 in the example_* metrics
+    (`average="samples"`, `zero_division=0`). "paper": it scores 1. `accuracy` is there only where
+    every row has exactly one true and one chosen label.
     """
 
     METRICS: ClassVar[Descriptions] = {
         "subset_accuracy": ("share of rows whose chosen labels are exactly the true ones", True),
         "accuracy": ("share of rows whose one label is right", True),
-        **{f"example_{name}": (f"{name.capitalize()} of each row's labels, mean over rows", True) for name in MEASURES},
+        **{
+            f"example_{name}": (f"{name.capitalize()} of each row's labels, mean over rows", True)
+            for name in MEASURES
+        },
     }
     FACTS: ClassVar[dict[str, str]] = {
         "true_cardinality": "true labels a row",

@@ -1,7 +1,9 @@
-"""What each text adds to an F1 score: values whose mean is the score, so that texts can be compared one by one.
+"""What each text adds to an F1 score: values whose mean is the score, so that texts can be compared
+one by one.
 
-F1 is a ratio of sums over texts, no mean. To first order it is the mean of its linear expansion (the delta method;
-the infinitesimal jackknife's pseudo-values): with F = 2 T / N, text e of n counts F + n (2 t_e - F n_e) / N.
+F1 is a ratio of sums over texts, no mean. To first order it is the mean of its linear expansion
+(the delta method; the infinitesimal jackknife's pseudo-values): with F = 2 T / N, text e of n
+counts F + n (2 t_e - F n_e) / N.
 """
 
 import numpy as np
@@ -12,7 +14,8 @@ METRICS = ("micro_f1", "macro_f1")
 def influence(metric: str, truth: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Truth and chosen (n, L) bool -> values (n,) with the metric as their mean.
 
-    >>> truth, chosen = np.array([[True, False], [True, True]]), np.array([[True, True], [False, True]])
+    >>> truth = np.array([[True, False], [True, True]])
+    >>> chosen = np.array([[True, True], [False, True]])
     >>> float(influence("micro_f1", truth, chosen).mean())
     0.6666666666666666
     """
@@ -22,13 +25,17 @@ def influence(metric: str, truth: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     if metric == "micro_f1":
         return _expanded((truth & chosen).sum(1), truth.sum(1) + chosen.sum(1))
     total = np.zeros(len(truth))
-    for own, picked in zip(truth.T, chosen.T):  # one after the other: (n, L) of floats would be eight times the truth
+    for own, picked in zip(
+        truth.T, chosen.T
+    ):  # one after the other: (n, L) of floats would be eight times the truth
         total += _expanded((own & picked).astype(int), own.astype(int) + picked)
     return total / max(truth.shape[1], 1)
 
 
 def _expanded(hits: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Hits (n,) and what is true plus what is chosen (n,) -> values (n,) of F1; 0 where nothing is either."""
+    """Hits (n,) and what is true plus what is chosen (n,) -> values (n,) of F1; 0 where nothing is
+    either.
+    """
     whole = counted.sum()
     if not whole:
         return np.zeros(len(hits))

@@ -1,7 +1,9 @@
-"""The families' states from shortlists: truth and choices sparse (n, L), and of the scores only the highest labels.
+"""The families' states from shortlists: truth and choices sparse (n, L), and of the scores only the
+highest labels.
 
-Counts, rows, bands and confusions need no more, and are exact. Of the ranking its first places are known; what needs
-the whole ranking or every probability (lrap, ranking loss, coverage, average precision, calibration) is left out.
+Counts, rows, bands and confusions need no more, and are exact. Of the ranking its first places are
+known; what needs the whole ranking or every probability (lrap, ranking loss, coverage, average
+precision, calibration) is left out.
 """
 
 from collections.abc import Iterable
@@ -24,13 +26,18 @@ from tagwright.metrics.ranking import _DEPTHS, _top, top_results
 from tagwright.models.shortlist import Shortlist
 
 WATCHED = "ndcg_at_5"  # what the best model is chosen by: it needs no decision
-TOP = ("one_error", *(f"{name}_at_{k}" for name in ("precision", "recall", "ndcg") for k in _DEPTHS))
+TOP = (
+    "one_error",
+    *(f"{name}_at_{k}" for name in ("precision", "recall", "ndcg") for k in _DEPTHS),
+)
 GIVEN = {*Counts.METRICS, *Examples.METRICS, *Bands.METRICS, *Confusion.METRICS, *TOP}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Top:
-    """The first places of the ranking: sums over rows, as in `Ranking`; adding states adds the sums."""
+    """The first places of the ranking: sums over rows, as in `Ranking`; adding states adds the
+    sums.
+    """
 
     rows: int
     top: np.ndarray  # (3, 3): precision, recall, ndcg at each of the depths
@@ -50,8 +57,8 @@ def require_given(name: str) -> str:
     metric(name)
     if name not in GIVEN:
         raise SettingsError(
-            f"{name} needs the scores of all labels; with so many labels watch one that a shortlist gives, such as "
-            f"{WATCHED}, precision_at_1 or micro_f1"
+            f"{name} needs the scores of all labels; with so many labels watch one that a shortlist"
+            f" gives, such as {WATCHED}, precision_at_1 or micro_f1"
         )
     return name
 
@@ -64,22 +71,38 @@ def measure_shortlist(
     rows: np.ndarray | None = None,
     names: Iterable[str] | None = None,
 ) -> Measures:
-    """Measure rows by their shortlists: truth and chosen are sparse bool (n, L); the options are those of `measure`."""
+    """Measure rows by their shortlists: truth and chosen are sparse bool (n, L); the options are
+    those of `measure`.
+    """
     if truth.shape != chosen.shape or truth.shape[0] != len(shortlist.ids):
-        raise ShapeError(f"truth {truth.shape} and chosen {chosen.shape} must be of {len(shortlist.ids)} texts")
+        raise ShapeError(
+            f"truth {truth.shape} and chosen {chosen.shape} must be of {len(shortlist.ids)} texts"
+        )
     wanted = [require_given(name) for name in names] if names is not None else None
     if wanted is not None and set(wanted) <= set(TOP):
         return Measures(label_count=truth.shape[1], states={"ranking": _ranking(shortlist, truth)})
     truth, chosen = truth.astype(np.int64), chosen.astype(np.int64)
     counts = _counts(truth, chosen)
-    states: dict[str, Any] = {"bands": Bands(counts=counts), "confusion": _confusion(truth, chosen, rows)}
-    states |= {"counts": counts, "examples": _examples(truth, chosen), "ranking": _ranking(shortlist, truth)}
+    states: dict[str, Any] = {
+        "bands": Bands(counts=counts),
+        "confusion": _confusion(truth, chosen, rows),
+    }
+    states |= {
+        "counts": counts,
+        "examples": _examples(truth, chosen),
+        "ranking": _ranking(shortlist, truth),
+    }
     return Measures(label_count=truth.shape[1], states=states)
 
 
 def _counts(truth: csr_array, chosen: csr_array) -> Counts:
     hits = (truth * chosen).sum(axis=0)
-    return Counts(rows=truth.shape[0], hits=hits, wrong=chosen.sum(axis=0) - hits, missed=truth.sum(axis=0) - hits)
+    return Counts(
+        rows=truth.shape[0],
+        hits=hits,
+        wrong=chosen.sum(axis=0) - hits,
+        missed=truth.sum(axis=0) - hits,
+    )
 
 
 def _examples(truth: csr_array, chosen: csr_array) -> Examples:
@@ -103,7 +126,9 @@ def _confusion(truth: csr_array, chosen: csr_array, rows: np.ndarray | None) -> 
     confused = np.flatnonzero((np.diff(missed.indptr) > 0) & (np.diff(wrong.indptr) > 0))
     left, right = missed[confused], wrong[confused]
     errors = () if rows is None else (Errors(np.asarray(rows)[confused], left, right),)
-    return Confusion(rows=truth.shape[0], confused=len(confused), pairs=csr_array(left.T @ right), errors=errors)
+    return Confusion(
+        rows=truth.shape[0], confused=len(confused), pairs=csr_array(left.T @ right), errors=errors
+    )
 
 
 def _ranking(shortlist: Shortlist, truth: csr_array) -> Top:

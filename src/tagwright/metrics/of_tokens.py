@@ -1,7 +1,8 @@
-"""The families' states from tagged tokens, every token a row, and with them entities and tokens without O.
+"""The families' states from tagged tokens, every token a row, and with them entities and tokens
+without O.
 
-Each token has one tag, so the order of its tags tells little more than its first place, which is the accuracy: the
-family `ranking` is measured only where one of its metrics is asked for.
+Each token has one tag, so the order of its tags tells little more than its first place, which is
+the accuracy: the family `ranking` is measured only where one of its metrics is asked for.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,16 +28,19 @@ def measure_tokens(
     rows: np.ndarray | None = None,
     names: Iterable[str] | None = None,
 ) -> Measures:
-    """Measure the tokens of whole texts: probabilities (N, L) float, truth and chosen (N, L) bool, one tag a token.
+    """Measure the tokens of whole texts: probabilities (N, L) float, truth and chosen (N, L) bool,
+    one tag a token.
 
-    Text i has tokens offsets[i] to offsets[i + 1], (n + 1,); `tags` (L,) are their names. A token without a
-    true tag has one that nobody knows. `rows` (N,) is what examples of confused pairs call the tokens; `names` limits
-    the work to the families of these metrics.
+    Text i has tokens offsets[i] to offsets[i + 1], (n + 1,); `tags` (L,) are their names. A token
+    without a true tag has one that nobody knows. `rows` (N,) is what examples of confused pairs
+    call the tokens; `names` limits the work to the families of these metrics.
     """
     check(probabilities, truth, chosen)
     require_offsets(offsets, len(truth))
     if len(tags) != truth.shape[1]:
-        raise ShapeError(f"tags must hold a name for each of the {truth.shape[1]} columns, got {len(tags)}")
+        raise ShapeError(
+            f"tags must hold a name for each of the {truth.shape[1]} columns, got {len(tags)}"
+        )
     asked = list(metrics_of_tokens() if names is None else names)
     plain = [name for name in asked if not _of_tags(name)]
     states: dict[str, Any] = {}
@@ -60,12 +64,19 @@ def usual_of_tags(tags: Sequence[str]) -> str:
 
 
 def require_measured(name: str, *, tagged: bool) -> str:
-    """The name of a metric that tokens with tags have, or texts with labels; another is an error."""
+    """The name of a metric that tokens with tags have, or texts with labels; another is an
+    error.
+    """
     metric(name)
     if tagged and name not in metrics_of_tokens():
-        raise SettingsError(f"{name} is not measured where tokens are tagged; take one such as entity_f1 or macro_f1")
+        raise SettingsError(
+            f"{name} is not measured where tokens are tagged; take one such as entity_f1 or"
+            " macro_f1"
+        )
     if not tagged and _of_tags(name):
-        raise SettingsError(f"{name} is a metric of tagged tokens; for labels of texts take one such as micro_f1")
+        raise SettingsError(
+            f"{name} is a metric of tagged tokens; for labels of texts take one such as micro_f1"
+        )
     return name
 
 
@@ -74,7 +85,9 @@ def tag_ids(cells: np.ndarray) -> np.ndarray:
     count = np.count_nonzero(cells, axis=1)
     if (count > 1).any():
         token = int(np.argmax(count > 1))
-        raise ShapeError(f"a token has one tag, but token {token} has {count[token]}; decide by spans or argmax")
+        raise ShapeError(
+            f"a token has one tag, but token {token} has {count[token]}; decide by spans or argmax"
+        )
     return np.where(count == 1, cells.argmax(axis=1), -1)
 
 
@@ -86,4 +99,6 @@ def _of_tags(name: str) -> bool:
 def metrics_of_tokens() -> tuple[str, ...]:
     """What is measured of tagged tokens."""
     every = {**families(), **OF_TAGS}
-    return tuple(name for stem, family in every.items() if stem != "ranking" for name in family.METRICS)
+    return tuple(
+        name for stem, family in every.items() if stem != "ranking" for name in family.METRICS
+    )

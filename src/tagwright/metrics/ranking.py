@@ -1,4 +1,6 @@
-"""How well scores rank the labels of a text: label-ranking average precision, ranking loss, coverage, and the top k."""
+"""How well scores rank the labels of a text: label-ranking average precision, ranking loss,
+coverage, and the top k.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,7 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from tagwright.metrics._agreement import ratio
-from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper, mean, merge
+from tagwright.metrics._chunk import (
+    Convention,
+    Descriptions,
+    LabelCounts,
+    check,
+    is_paper,
+    mean,
+    merge,
+)
 from tagwright.metrics._family import Family
 from tagwright.metrics._ranks import Ranked, rank_rows, tie_averaged
 
@@ -17,21 +27,38 @@ _DEPTHS = (1, 3, 5)
 class Ranking(Family):
     """Sums over rows; adding states adds the sums.
 
-    Ties as in scikit-learn: against the model in lrap, ranking_loss and coverage; averaged over all orders of the tied
-    labels in the top-k metrics and one_error, so the order of labels never matters. k is at most L. Rows without a true
-    label: lrap 1 ("paper": 0), ranking_loss 0, coverage 0, precision, recall and ndcg 0, one_error 1.
-    scikit-learn has no precision and recall at k of label sets and no one_error.
+    Ties as in scikit-learn: against the model in lrap, ranking_loss and coverage; averaged over all
+    orders of the tied labels in the top-k metrics and one_error, so the order of labels never
+    matters. k is at most L. Rows without a true label: lrap 1 ("paper": 0), ranking_loss 0,
+    coverage 0, precision, recall and ndcg 0, one_error 1. scikit-learn has no precision and recall
+    at k of label sets and no one_error.
     """
 
     METRICS: ClassVar[Descriptions] = {
-        "lrap": ("label-ranking average precision: share of true among the labels down to each true one", True),
-        "ranking_loss": ("share of (true, false) label pairs in the wrong order, mean over rows", False),
+        "lrap": (
+            "label-ranking average precision: share of true among the labels down to each true one",
+            True,
+        ),
+        "ranking_loss": (
+            "share of (true, false) label pairs in the wrong order, mean over rows",
+            False,
+        ),
         "one_error": ("share of rows whose highest label is not true", False),
         "coverage": ("how far down the ranking all true labels are found, mean over rows", False),
-        **{f"precision_at_{k}": (f"share of the {k} highest labels that are true", True) for k in _DEPTHS},
-        **{f"recall_at_{k}": (f"share of the true labels that are among the {k} highest", True) for k in _DEPTHS},
         **{
-            f"ndcg_at_{k}": (f"discounted gain of the {k} highest labels over the best possible", True) for k in _DEPTHS
+            f"precision_at_{k}": (f"share of the {k} highest labels that are true", True)
+            for k in _DEPTHS
+        },
+        **{
+            f"recall_at_{k}": (f"share of the true labels that are among the {k} highest", True)
+            for k in _DEPTHS
+        },
+        **{
+            f"ndcg_at_{k}": (
+                f"discounted gain of the {k} highest labels over the best possible",
+                True,
+            )
+            for k in _DEPTHS
         },
     }
 
@@ -86,7 +113,9 @@ def top_results(top: np.ndarray, rows: int) -> dict[str, float]:
 
 
 def _top(ranked: Ranked, true: np.ndarray) -> np.ndarray:
-    """Sums over rows of precision, recall and ndcg at each depth, (3, 3); every row has a true label."""
+    """Sums over rows of precision, recall and ndcg at each depth, (3, 3); every row has a true
+    label.
+    """
     depth = min(max(_DEPTHS), ranked.truth.shape[1])
     gains = tie_averaged(ranked, depth)
     discounts = 1 / np.log2(np.arange(2, depth + 2))
@@ -95,7 +124,11 @@ def _top(ranked: Ranked, true: np.ndarray) -> np.ndarray:
     for column, k in enumerate(min(k, depth) for k in _DEPTHS):
         found = gains[:, :k].sum(axis=1)
         best = ideal[np.minimum(true, k) - 1]
-        result[:, column] = found.sum() / k, np.sum(found / true), np.sum(gains[:, :k] @ discounts[:k] / best)
+        result[:, column] = (
+            found.sum() / k,
+            np.sum(found / true),
+            np.sum(gains[:, :k] @ discounts[:k] / best),
+        )
     return result
 
 

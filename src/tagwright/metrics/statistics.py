@@ -1,4 +1,6 @@
-"""Is one system better than another, or was it luck? Intervals for paired runs, and Holm's correction."""
+"""Is one system better than another, or was it luck? Intervals for paired runs, and Holm's
+correction.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,11 +13,12 @@ from tagwright.errors import DataError, SettingsError, ShapeError
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """The mean difference a − b, its confidence interval, the two-sided p-value of "no difference", degrees of freedom.
+    """The mean difference a − b, its confidence interval, the two-sided p-value of "no difference",
+    degrees of freedom.
 
     `degrees` are those of the spread over seeds; where only one seed was run, over examples.
-    `seeds_counted` is False where only one seed was run: the interval then speaks of other examples, not other seeds,
-    and is too narrow to say that a method is better.
+    `seeds_counted` is False where only one seed was run: the interval then speaks of other
+    examples, not other seeds, and is too narrow to say that a method is better.
     """
 
     mean: float
@@ -27,10 +30,11 @@ class Interval:
 
 
 def paired_interval(a: np.ndarray, b: np.ndarray, *, level: float = 0.95) -> Interval:
-    """Paired t interval of mean(a − b): a (S,) and b (S,) are scores of two systems, seed by seed on the same test set.
+    """Paired t interval of mean(a − b): a (S,) and b (S,) are scores of two systems, seed by seed
+    on the same test set.
 
-    It speaks of other seeds on this very test set. One pair has no spread: the interval is unbounded, p = 1, degrees 0.
-    All differences equal: a point, with p = 0 (p = 1 if they are 0).
+    It speaks of other seeds on this very test set. One pair has no spread: the interval is
+    unbounded, p = 1, degrees 0. All differences equal: a point, with p = 0 (p = 1 if they are 0).
 
     >>> found = paired_interval(np.array([3.0, 4.0, 5.0]), np.array([1.0, 3.0, 2.0]))
     >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), found.degrees
@@ -39,23 +43,28 @@ def paired_interval(a: np.ndarray, b: np.ndarray, *, level: float = 0.95) -> Int
     difference = _difference(a, b, ndim=1, level=level)
     count = len(difference)
     variance = _variance(difference) / count if count > 1 else float("inf")
-    return _interval(float(difference.mean()), variance, count - 1, level=level, seeds_counted=count > 1)
+    return _interval(
+        float(difference.mean()), variance, count - 1, level=level, seeds_counted=count > 1
+    )
 
 
 def crossed_interval(a: np.ndarray, b: np.ndarray, *, level: float = 0.95) -> Interval:
-    """Interval of mean(a − b) for other seeds and other examples: a (S, n) and b (S, n) are per-example scores.
+    """Interval of mean(a − b) for other seeds and other examples: a (S, n) and b (S, n) are
+    per-example scores.
 
-    For metrics that are means over examples (accuracy, subset accuracy, example F1, LRAP): row s holds what the run of
-    seed s scores on each of the same n examples. The difference of seed s on example e is taken as mean + seed effect +
-    example effect + rest, all random (crossed effects). The variance of the grand mean is then estimated by
-    (seed + max(example − rest, 0)) / (S · n) of the mean squares, as for readers and cases (Hillis 2007,
-    doi.org/10.1002/sim.2532). Few seeds tell little of their mean square: the error is taken as normal, averaged over
-    the mean squares that may be behind the seen ones, seen · degrees / χ²: Fisher's answer to Behrens, and Chiang's
-    surrogate variables (2001, Technometrics). That is Student's t where seeds or examples are all that matters, and
-    somewhat wide between. Satterthwaite's degrees of freedom are narrow there, the more so for the small p-values that
-    Holm's correction asks for.
+    For metrics that are means over examples (accuracy, subset accuracy, example F1, LRAP): row s
+    holds what the run of seed s scores on each of the same n examples. The difference of seed s on
+    example e is taken as mean + seed effect + example effect + rest, all random (crossed effects).
+    The variance of the grand mean is then estimated by (seed + max(example − rest, 0)) / (S · n) of
+    the mean squares, as for readers and cases (Hillis 2007, doi.org/10.1002/sim.2532). Few seeds
+    tell little of their mean square: the error is taken as normal, averaged over the mean squares
+    that may be behind the seen ones, seen · degrees / χ²: Fisher's answer to Behrens, and Chiang's
+    surrogate variables (2001, Technometrics). That is Student's t where seeds or examples are all
+    that matters, and somewhat wide between. Satterthwaite's degrees of freedom are narrow there,
+    the more so for the small p-values that Holm's correction asks for.
 
-    One seed: the variance over examples alone, degrees n − 1, `seeds_counted` False. One example: as `paired_interval`.
+    One seed: the variance over examples alone, degrees n − 1, `seeds_counted` False. One example:
+    as `paired_interval`.
     """
     difference = _difference(a, b, ndim=2, level=level)
     seeds, examples = difference.shape
@@ -65,17 +74,21 @@ def crossed_interval(a: np.ndarray, b: np.ndarray, *, level: float = 0.95) -> In
     by_seed, by_example = difference.mean(axis=1), difference.mean(axis=0)
     left = difference - by_seed[:, None] - by_example + mean
     rest = float(np.sum(left**2)) / ((seeds - 1) * (examples - 1))
-    # runs may tie, for right answers are counted: no sign of no spread, and a seeds' mean square is at least the rest's
+    # runs may tie, for right answers are counted: no sign of no spread, and a seeds' mean square is
+    # at least the rest's
     seed, example = examples * _variance(by_seed) or rest, seeds * _variance(by_example)
     if seed == example == 0:
         return _interval(mean, 0.0, seeds - 1, level=level, seeds_counted=True)
     (of_seed, weight), (of_example, other) = _behind(seeds - 1), _behind(examples - 1)
     variances = seed * of_seed[:, None] + np.maximum(example * of_example - rest, 0.0)
-    return _mixed_interval(mean, variances / difference.size, np.outer(weight, other), seeds - 1, level=level)
+    return _mixed_interval(
+        mean, variances / difference.size, np.outer(weight, other), seeds - 1, level=level
+    )
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """p-values (m,) adjusted for being m at once (Holm 1979): those below 0.05 hold together with 95% confidence.
+    """p-values (m,) adjusted for being m at once (Holm 1979): those below 0.05 hold together with
+    95% confidence.
 
     >>> holm(np.array([0.01, 0.04, 0.03]))
     array([0.03, 0.06, 0.06])
@@ -95,10 +108,15 @@ def _difference(a: np.ndarray, b: np.ndarray, *, ndim: int, level: float) -> np.
         raise SettingsError(f"level must lie between 0 and 1, such as 0.95; got {level}")
     if np.ndim(a) != ndim or np.shape(a) != np.shape(b) or np.size(a) == 0:
         axes = "(seeds,)" if ndim == 1 else "(seeds, examples)"
-        raise ShapeError(f"both systems need scores of one shape {axes}, got {np.shape(a)} and {np.shape(b)}")
+        raise ShapeError(
+            f"both systems need scores of one shape {axes}, got {np.shape(a)} and {np.shape(b)}"
+        )
     difference = np.asarray(a, np.float64) - np.asarray(b, np.float64)
     if not np.isfinite(difference).all():
-        raise DataError("scores to compare must be finite numbers; some are NaN or infinite: look for failed runs")
+        raise DataError(
+            "scores to compare must be finite numbers; some are NaN or infinite: look for failed"
+            " runs"
+        )
     return difference
 
 
@@ -109,28 +127,39 @@ def _variance(values: np.ndarray) -> float:
 
 @cache
 def _behind(degrees: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean squares that may be behind a seen 1, degrees / χ², and their weights, both (24,): an integral's nodes."""
+    """Mean squares that may be behind a seen 1, degrees / χ², and their weights, both (24,): an
+    integral's nodes.
+    """
     nodes, weights = np.polynomial.legendre.leggauss(24)
     place = (nodes + 1) / 2
     # cubed: more nodes where χ² is small, for the tails come from there
     return degrees / (2 * gammaincinv(degrees / 2, place**3)), 1.5 * weights * place**2
 
 
-def _mixed_interval(mean: float, variances: np.ndarray, weights: np.ndarray, degrees: int, *, level: float) -> Interval:
-    """The interval of a normal mean whose variance is one of `variances`, which have these weights."""
+def _mixed_interval(
+    mean: float, variances: np.ndarray, weights: np.ndarray, degrees: int, *, level: float
+) -> Interval:
+    """The interval of a normal mean whose variance is one of `variances`, which have these
+    weights.
+    """
     errors, weights = np.sqrt(variances).ravel(), weights.ravel()
     half, step = float(ndtri((1 + level) / 2) / np.sqrt(weights @ errors**-2.0)), np.inf
     while step > 1e-9 * half:
-        # Newton's steps: the share outside is convex in half and too great at first, so they come near from below
+        # Newton's steps: the share outside is convex in half and too great at first, so they come
+        # near from below
         outside = 2 * weights @ ndtr(-half / errors)
         slope = (2 / np.pi) ** 0.5 * weights @ (np.exp(-((half / errors) ** 2) / 2) / errors)
         step = float((outside - (1 - level)) / slope)
         half += step
     p_value = min(float(2 * weights @ ndtr(-abs(mean) / errors)), 1.0)
-    return Interval(mean=mean, low=mean - half, high=mean + half, p_value=p_value, degrees=float(degrees))
+    return Interval(
+        mean=mean, low=mean - half, high=mean + half, p_value=p_value, degrees=float(degrees)
+    )
 
 
-def _interval(mean: float, variance: float, degrees: float, *, level: float, seeds_counted: bool) -> Interval:
+def _interval(
+    mean: float, variance: float, degrees: float, *, level: float, seeds_counted: bool
+) -> Interval:
     """The t interval; unbounded for an infinite variance, a point for none."""
     error = variance**0.5
     if np.isinf(error):
@@ -140,4 +169,11 @@ def _interval(mean: float, variance: float, degrees: float, *, level: float, see
     else:
         half = float(stdtrit(degrees, (1 + level) / 2)) * error
         low, high, p_value = mean - half, mean + half, 2 * float(stdtr(degrees, -abs(mean) / error))
-    return Interval(mean=mean, low=low, high=high, p_value=p_value, degrees=float(degrees), seeds_counted=seeds_counted)
+    return Interval(
+        mean=mean,
+        low=low,
+        high=high,
+        p_value=p_value,
+        degrees=float(degrees),
+        seeds_counted=seeds_counted,
+    )

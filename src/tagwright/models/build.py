@@ -23,7 +23,9 @@ from tagwright.tokenizers.tokens import Tokens
 from tagwright.training.learner import soft_head
 
 
-def learn(settings: Settings, tokens: Tokens, tokeniser: Tokeniser | None = None) -> dict[str, np.ndarray]:
+def learn(
+    settings: Settings, tokens: Tokens, tokeniser: Tokeniser | None = None
+) -> dict[str, np.ndarray]:
     """What the encoder takes from the training texts before training, if it does."""
     encoder = registry.find("encoders", settings.encoder.name).factory
     found: dict[str, np.ndarray] = encoder.learn(tokens, tokeniser, **settings.encoder.options)
@@ -40,14 +42,17 @@ def build_network(
     fresh: bool = False,
     tokeniser: Tokeniser | None = None,
 ) -> Network:
-    """A network, its weights a function of the seed; a `fresh` one starts from pretrained weights where it has some.
+    """A network, its weights a function of the seed; a `fresh` one starts from pretrained weights
+    where it has some.
 
-    Of each head it takes the labels, and how many examples of train they are counted among. Soft labels that have a
-    head of their own find it beside.
+    Of each head it takes the labels, and how many examples of train they are counted among. Soft
+    labels that have a head of their own find it beside.
     """
     with forked_random():
         torch.manual_seed(seed_of(settings.fit.seed, "init"))
-        encoder = _encoder(inference_of(settings), sizes=sizes, learned=learned, vectors=vectors, fresh=fresh)
+        encoder = _encoder(
+            inference_of(settings), sizes=sizes, learned=learned, vectors=vectors, fresh=fresh
+        )
         heads = {}
         for name, (space, examples) in labels.items():
             own = settings.of(name)
@@ -59,7 +64,9 @@ def build_network(
 
 
 class HeadPart(NamedTuple):
-    """A head before it has labels: the part, its logits beside those of the labels, and where it reads them from."""
+    """A head before it has labels: the part, its logits beside those of the labels, and where it
+    reads them from.
+    """
 
     part: Choice
     extra_logits: int
@@ -110,7 +117,12 @@ def _encoder(
 
 
 def _head(
-    encoder: Any, head: HeadPart, space: LabelSpace, link: str, bias: Tensor, tokeniser: Tokeniser | None = None
+    encoder: Any,
+    head: HeadPart,
+    space: LabelSpace,
+    link: str,
+    bias: Tensor,
+    tokeniser: Tokeniser | None = None,
 ) -> Any:
     known = {"width": encoder.width_out, "sparse": encoder.sparse, "label_count": len(space)}
     known |= {"label_names": space.names, "bias": bias, "whole_texts": encoder.whole_texts}
@@ -120,22 +132,31 @@ def _head(
 
 
 def check_head(settings: Settings, space: LabelSpace) -> None:
-    """Refuse settings of the head that do not go together, or not with these labels: it is made once, of width 1."""
+    """Refuse settings of the head that do not go together, or not with these labels: it is made
+    once, of width 1.
+    """
     factory = registry.find("encoders", settings.encoder.name).factory
-    facts: dict[str, Any] = {"width": 1, "label_count": len(space), "label_names": space.names, "zero": 0.0}
+    facts: dict[str, Any] = {
+        "width": 1,
+        "label_count": len(space),
+        "label_names": space.names,
+        "zero": 0.0,
+    }
     facts |= {"bias": torch.zeros(len(space)), "link": settings.link, **NO_SLOTS}
     facts |= {name: getattr(factory, name) for name in ("sparse", "whole_texts", "reads_slots")}
     facts["extra_logits"] = registry.find("losses", settings.loss.name).factory.extra_logits
     registry.build("heads", settings.head.name, settings.head.options, **facts)
     if settings.head.options.get("chunk") and settings.encoder.options.get("long") == "windows":
         raise SettingsError(
-            "windows pool the logits of a text, and a head in chunks makes none; take encoder.long head, tail or both, "
-            "or leave --head-chunk out"
+            "windows pool the logits of a text, and a head in chunks makes none; take encoder.long"
+            " head, tail or both, or leave --head-chunk out"
         )
 
 
 def starting_bias(space: LabelSpace, row_count: int, link: str) -> Tensor:
-    """Logits (L,) whose probabilities are the labels' shares in train, so that training need not learn them first."""
+    """Logits (L,) whose probabilities are the labels' shares in train, so that training need not
+    learn them first.
+    """
     if row_count == 0 or link == "none":  # such logits are an order, and say nothing of shares
         return torch.zeros(len(space))
     share = (torch.tensor(space.counts, dtype=torch.float32) / row_count).clamp(1e-4, 1 - 1e-4)

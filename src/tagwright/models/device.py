@@ -25,8 +25,8 @@ def deterministic(wanted: bool) -> Iterator[None]:
 
 @contextmanager
 def forked_random() -> Iterator[None]:
-    """Draws inside leave the global generators as they were: the host's and this process's GPU's. Asking every GPU for
-    its state would give each process memory on each."""
+    """Draws inside leave the global generators as they were: the host's and this process's GPU's.
+    Asking every GPU for its state would give each process memory on each."""
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices=devices):
         yield
@@ -44,7 +44,9 @@ def device_named(name: str) -> torch.device:
             return torch.empty(0, device=name).device
         except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0]
-            raise SettingsError(f"device {name!r} cannot be used ({reason}); take auto, cpu, cuda or mps") from None
+            raise SettingsError(
+                f"device {name!r} cannot be used ({reason}); take auto, cpu, cuda or mps"
+            ) from None
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

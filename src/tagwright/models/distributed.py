@@ -1,6 +1,8 @@
-"""Several processes that train one model: which one this is, and the few things that they do together.
+"""Several processes that train one model: which one this is, and the few things that they do
+together.
 
-torchrun starts them and tells each its place. A process that is alone has no process group and pays nothing.
+torchrun starts them and tells each its place. A process that is alone has no process group and pays
+nothing.
 """
 
 import gc
@@ -24,7 +26,9 @@ class RankError(TagwrightError):
 
 @dataclass(frozen=True, kw_only=True)
 class Ranks:
-    """One process of `world`. `local` counts on its machine; what all do together, all must call in the same order."""
+    """One process of `world`. `local` counts on its machine; what all do together, all must call in
+    the same order.
+    """
 
     rank: int = 0
     world: int = 1
@@ -44,18 +48,23 @@ class Ranks:
         return np.array_split(rows, self.world)[self.rank]
 
     def purpose(self, name: str) -> str:
-        """The name of a draw that must differ from process to process; the first draws as one alone."""
+        """The name of a draw that must differ from process to process; the first draws as one
+        alone.
+        """
         return name if self.first else f"{name}/{self.rank}"
 
     def add(self, tensor: Tensor) -> None:
-        """The sum over all processes, in place. Tensors of the host and of a GPU go different ways."""
+        """The sum over all processes, in place. Tensors of the host and of a GPU go different
+        ways.
+        """
         if self.world == 1:
             return
         try:
             distributed.all_reduce(tensor)
         except RuntimeError as error:  # how a lost connection shows
             raise RankError(
-                "another process of this run ended, its own message says why; go on with the same command and --resume"
+                "another process of this run ended, its own message says why; go on with the same"
+                " command and --resume"
             ) from error
 
     def total(self, values: Sequence[float]) -> list[float]:
@@ -79,7 +88,9 @@ class Ranks:
         return self.total([value if self.first else 0.0])[0]
 
     def merged(self, array: np.ndarray) -> np.ndarray:
-        """An array whose rows were filled by one process each and are 0 in the others, filled in all: to the bit."""
+        """An array whose rows were filled by one process each and are 0 in the others, filled in
+        all: to the bit.
+        """
         if self.world > 1 and array.size:
             self.add(torch.from_numpy(array.view(np.int32)))  # bits: -0.0 stays what it is
         return array
@@ -89,11 +100,15 @@ class Ranks:
         table = np.zeros((self.world, len(numbers)), np.int64)
         table[self.rank] = numbers
         if (self.merged(table) != table[0]).any():
-            raise RankError(f"the processes differ in {what}; they need the same files, versions and command")
+            raise RankError(
+                f"the processes differ in {what}; they need the same files, versions and command"
+            )
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """A block that succeeds in all processes or fails in all, so that none waits for one that is gone."""
+        """A block that succeeds in all processes or fails in all, so that none waits for one that
+        is gone.
+        """
         try:
             yield
         except RankError:
@@ -101,11 +116,15 @@ class Ranks:
         except Exception as error:
             if self._noted(str(error) or type(error).__name__) == self.rank:
                 raise
-            raise RankError(str(error)) from error  # one voice a machine: another process says the same
+            raise RankError(
+                str(error)
+            ) from error  # one voice a machine: another process says the same
         self._noted("")
 
     def _noted(self, problem: str) -> int:
-        """The lowest process with a problem: its number where this one has a problem too, else an error that tells."""
+        """The lowest process with a problem: its number where this one has a problem too, else an
+        error that tells.
+        """
         if self.world == 1:
             return self.rank
         table = np.zeros((self.world, NOTE), np.uint8)
@@ -132,26 +151,34 @@ def joined(environment: Mapping[str, str] = os.environ) -> Iterator[Ranks]:
     cuda = torch.cuda.is_available()
     if cuda and ranks.local < torch.cuda.device_count():
         torch.cuda.set_device(ranks.local)  # what "cuda" means from here on
-    distributed.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo", rank=ranks.rank, world_size=ranks.world)
+    distributed.init_process_group(
+        "cpu:gloo,cuda:nccl" if cuda else "gloo", rank=ranks.rank, world_size=ranks.world
+    )
     try:
         yield ranks
     finally:
         distributed.destroy_process_group()
-        gc.collect()  # a group that something still holds would end with the interpreter, its threads running: an abort
+        # a group that something still holds would end with the interpreter, its threads running: an
+        # abort
+        gc.collect()
 
 
 def ranks_of(environment: Mapping[str, str]) -> Ranks:
     """The place that torchrun's variables name.
 
-    >>> ranks_of({"WORLD_SIZE": "4", "RANK": "3", "LOCAL_RANK": "1", "MASTER_ADDR": "a", "MASTER_PORT": "29500"})
+    >>> address = {"MASTER_ADDR": "a", "MASTER_PORT": "29500"}
+    >>> ranks_of({"WORLD_SIZE": "4", "RANK": "3", "LOCAL_RANK": "1", **address})
     Ranks(rank=3, world=4, local=1)
     """
     world = int(environment.get("WORLD_SIZE") or 1)
     if world == 1:
         return ALONE
-    missing = [n for n in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT") if n not in environment]
+    missing = [
+        n for n in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT") if n not in environment
+    ]
     if missing:
         raise SettingsError(
-            f"WORLD_SIZE is {world}, but {', '.join(missing)} not set: start with torchrun, or unset WORLD_SIZE"
+            f"WORLD_SIZE is {world}, but {', '.join(missing)} not set: start with torchrun, or"
+            " unset WORLD_SIZE"
         )
     return Ranks(rank=int(environment["RANK"]), world=world, local=int(environment["LOCAL_RANK"]))

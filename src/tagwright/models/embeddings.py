@@ -13,8 +13,9 @@ from tagwright.errors import SettingsError, ShapeError
 class Lookup(nn.Module):
     """Look up ids (B, T), or (B, T, F) for F channels, and sum the channels: (B, T, width).
 
-    `sizes` has the ids of each channel; id 0 is padding: its vector stays zero and gets no gradient. `vectors`
-    (sizes[0], width) starts a lone channel from given word vectors, which `freeze` holds as they are.
+    `sizes` has the ids of each channel; id 0 is padding: its vector stays zero and gets no
+    gradient. `vectors` (sizes[0], width) starts a lone channel from given word vectors, which
+    `freeze` holds as they are.
     """
 
     def __init__(
@@ -39,8 +40,9 @@ class Lookup(nn.Module):
     def _start_from(self, vectors: np.ndarray, width: int) -> None:
         if len(self.sizes) != 1 or vectors.shape != (self.sizes[0], width):
             raise SettingsError(
-                f"vectors must go with one channel and have the shape {(self.sizes[0], width)}, got {vectors.shape} "
-                f"for {len(self.sizes)} channel(s); use the word vocabulary they were read for and set width to theirs"
+                f"vectors must go with one channel and have the shape {(self.sizes[0], width)}, got"
+                f" {vectors.shape} for {len(self.sizes)} channel(s); use the word vocabulary they"
+                " were read for and set width to theirs"
             )
         self.tables[0].data.copy_(torch.from_numpy(np.ascontiguousarray(vectors, np.float32)))
 
@@ -49,7 +51,9 @@ class Lookup(nn.Module):
         channels = ids[..., None] if ids.dim() == 2 else ids
         if channels.dim() != 3 or channels.shape[2] != len(self.sizes):
             expected = "(B, T)" if len(self.sizes) == 1 else f"(B, T, {len(self.sizes)})"
-            raise ShapeError(f"ids must be {expected}, got {tuple(ids.shape)}; use the tokeniser of this model")
+            raise ShapeError(
+                f"ids must be {expected}, got {tuple(ids.shape)}; use the tokeniser of this model"
+            )
         vectors = self._vectors(channels, 0)
         for channel in range(1, len(self.sizes)):
             vectors = vectors + self._vectors(channels, channel)

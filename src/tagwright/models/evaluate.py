@@ -20,7 +20,12 @@ SHORT = 16  # tokens of a text: as many of such as there is room for are a batch
 
 
 def logits_of(
-    network: Network, inputs: Inputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
+    network: Network,
+    inputs: Inputs,
+    *,
+    head: str | None = None,
+    batch: int = 256,
+    ranks: Ranks = ALONE,
 ) -> np.ndarray:
     """Logits (n, L) of one head, float32, on the host; see `logits_of_heads`."""
     name = named_head(network, head)
@@ -29,9 +34,15 @@ def logits_of(
 
 @torch.inference_mode()
 def logits_of_heads(
-    network: Network, inputs: Inputs, heads: Sequence[str], *, batch: int = 256, ranks: Ranks = ALONE
+    network: Network,
+    inputs: Inputs,
+    heads: Sequence[str],
+    *,
+    batch: int = 256,
+    ranks: Ranks = ALONE,
 ) -> dict[str, np.ndarray]:
-    """Logits (n, L) of some heads, float32, on the host, in one pass. Leaves the network in evaluation mode.
+    """Logits (n, L) of some heads, float32, on the host, in one pass. Leaves the network in
+    evaluation mode.
 
     Of several processes each takes whole batches, so that all get the bits that one alone would.
     """
@@ -49,7 +60,12 @@ def logits_of_heads(
 
 
 def token_logits_of(
-    network: Network, inputs: TagInputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
+    network: Network,
+    inputs: TagInputs,
+    *,
+    head: str | None = None,
+    batch: int = 256,
+    ranks: Ranks = ALONE,
 ) -> np.ndarray:
     """Logits (tokens, L) of one head, of every token of all texts; see `token_logits_of_heads`."""
     name = named_head(network, head)
@@ -58,16 +74,25 @@ def token_logits_of(
 
 @torch.inference_mode()
 def token_logits_of_heads(
-    network: Network, inputs: TagInputs, heads: Sequence[str], *, batch: int = 256, ranks: Ranks = ALONE
+    network: Network,
+    inputs: TagInputs,
+    heads: Sequence[str],
+    *,
+    batch: int = 256,
+    ranks: Ranks = ALONE,
 ) -> dict[str, np.ndarray]:
-    """Logits (tokens, L) of some heads, of every token of all texts, float32, on the host, in one pass.
+    """Logits (tokens, L) of some heads, of every token of all texts, float32, on the host, in one
+    pass.
 
     Leaves the network in evaluation mode.
     """
     network.eval()
     device = next(network.parameters()).device
     parts: dict[str, Any] = {name: network.heads[name] for name in heads}
-    found = {name: np.zeros((inputs.places.token_count, part.label_count), np.float32) for name, part in parts.items()}
+    found = {
+        name: np.zeros((inputs.places.token_count, part.label_count), np.float32)
+        for name, part in parts.items()
+    }
     for index in _batches(inputs, batch, device)[ranks.rank :: ranks.world]:
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
         logits, owners = network.of_labels(*tensors, heads=heads), inputs.owners(index)
@@ -87,7 +112,8 @@ def shortlist_of(
     batch: int = 256,
     ranks: Ranks = ALONE,
 ) -> Shortlist:
-    """The highest labels of every row, on the host; the head says how many. Leaves the network in evaluation mode.
+    """The highest labels of every row, on the host; the head says how many. Leaves the network in
+    evaluation mode.
 
     `log_terms` of the logits are what probabilities that sum to 1 need the sum of.
     """
@@ -99,7 +125,9 @@ def shortlist_of(
     ids, logits = np.zeros((rows, width), np.int32), np.zeros((rows, width), np.float32)
     log_sum = None if log_terms is None else np.zeros(rows, np.float32)
     for index in _batches(inputs, batch, device, reads)[ranks.rank :: ranks.world]:
-        hidden = network.hidden(*(tensor.to(device, non_blocking=True) for tensor in inputs.batch(index)))
+        hidden = network.hidden(
+            *(tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
+        )
         weight, bias = part.linear.weight, part.linear.bias - part.zero
         best = best_labels(hidden, weight, bias, width, chunk=part.chunk, log_terms=log_terms)
         ids[index], logits[index] = best.ids.cpu().numpy(), best.logits.float().cpu().numpy()
@@ -114,8 +142,12 @@ def named_head(network: Network, head: str | None) -> str:
     return next(iter(network.heads)) if head is None else head
 
 
-def _batches(inputs: Inputs, batch: int, device: torch.device, head: Head | None = None) -> list[np.ndarray]:
-    """Row numbers of each batch, texts of like length together; where texts differ much, of so many tokens at most."""
+def _batches(
+    inputs: Inputs, batch: int, device: torch.device, head: Head | None = None
+) -> list[np.ndarray]:
+    """Row numbers of each batch, texts of like length together; where texts differ much, of so many
+    tokens at most.
+    """
     rooms = inputs.rooms
     room = rooms.get(device.type, rooms.get("other"))
     batch = batch if room is None else max(batch, room // SHORT)

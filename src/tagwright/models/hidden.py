@@ -7,7 +7,9 @@ from torch import Tensor
 
 
 class Windows(NamedTuple):
-    """Which rows are windows of one text: the first counts[0] rows are the first text's, and so on."""
+    """Which rows are windows of one text: the first counts[0] rows are the first text's, and so
+    on.
+    """
 
     counts: Tensor  # (B,), each at least 1
     pooling: str  # of their logits: mean or max
@@ -16,8 +18,9 @@ class Windows(NamedTuple):
 class Slots(NamedTuple):
     """Vectors that an encoder reads between a text's first special tokens and its words.
 
-    Where the text is read in several `passes`, each has slots of its own: rows 0 to passes - 1 are the first text's.
-    Where the text does not look at slots (`one_way`), one pass has `groups` of them, which do not see each other.
+    Where the text is read in several `passes`, each has slots of its own: rows 0 to passes - 1 are
+    the first text's. Where the text does not look at slots (`one_way`), one pass has `groups` of
+    them, which do not see each other.
     """
 
     vectors: Tensor  # (B * passes, S, E)
@@ -29,7 +32,9 @@ class Slots(NamedTuple):
 
 
 class Hidden(NamedTuple):
-    """One vector a text, and one a token where the encoder has them; with `windows` one a window of a text."""
+    """One vector a text, and one a token where the encoder has them; with `windows` one a window of
+    a text.
+    """
 
     states: Tensor | None  # (B, T, D)
     pooled: Tensor  # (B, D)
@@ -38,14 +43,18 @@ class Hidden(NamedTuple):
 
 
 def over_windows(logits: Tensor, windows: Windows) -> Tensor:
-    """Logits of windows (W, L) -> logits of texts (B, L): the mean or the largest of each text's windows.
+    """Logits of windows (W, L) -> logits of texts (B, L): the mean or the largest of each text's
+    windows.
 
-    >>> over_windows(torch.tensor([[1.0], [3.0], [5.0]]), Windows(torch.tensor([2, 1]), "mean")).tolist()
+    >>> windows = Windows(torch.tensor([2, 1]), "mean")
+    >>> over_windows(torch.tensor([[1.0], [3.0], [5.0]]), windows).tolist()
     [[2.0], [5.0]]
     """
     count = len(windows.counts)
     # the output's size is known, so that a device need not be asked for the sum of the counts
-    owners = torch.arange(count, device=logits.device).repeat_interleave(windows.counts, output_size=len(logits))
+    owners = torch.arange(count, device=logits.device).repeat_interleave(
+        windows.counts, output_size=len(logits)
+    )
     if windows.pooling == "max":
         empty = logits.new_full((count, logits.shape[1]), -torch.inf)
         return empty.scatter_reduce(0, owners[:, None].expand_as(logits), logits, "amax")

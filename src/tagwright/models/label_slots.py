@@ -1,4 +1,6 @@
-"""What a head with label slots learns of its encoder before it is made: room, families, and where slots start."""
+"""What a head with label slots learns of its encoder before it is made: room, families, and where
+slots start.
+"""
 
 import re
 from collections.abc import Sequence
@@ -25,19 +27,30 @@ NO_SLOTS: dict[str, Any] = {
 }
 
 
-def slot_facts(encoder: Any, head: Choice, space: LabelSpace, tokeniser: Tokeniser | None) -> dict[str, Any]:
+def slot_facts(
+    encoder: Any, head: Choice, space: LabelSpace, tokeniser: Tokeniser | None
+) -> dict[str, Any]:
     """What a head with slots wants to know of its encoder: nothing where this reads none."""
     if not registry.find("heads", head.name).factory.has_slots or not encoder.reads_slots:
         return NO_SLOTS
-    facts = {**NO_SLOTS, "reads_slots": True, "slot_room": encoder.slot_room, "family": encoder.family}
+    facts = {
+        **NO_SLOTS,
+        "reads_slots": True,
+        "slot_room": encoder.slot_room,
+        "family": encoder.family,
+    }
     facts["word_width"] = encoder.words.embedding_dim
     wanted, template = (head.options.get(name) for name in ("names", "template"))
     if tokeniser is not None and wanted is not False and template != "same":
-        facts["name_vectors"] = name_vectors(encoder.words.weight, space.names, tokeniser, every=wanted is True)
+        facts["name_vectors"] = name_vectors(
+            encoder.words.weight, space.names, tokeniser, every=wanted is True
+        )
     return facts
 
 
-def name_vectors(words: Tensor, names: Sequence[str], tokeniser: Tokeniser, *, every: bool = True) -> Tensor:
+def name_vectors(
+    words: Tensor, names: Sequence[str], tokeniser: Tokeniser, *, every: bool = True
+) -> Tensor:
     """The mean vector (L, E) of the pieces of each label's name, of vectors (V, E) of all pieces.
 
     A name without a word has 0 for it, or is an error where `every` one must have some.
@@ -46,12 +59,17 @@ def name_vectors(words: Tensor, names: Sequence[str], tokeniser: Tokeniser, *, e
     empty = [name for name, text in zip(names, said) if not text]
     if empty and every:
         raise SettingsError(
-            f"{len(empty)} of the labels have no word in their name, such as {empty[0]!r}, so head.names has nothing "
-            "to start their slots from; leave it out or rename them"
+            f"{len(empty)} of the labels have no word in their name, such as {empty[0]!r}, so"
+            " head.names has nothing to start their slots from; leave it out or rename them"
         )
     tokens = tokeniser.encode_tokens(pa.array(said))
     owners = torch.from_numpy(np.repeat(np.arange(len(names)), tokens.lengths))
     ids = torch.from_numpy(tokens.ids.astype(np.int64))
-    sums = words.detach().new_zeros(len(names), words.shape[1]).index_add(0, owners, words.detach()[ids])
-    worded = torch.tensor([bool(text) for text in said])[:, None]  # a tokeniser may make an unknown word of nothing
+    sums = (
+        words.detach()
+        .new_zeros(len(names), words.shape[1])
+        .index_add(0, owners, words.detach()[ids])
+    )
+    # a tokeniser may make an unknown word of nothing
+    worded = torch.tensor([bool(text) for text in said])[:, None]
     return torch.where(worded, sums / torch.from_numpy(tokens.lengths)[:, None].clamp(min=1), 0.0)

@@ -30,7 +30,9 @@ class Network(nn.Module):
     def __init__(self, encoder: Encoder, heads: Mapping[str, nn.Module]) -> None:
         super().__init__()
         self.encoder, self.heads = encoder, Heads(heads)
-        self.origin: str | None = None  # the digest of the model folder that its weights were read from, or written to
+        self.origin: str | None = (
+            None  # the digest of the model folder that its weights were read from, or written to
+        )
 
     @property
     def slotted(self) -> str | None:
@@ -47,14 +49,20 @@ class Network(nn.Module):
     def run(
         self, *inputs: Tensor, shown: Tensor | None = None, without: Collection[str] = ()
     ) -> tuple[Hidden, dict[str, Tensor]]:
-        """The encoder's answer, and the logits of every head that takes it as it is, but for those `without`.
+        """The encoder's answer, and the logits of every head that takes it as it is, but for those
+        `without`.
 
-        `shown` (B, L) is for a head whose labels stand before the text, as slots: what each of them shows.
+        `shown` (B, L) is for a head whose labels stand before the text, as slots: what each of them
+        shows.
         """
         slotted = self.slotted
         slots = {} if slotted is None else {"slots": self._head(slotted).slots_of(inputs, shown)}
         hidden = self.encoder(*inputs, **slots)
-        heads = [(name, head) for name, head in self.heads.items() if not head.beside and name not in without]
+        heads = [
+            (name, head)
+            for name, head in self.heads.items()
+            if not head.beside and name not in without
+        ]
         logits = {name: head(hidden) for name, head in heads}
         if hidden.windows is None:
             return hidden, logits
@@ -67,7 +75,9 @@ class Network(nn.Module):
         return pooled
 
     def of_labels(self, *inputs: Tensor, heads: Collection[str] | None = None) -> dict[str, Tensor]:
-        """Logits of labels alone, above a threshold class where a head has one; of these heads, None: of all."""
+        """Logits of labels alone, above a threshold class where a head has one; of these heads,
+        None: of all.
+        """
         asked = {*(self.heads if heads is None else heads)}
         name, logits = self.slotted, {}
         if name is not None and name in asked and self._head(name).rounds > 1:
@@ -80,5 +90,7 @@ class Network(nn.Module):
     def _in_rounds(self, name: str, *inputs: Tensor) -> Tensor:
         """Logits (B, L) of a head that fills its slots in several passes."""
         others = self.heads.keys() - {name}
-        found: Tensor = self._head(name).filled(lambda shown: self.run(*inputs, shown=shown, without=others)[1][name])
+        found: Tensor = self._head(name).filled(
+            lambda shown: self.run(*inputs, shown=shown, without=others)[1][name]
+        )
         return found

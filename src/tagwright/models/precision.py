@@ -1,4 +1,6 @@
-"""Whether to compute in bfloat16: on a GPU that has it, on a CPU only where a short timed trial shows a gain."""
+"""Whether to compute in bfloat16: on a GPU that has it, on a CPU only where a short timed trial
+shows a gain.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +18,9 @@ ROWS, WIDTH, WIDER = 512, 384, 1536
 
 
 def in_bfloat16(precision: str, device: torch.device) -> bool:
-    """Whether products are made in bfloat16 on this device; "auto" tries it out on a CPU, once in a process."""
+    """Whether products are made in bfloat16 on this device; "auto" tries it out on a CPU, once in a
+    process.
+    """
     if precision != "auto":
         return precision == "bfloat16"
     if device.type == "cuda":
@@ -26,13 +30,18 @@ def in_bfloat16(precision: str, device: torch.device) -> bool:
 
 @cache
 def gain() -> float:
-    """How many times faster a layer runs in bfloat16 than in float32, forward and backward; best of a few rounds."""
+    """How many times faster a layer runs in bfloat16 than in float32, forward and backward; best of
+    a few rounds.
+    """
     with torch.inference_mode(False), torch.enable_grad():
         return _gain()
 
 
-def settle(encoder: Encoder, *, kept: str | None = None, agreed: Callable[[bool], bool] = bool) -> None:
-    """Make an encoder's "auto" what it means here, or what a checkpoint kept: a resumed run must not change it.
+def settle(
+    encoder: Encoder, *, kept: str | None = None, agreed: Callable[[bool], bool] = bool
+) -> None:
+    """Make an encoder's "auto" what it means here, or what a checkpoint kept: a resumed run must
+    not change it.
 
     Where several processes train, `agreed` makes one answer of theirs.
     """
@@ -54,7 +63,9 @@ def exactly(encoder: Encoder) -> Iterator[None]:
 
 def _gain() -> float:
     random = torch.Generator().manual_seed(0)  # not the run's: a trial must not move what it draws
-    states, weight = (torch.randn(shape, generator=random) for shape in ((ROWS, WIDTH), (WIDER, WIDTH)))
+    states, weight = (
+        torch.randn(shape, generator=random) for shape in ((ROWS, WIDTH), (WIDER, WIDTH))
+    )
     best = {False: float("inf"), True: float("inf")}
     for number in range(ROUNDS + 1):
         for half in best:

@@ -1,4 +1,6 @@
-"""Shortlists: of very many labels only the highest of each text are kept, with their logits; nothing is (n, L)."""
+"""Shortlists: of very many labels only the highest of each text are kept, with their logits;
+nothing is (n, L).
+"""
 
 from typing import NamedTuple
 
@@ -11,7 +13,9 @@ FULL = 16384  # labels: up to so many, all logits are kept
 
 
 class Shortlist(NamedTuple):
-    """The k highest labels of n texts: ids and logits (n, k), falling; `log_sum` (n,) where probabilities sum to 1."""
+    """The k highest labels of n texts: ids and logits (n, k), falling; `log_sum` (n,) where
+    probabilities sum to 1.
+    """
 
     ids: np.ndarray
     logits: np.ndarray
@@ -39,7 +43,9 @@ class ShortScores(NamedTuple):
         return self.shortlist.logits
 
     def cells(self, kept: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Row, label id and probability of every chosen cell, in their order; of `kept` rows (n,) alone."""
+        """Row, label id and probability of every chosen cell, in their order; of `kept` rows (n,)
+        alone.
+        """
         rows, places = np.nonzero(self.chosen if kept is None else self.chosen & kept[:, None])
         labels = self.shortlist.ids[rows, places].astype(np.int64)
         order = np.lexsort((labels, rows))
@@ -57,13 +63,18 @@ class ShortScores(NamedTuple):
 
 
 def left_out(head: Choice, label_count: int) -> tuple[str, ...]:
-    """What a person must know of a model that scores by shortlists, as sentences; none of another."""
+    """What a person must know of a model that scores by shortlists, as sentences; none of
+    another.
+    """
     if not shortlisted(head, label_count):
         return ()
     kept = head.options["shortlist"]
     return (
-        f"{label_count:,} labels: each text is scored by its {kept} highest; metrics that need all scores (lrap, "
-        "ranking loss, coverage, average precision, calibration) are left out",
+        (
+            f"{label_count:,} labels: each text is scored by its {kept} highest; metrics that need"
+            " all scores (lrap, ranking loss, coverage, average precision, calibration) are"
+            " left out"
+        ),
     )
 
 

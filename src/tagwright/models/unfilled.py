@@ -1,7 +1,9 @@
-"""Networks before their weights are loaded: no larger than these, and not drawn, for all is overwritten.
+"""Networks before their weights are loaded: no larger than these, and not drawn, for all is
+overwritten.
 
-The settings in a model folder may come from anybody. Without a bound, a number of layers or a width in them could keep
-a computer busy for hours, or take all its memory, before anything is compared with the weights.
+The settings in a model folder may come from anybody. Without a bound, a number of layers or a width
+in them could keep a computer busy for hours, or take all its memory, before anything is compared
+with the weights.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -14,16 +16,26 @@ from torch.overrides import TorchFunctionMode
 
 from tagwright.errors import ModelError
 
-CELLS, CALLS = 2, 16  # that a network may be made with: for each number of its weights, and for each tensor of them
+# that a network may be made with: for each number of its weights, and for each tensor of them
+CELLS, CALLS = (
+    2,
+    16,
+)
 FREE_CELLS, FREE_CALLS = 2**22, 2**12  # the same for any network
 # functions that make a tensor: of a size, as one sequence or number by number, or along a line
 SIZED = {torch.empty, torch.full, torch.ones, torch.rand, torch.randint, torch.randn, torch.zeros}
-DRAWN = {nn.init.kaiming_uniform_, nn.init.normal_, nn.init.uniform_}  # torch asks a mode about these as a whole
+# torch asks a mode about these as a whole
+DRAWN = {
+    nn.init.kaiming_uniform_,
+    nn.init.normal_,
+    nn.init.uniform_,
+}
 LINES = {torch.arange, torch.linspace, torch.randperm}
 
 
 class Unfilled(TorchFunctionMode):
-    """Inside the block a tensor is made only if weights of these `shapes` have room for it; else it is a ModelError.
+    """Inside the block a tensor is made only if weights of these `shapes` have room for it; else it
+    is a ModelError.
 
     The largest networks that the weights have room for take little more than their own size.
     """

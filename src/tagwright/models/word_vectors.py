@@ -1,4 +1,6 @@
-"""Given word vectors: GloVe or word2vec text, or NAME.npy with its words in NAME.words or NAME.txt, one a line."""
+"""Given word vectors: GloVe or word2vec text, or NAME.npy with its words in NAME.words or NAME.txt,
+one a line.
+"""
 
 import unicodedata
 from collections.abc import Iterator
@@ -22,14 +24,18 @@ class Vectors(NamedTuple):
 def read_vectors(path: Path, vocabulary: dict[str, int], *, seed: int) -> Vectors:
     """Vectors of the vocabulary's words, read as a stream.
 
-    A word that the file lacks is drawn from N(0, s), s the deviation of those found; padding is zero. Where the file
-    repeats a word, the first counts.
+    A word that the file lacks is drawn from N(0, s), s the deviation of those found; padding is
+    zero. Where the file repeats a word, the first counts.
     """
     rows: dict[int, np.ndarray] = {}
-    for word, vector in _from_array(path, vocabulary) if path.suffix == ".npy" else _from_text(path, vocabulary):
+    for word, vector in (
+        _from_array(path, vocabulary) if path.suffix == ".npy" else _from_text(path, vocabulary)
+    ):
         rows.setdefault(vocabulary[word], vector)
     if not rows:
-        raise DataError(f"{path} has none of the {len(vocabulary)} words; check its language and lower case")
+        raise DataError(
+            f"{path} has none of the {len(vocabulary)} words; check its language and lower case"
+        )
     known = np.stack(list(rows.values())).astype(np.float32)
     random = np.random.default_rng(seed)
     table = random.normal(0, known.std(), (len(vocabulary), known.shape[1])).astype(np.float32)
@@ -39,7 +45,9 @@ def read_vectors(path: Path, vocabulary: dict[str, int], *, seed: int) -> Vector
 
 
 def _from_text(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, np.ndarray]]:
-    """Words of the vocabulary and their vectors; each line is checked, only those wanted are parsed."""
+    """Words of the vocabulary and their vectors; each line is checked, only those wanted are
+    parsed.
+    """
     width = 0
     with _open(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -49,7 +57,8 @@ def _from_text(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, np
             width = width or len(fields) - 1
             if width < 1 or len(fields) <= width:
                 raise DataError(
-                    f"{path}, line {number}: expected a word and {width or 'some'} numbers, got {line[:60]!r}"
+                    f"{path}, line {number}: expected a word and {width or 'some'} numbers, got"
+                    f" {line[:60]!r}"
                 )
             word = " ".join(fields[:-width])  # some words of the large GloVe files have spaces
             if _wanted(word := _composed(word), vocabulary):
@@ -72,14 +81,19 @@ def _from_array(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, n
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise DataError(f"{path} must be a numpy array of numbers: {error}") from error
-    beside = next((p for p in (path.with_suffix(".words"), path.with_suffix(".txt")) if p.exists()), None)
+    beside = next(
+        (p for p in (path.with_suffix(".words"), path.with_suffix(".txt")) if p.exists()), None
+    )
     if beside is None:
-        raise DataError(f"{path} needs its words beside it, one a line, in {path.stem}.words or {path.stem}.txt")
+        raise DataError(
+            f"{path} needs its words beside it, one a line, in {path.stem}.words or {path.stem}.txt"
+        )
     with _open(beside) as lines:
         words = [_composed(line.rstrip("\r\n")) for line in lines]
     if array.ndim != 2 or len(array) != len(words):
         raise DataError(
-            f"{path} must have a row for each of the {len(words)} words of {beside.name}, got {array.shape}"
+            f"{path} must have a row for each of the {len(words)} words of {beside.name}, got"
+            f" {array.shape}"
         )
     for row, word in enumerate(words):
         if _wanted(word, vocabulary):

@@ -1,4 +1,6 @@
-"""Objectives × encoders × seeds on one split: every run kept as it ends, then what sets them apart, and a sentence."""
+"""Objectives × encoders × seeds on one split: every run kept as it ends, then what sets them apart,
+and a sentence.
+"""
 
 import shutil
 import time
@@ -38,12 +40,23 @@ from tagwright.training.train import check
 
 LEDGER, SUMMARY, REPORT, PAGES = "runs.jsonl", "results.json", "report.html", "runs"
 MARKS = (LEDGER, SUMMARY, LOCK)  # what tells a folder for a comparison
-HEAVY = ("gains", "curves", "reliability", "exchanges", "flips", "bands", "settings")  # of the report alone
+# of the report alone
+HEAVY = (
+    "gains",
+    "curves",
+    "reliability",
+    "exchanges",
+    "flips",
+    "bands",
+    "settings",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Every run and what they say together; differences are objective minus baseline, paired by seed."""
+    """Every run and what they say together; differences are objective minus baseline, paired by
+    seed.
+    """
 
     facts: CompareFacts
     failed: int
@@ -52,7 +65,11 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         facts = {key: value for key, value in asdict(self.facts).items() if key not in HEAVY}
-        return {**facts, "failed": self.failed, "report": None if self.report is None else str(self.report)}
+        return {
+            **facts,
+            "failed": self.failed,
+            "report": None if self.report is None else str(self.report),
+        }
 
 
 def compare_folder(
@@ -73,11 +90,13 @@ def compare_folder(
     say: Callable[[str], None] = lambda text: None,
     watch: Callable[[str], Watch] | None = None,
 ) -> Comparison:
-    """Train every objective on every encoder with every seed on the same split, score, and write what came out.
+    """Train every objective on every encoder with every seed on the same split, score, and write
+    what came out.
 
-    `given` are the settings of a file. `chosen` are those of the same level as the objectives, and win over the file's.
-    `sweep` has settings to go through, as "objective:section.key=a,b". `jobs` runs are made at once, None: as many as
-    the machine allows. `watch` makes of the metric who looks on.
+    `given` are the settings of a file. `chosen` are those of the same level as the objectives, and
+    win over the file's. `sweep` has settings to go through, as "objective:section.key=a,b". `jobs`
+    runs are made at once, None: as many as the machine allows. `watch` makes of the metric who
+    looks on.
     """
     started = time.monotonic()
     require_jobs(jobs)
@@ -99,19 +118,32 @@ def compare_folder(
     runs = _planned(recipe, ground)
     _require_learnt(runs, {variant.name: variant.settings["objective"] for variant in variants})
     require_apart(runs)
-    apart = differing({run.variant: run.settings for run in runs if run.encoder == recipe.encoders[0]})
+    apart = differing(
+        {run.variant: run.settings for run in runs if run.encoder == recipe.encoders[0]}
+    )
     looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
     bench = Bench({source: ground}, looks_on.say)
     ready = _checked(runs, bench, looks_on.say)
     making = Making(
-        sources={source: ground}, teachers=out / "teachers", detail=True, pages=out / PAGES if can_report() else None
+        sources={source: ground},
+        teachers=out / "teachers",
+        detail=True,
+        pages=out / PAGES if can_report() else None,
     )
     with locked(out):
         _refuse(out, may_stand=resume or overwrite)  # another comparison may have ended since
         if overwrite and not resume:
             _clear(out)
         ledger = Ledger(out / LEDGER, looks_on.say)
-        for _ in make(runs, making, ledger, jobs=jobs, watch=looks_on, made={"versions": versions()}, bench=bench):
+        for _ in make(
+            runs,
+            making,
+            ledger,
+            jobs=jobs,
+            watch=looks_on,
+            made={"versions": versions()},
+            bench=bench,
+        ):
             pass
         shutil.rmtree(out / "teachers", ignore_errors=True)  # they have served
         facts = replace(
@@ -122,15 +154,21 @@ def compare_folder(
             seconds=time.monotonic() - started,
         )
         failed = sum("failed" in ledger.rows[run.key] for run in runs)
-        return Comparison(facts=facts, failed=failed, report=_write(facts, failed, out, looks_on.say))
+        return Comparison(
+            facts=facts, failed=failed, report=_write(facts, failed, out, looks_on.say)
+        )
 
 
 def _below(
-    given: Mapping[str, Any], variants: Sequence[Variant], encoders: Sequence[str], say: Callable[[str], None]
+    given: Mapping[str, Any],
+    variants: Sequence[Variant],
+    encoders: Sequence[str],
+    say: Callable[[str], None],
 ) -> dict[str, Any]:
     """What a settings file says that holds for a comparison: none of it chooses between objectives.
 
-    What it says beyond that is discarded for all of them alike, and said; so is what the encoders discard.
+    What it says beyond that is discarded for all of them alike, and said; so is what the encoders
+    discard.
     """
     lost: list[str] = []
     objectives = [variant.settings["objective"] for variant in variants]
@@ -139,31 +177,48 @@ def _below(
         merge(below, {"encoder": encoder} if encoder else {}, variant.settings, discarded=lost)
     if lost:
         told = ", ".join(dict.fromkeys(lost))
-        say(f"not taken from the settings file, because objectives and encoders are chosen by the command: {told}")
+        say(
+            "not taken from the settings file, because objectives and encoders are chosen by the"
+            f" command: {told}"
+        )
     return {section: values for section, values in below.items() if section != "objective"}
 
 
 def _beside(chosen: Mapping[str, Any], variant: Variant, encoders: Sequence[str]) -> dict[str, Any]:
     """The settings of a variant: all that the command says of it, at one level."""
-    twice = {"objective": "objective" in chosen, "encoder": encoders and "name" in chosen.get("encoder", {})}
+    twice = {
+        "objective": "objective" in chosen,
+        "encoder": encoders and "name" in chosen.get("encoder", {}),
+    }
     for section in (section for section, named in twice.items() if named):
-        raise SettingsError(f"--{section}s names the {section}s of a comparison; leave {section} out of --set")
+        raise SettingsError(
+            f"--{section}s names the {section}s of a comparison; leave {section} out of --set"
+        )
     return side_by_side(chosen, variant.settings)
 
 
 def require_apart(runs: Sequence[Planned]) -> None:
-    """Refuse runs that would be the same training under two names: their difference would say nothing."""
-    first = [(run, replace(run.settings, objective="")) for run in runs if run.settings and run.seed == runs[0].seed]
+    """Refuse runs that would be the same training under two names: their difference would say
+    nothing.
+    """
+    first = [
+        (run, replace(run.settings, objective=""))
+        for run in runs
+        if run.settings and run.seed == runs[0].seed
+    ]
     for (run, settings), (other, others) in combinations(first, 2):
         if settings == others:
             raise SettingsError(
-                f"{run.variant} on {run.encoder} and {other.variant} on {other.encoder} have the same settings, so "
-                "there is nothing to compare; leave out the option that overrides what sets them apart"
+                f"{run.variant} on {run.encoder} and {other.variant} on {other.encoder} have the"
+                " same settings, so there is nothing to compare; leave out the option that"
+                " overrides what sets them apart"
             )
 
 
 def _require_learnt(runs: Sequence[Planned], objectives: Mapping[str, str]) -> None:
-    """Refuse objectives that the compared head, the first, does not learn by: its figures say nothing of them."""
+    """Refuse objectives that the compared head, the first, does not learn by: its figures say
+    nothing of them.
+    """
     for run in runs:
         if run.settings is None or not run.settings.heads:
             continue
@@ -171,12 +226,14 @@ def _require_learnt(runs: Sequence[Planned], objectives: Mapping[str, str]) -> N
         own = run.settings.of(head).objective
         if own != wanted:
             raise SettingsError(
-                f"{wanted} is not compared, for the head whose figures are compared, {head}, learns by {own}; leave "
-                f"out heads.{head}.objective, or put another head first"
+                f"{wanted} is not compared, for the head whose figures are compared, {head}, learns"
+                f" by {own}; leave out heads.{head}.objective, or put another head first"
             )
 
 
-def _recipe(source: str, given: Mapping[str, Any], variants: Sequence[Variant], encoders: Sequence[str]) -> Recipe:
+def _recipe(
+    source: str, given: Mapping[str, Any], variants: Sequence[Variant], encoders: Sequence[str]
+) -> Recipe:
     """The comparison as a recipe."""
     return Recipe(
         name="comparison",
@@ -208,7 +265,9 @@ def _first_task(data: Data) -> Task:
 
 
 def _usual(data: Data) -> str:
-    """The metric to compare by where none is named; of tokens the one that the best model is chosen by."""
+    """The metric to compare by where none is named; of tokens the one that the best model is chosen
+    by.
+    """
     data = data.alone(next(iter(data.heads), ""))
     if data.task == "tokens":
         return usual_of_tags(tag_space(data.first).names)
@@ -218,11 +277,15 @@ def _usual(data: Data) -> str:
 def _ground(data: Data, settings: Settings, split: str | None) -> Source:
     """The data as all runs take them: split once, and scored on one part."""
     choice, size = settings.split, data.size
-    data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
+    data = split_data(
+        data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed
+    )
     on = split or ("test" if "test" in data.tables else "dev")
     if on not in data.tables or on == "train":
         there = ", ".join(name for name in data.tables if name != "train")
-        raise SettingsError(f"split must be one of {there}, to measure on what was not learnt; got {on!r}")
+        raise SettingsError(
+            f"split must be one of {there}, to measure on what was not learnt; got {on!r}"
+        )
     return source_of(data, size, on)
 
 
@@ -237,14 +300,24 @@ def _planned(recipe: Recipe, ground: Source) -> list[Planned]:
 
 
 def _checked(runs: Sequence[Planned], bench: Bench, say: Callable[[str], None]) -> Ready:
-    """The data of the first encoder, ready; what its objectives cannot be trained with is refused, the rest is said."""
+    """The data of the first encoder, ready; what its objectives cannot be trained with is refused,
+    the rest is said.
+    """
     here = [run.settings for run in runs if (run.encoder, run.seed) == (runs[0].encoder, 0)]
     chosen = [settings for settings in here if settings is not None]
     ready = bench.of(runs[0], chosen[0])
-    known = dict.fromkeys(sentence for settings in chosen for sentence in check(ready.prepared, settings))
+    known = dict.fromkeys(
+        sentence for settings in chosen for sentence in check(ready.prepared, settings)
+    )
     first, *others = ready.prepared.heads
-    compares = (f"every run learns {', '.join([first, *others])}; compared are the figures of {first}",)
-    for sentence in (*known, *(compares if others else ()), f"score: {Watched(ready.prepared, chosen[0])} on dev"):
+    compares = (
+        f"every run learns {', '.join([first, *others])}; compared are the figures of {first}",
+    )
+    for sentence in (
+        *known,
+        *(compares if others else ()),
+        f"score: {Watched(ready.prepared, chosen[0])} on dev",
+    ):
         say(sentence)
     return ready
 

@@ -28,7 +28,9 @@ from tagwright.settings.schema import Choice
 
 @dataclass(frozen=True, kw_only=True)
 class Redecided:
-    """The new rule of a head, and its figures where it was fitted on data; `tags` where it tags tokens."""
+    """The new rule of a head, and its figures where it was fitted on data; `tags` where it tags
+    tokens.
+    """
 
     rule: str
     head: str
@@ -55,15 +57,19 @@ def redecide(
     plugins: bool = False,
     **columns: Any,
 ) -> Redecided:
-    """Write the model folder anew with this rule for one head; its figures on the source come back, if there is one.
+    """Write the model folder anew with this rule for one head; its figures on the source come back,
+    if there is one.
 
-    "auto" is spans where the head tags tokens, argmax where labels exclude each other, else threshold.
+    "auto" is spans where the head tags tokens, argmax where labels exclude each other, else
+    threshold.
     """
     model = model_folder.load(folder, device=device, plugins=plugins)
     name = model.of(head).first
     options = assigned(f"decide.{assignment}" for assignment in assignments).get("decide", {})
     old = model.heads[name]
-    choice = rule_of(Choice(name=rule, options=options), exclusive=old.space.exclusive, tagged=old.tags_tokens)
+    choice = rule_of(
+        Choice(name=rule, options=options), exclusive=old.space.exclusive, tagged=old.tags_tokens
+    )
     fresh, found = _decided(model, name, choice, source, split, columns)
     model = replace(model, heads={**model.heads, name: fresh})
     card = model_folder.load_card(folder)
@@ -73,31 +79,48 @@ def redecide(
         others = [other_facts(one, model.heads[one]) for one in model.heads if one != model.first]
         card = with_others(card, model.first, others)
     model_folder.rewrite(model, folder, card=card)
-    return Redecided(rule=choice.name, head=name, tags=fresh.space.names if fresh.tags_tokens else None, **found)
+    return Redecided(
+        rule=choice.name, head=name, tags=fresh.space.names if fresh.tags_tokens else None, **found
+    )
 
 
 def _decided(
-    model: Model, name: str, choice: Choice, source: str | None, split: str | None, columns: dict[str, Any]
+    model: Model,
+    name: str,
+    choice: Choice,
+    source: str | None,
+    split: str | None,
+    columns: dict[str, Any],
 ) -> tuple[Head, dict[str, Any]]:
     head = model.heads[name]
     if source is None:
         if fitted := decision_named(choice.name).FITTED:
             said = f"{' and '.join(fitted)} are fitted on labelled data"
             raise SettingsError(f"{said}: give it after the model, or choose another --rule")
-        decision = registry.build("decisions", choice.name, choice.options, label_names=head.space.names)
-        return replace(head, rule=choice.name, decision=decision, metrics=_without_figures(head)), {}
+        decision = registry.build(
+            "decisions", choice.name, choice.options, label_names=head.space.names
+        )
+        return replace(
+            head, rule=choice.name, decision=decision, metrics=_without_figures(head)
+        ), {}
     data = read_for_model(model.alone(name), source, columns).alone(name)
     wanted = split or ("dev" if "dev" in data.tables else None)
     on, table = labelled_rows(data, wanted, "tags" if head.tags_tokens else "labels")
-    truth, scores, texts = (_of_tokens if head.tags_tokens else _of_texts)(model, name, table, data.source)
+    truth, scores, texts = (_of_tokens if head.tags_tokens else _of_texts)(
+        model, name, table, data.source
+    )
     answers = scores.logits if isinstance(scores, Scores) else scores.shortlist
     line = None if head.link == "none" else head.calibration  # that of an order is fitted anew
     seed = model.record.split.seed
-    fresh, chosen = decided_by(answers, truth, head.space, rule=choice, link=head.link, line=line, seed=seed, **texts)
+    fresh, chosen = decided_by(
+        answers, truth, head.space, rule=choice, link=head.link, line=line, seed=seed, **texts
+    )
     measures = measured(scores._replace(chosen=chosen), truth, tags=head.space.names, **texts)
     results = measures.results(label_counts=head.space.counts)
     found = {"split": on, "convention": "sklearn", "metrics": results}
-    how = replace(head, rule=fresh.rule, decision=fresh.decision, calibration=fresh.calibration, metrics=found)
+    how = replace(
+        head, rule=fresh.rule, decision=fresh.decision, calibration=fresh.calibration, metrics=found
+    )
     return how, found
 
 
@@ -108,7 +131,11 @@ def _of_texts(model: Model, name: str, table: pa.Table, source: str) -> Known:
     """What is true of texts, and what the model says of them."""
     head = model.heads[name]
     table = table.take(known_rows(head.space, table, source))
-    tokens = given_tokens(table["tokens"])[1] if model.cuts_texts and "tokens" in table.column_names else None
+    tokens = (
+        given_tokens(table["tokens"])[1]
+        if model.cuts_texts and "tokens" in table.column_names
+        else None
+    )
     truth = truth_of(head.space.encode(table["labels"]).matrix(len(head.space)), head.part)
     return truth, model.scores(table["text"], head=name, tokens=tokens), {}
 
@@ -117,7 +144,11 @@ def _of_tokens(model: Model, name: str, table: pa.Table, source: str) -> Known:
     """The same of tokens, and where each text begins among them."""
     space, offsets = model.heads[name].space, offsets_of(whole(table["tokens"]))
     truth = truth_of_tags(tags_of(table, space)[0], len(space))
-    return truth, token_scores(model.alone(name), flat(table["tokens"]), offsets), {"offsets": offsets}
+    return (
+        truth,
+        token_scores(model.alone(name), flat(table["tokens"]), offsets),
+        {"offsets": offsets},
+    )
 
 
 def _without_figures(head: Head) -> dict[str, Any]:

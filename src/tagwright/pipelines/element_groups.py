@@ -1,4 +1,6 @@
-"""The words that labels depend on, found in data by a model in a folder, and which labels they excuse; as a file."""
+"""The words that labels depend on, found in data by a model in a folder, and which labels they
+excuse; as a file.
+"""
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -28,7 +30,9 @@ PAIRS = 20  # that JSON lists
 
 @dataclass(frozen=True, kw_only=True)
 class ElementGroups:
-    """What was found where. Of a pair the left label is gold in `texts` texts that excuse the right one."""
+    """What was found where. Of a pair the left label is gold in `texts` texts that excuse the right
+    one.
+    """
 
     how: str
     split: str
@@ -61,13 +65,22 @@ def find_element_groups(
     progress: Callable[[int, int], None] = lambda done, total: None,
     **columns: Any,
 ) -> ElementGroups:
-    """Find elements and write them to `out`, if given; until then what is done is kept beside it. None is an error."""
-    given = {"split": "train", "threshold": THRESHOLD, "select": "correct", **checked_options(ELEMENTS, options)}
+    """Find elements and write them to `out`, if given; until then what is done is kept beside it.
+    None is an error.
+    """
+    given = {
+        "split": "train",
+        "threshold": THRESHOLD,
+        "select": "correct",
+        **checked_options(ELEMENTS, options),
+    }
     check_out(out, ".csv", overwrite=overwrite)
     resume = bool(given.get("resume"))
     blocks = _blocks(out, resume=resume, overwrite=overwrite)
     model = asked_model(given)
-    data, warnings = _with_split(read_for_model(model, source, columns).alone(model.first), model, given["split"])
+    data, warnings = _with_split(
+        read_for_model(model, source, columns).alone(model.first), model, given["split"]
+    )
     name, table = labelled_rows(data, given["split"])
     known_rows(model.primary.space, table, source)  # refuses a model of other labels
     asked = {"threshold": given["threshold"], "select": given["select"]}
@@ -83,7 +96,10 @@ def find_element_groups(
     _require_some(found, given["threshold"])
     pairs, excusing = _pairs(model, table, found)
     return ElementGroups(
-        how=f"that fall by more than {given['threshold']} without a word, by {given['model']} on {name} of {source}",
+        how=(
+            f"that fall by more than {given['threshold']} without a word, by {given['model']} on"
+            f" {name} of {source}"
+        ),
         split=name,
         **asked,
         label_count=len(model.primary.space),
@@ -97,22 +113,27 @@ def find_element_groups(
 def _require_some(found: FoundElements, threshold: float) -> None:
     if not len(found.elements):
         raise SettingsError(
-            f"no label of the {found.selected:,} selected texts (of {found.texts:,}) falls by more than {threshold} "
-            "without a word; lower --threshold, or take --select all"
+            f"no label of the {found.selected:,} selected texts (of {found.texts:,}) falls by more"
+            f" than {threshold} without a word; lower --threshold, or take --select all"
         )
 
 
 def _blocks(out: Path | None, *, resume: bool, overwrite: bool) -> Path | None:
-    """The folder for what is done so far; an unfinished run is gone on with, or replaced, only if that is asked for."""
+    """The folder for what is done so far; an unfinished run is gone on with, or replaced, only if
+    that is asked for.
+    """
     if out is None:
         if resume:
-            raise SettingsError("--resume goes on with a file that was under way; name it with --out")
+            raise SettingsError(
+                "--resume goes on with a file that was under way; name it with --out"
+            )
         return None
     folder = out.with_name(f".{out.name}.blocks")
     require_free(folder)
     if holds_files(folder) and not (resume or overwrite):
         raise SettingsError(
-            f"an unfinished run stands in {folder}; go on with --resume, start over with --overwrite, or delete it"
+            f"an unfinished run stands in {folder}; go on with --resume, start over with"
+            " --overwrite, or delete it"
         )
     return folder
 
@@ -122,12 +143,21 @@ def _with_split(data: Data, model: Model, split: str) -> tuple[Data, tuple[str, 
     if split not in ("train", "dev") or split in data.tables:
         return data, ()
     choice = model.record.split
-    data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
-    return data, (f"{data.source} has no {split}: split as in the model's training; --split takes other texts",)
+    data = split_data(
+        data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed
+    )
+    return data, (
+        (
+            f"{data.source} has no {split}: split as in the model's training; --split takes other"
+            " texts"
+        ),
+    )
 
 
 def _pairs(model: Model, table: pa.Table, found: FoundElements) -> tuple[list[Pair], int]:
-    """Gold labels and those that their texts excuse, the most frequent first; and how many texts excuse any."""
+    """Gold labels and those that their texts excuse, the most frequent first; and how many texts
+    excuse any.
+    """
     space = model.primary.space
     target = space.encode(table["labels"]).matrix(len(space))
     others = excused(model.tokeniser.encode_words(table["text"]), found.elements, space, target)

@@ -40,7 +40,9 @@ def explain_folder(
     columns: Mapping[str, Any] | None = None,
     **asked: Any,
 ) -> AttentionFacts:
-    """Load a model, read the data, look at the attention between its labels; with `out` also write the page."""
+    """Load a model, read the data, look at the attention between its labels; with `out` also write
+    the page.
+    """
     if out is not None and out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
     model = model_folder.load(folder, device=device, plugins=plugins)
@@ -67,7 +69,8 @@ def attention_facts(
     split: str | None = None,
     told: Callable[[int, int], None] = lambda done, total: None,
 ) -> AttentionFacts:
-    """Attention at some layers over at most `texts` texts of a split, and the correlation of the labels of all of them.
+    """Attention at some layers over at most `texts` texts of a split, and the correlation of the
+    labels of all of them.
 
     `labels` are those to show; none named, the most frequent of train.
     """
@@ -75,7 +78,9 @@ def attention_facts(
     numbers, chosen = layers_named(layers, depth), _chosen(labels, space)
     name, table = _table(data, split)
     rows = _spread(table.num_rows, texts)
-    found = label_attention(model.network, model.inputs(table["text"].take(rows)), numbers, told=told)
+    found = label_attention(
+        model.network, model.inputs(table["text"].take(rows)), numbers, told=told
+    )
     facts = AttentionFacts(
         title=title,
         label_names=space.names,
@@ -130,7 +135,9 @@ def _read(model: Model, source: str, given: Mapping[str, Any]) -> tuple[Data, tu
     with own_columns(model, source, given):
         texts = texts_of(read_file(path), path, text or model.inference.data.text)
     table = pa.table({"text": texts, "labels": pa.nulls(len(texts), pa.list_(pa.string()))})
-    return Data(tables={"all": table}, task="many", source=source), (f"no labels were read: {reason}",)
+    return Data(tables={"all": table}, task="many", source=source), (
+        f"no labels were read: {reason}",
+    )
 
 
 def _table(data: Data, split: str | None) -> tuple[str, pa.Table]:
@@ -145,7 +152,11 @@ def _table(data: Data, split: str | None) -> tuple[str, pa.Table]:
 
 def _chosen(labels: Sequence[str], space: LabelSpace) -> list[int]:
     """Ids of the labels to show, ascending."""
-    names = [piece.strip() for name in labels for piece in ([name] if name in space.index else name.split(","))]
+    names = [
+        piece.strip()
+        for name in labels
+        for piece in ([name] if name in space.index else name.split(","))
+    ]
     for name in names:
         if name not in space.index:
             raise SettingsError(unknown("label", name, space.names))
@@ -159,14 +170,21 @@ def _spread(count: int, wanted: int | None) -> np.ndarray:
     """Row numbers of so many texts, evenly spread over all."""
     if wanted is not None and wanted < 1:
         raise SettingsError(f"--texts must be at least 1, got {wanted}")
-    return np.unique(np.linspace(0, count - 1, min(count, wanted or TEXTS)).round().astype(np.int64))
+    return np.unique(
+        np.linspace(0, count - 1, min(count, wanted or TEXTS)).round().astype(np.int64)
+    )
 
 
 def _beside(facts: AttentionFacts, table: pa.Table, space: LabelSpace) -> AttentionFacts:
-    """With the labels' correlation in all texts of the table that have some, and how like it each layer is."""
+    """With the labels' correlation in all texts of the table that have some, and how like it each
+    layer is.
+    """
     labelled = table.filter(pc.is_valid(table["labels"]))
     if not labelled.num_rows:
-        return replace(facts, warnings=("the texts have no labels, so there is no correlation to compare with",))
+        return replace(
+            facts,
+            warnings=("the texts have no labels, so there is no correlation to compare with",),
+        )
     encoded = space.encode(labelled["labels"])
     truth, hidden = encoded.matrix(len(space)), None
     if "unknown" in labelled.column_names:
@@ -183,19 +201,26 @@ def _beside(facts: AttentionFacts, table: pa.Table, space: LabelSpace) -> Attent
 
 
 def _nearness(layers: Mapping[int, np.ndarray], model: Model) -> dict[int, float]:
-    """How much labels look at those whose slots stand near, of each layer; nothing where all share one place."""
+    """How much labels look at those whose slots stand near, of each layer; nothing where all share
+    one place.
+    """
     if model.primary.part.options.get("slot_positions") == "shared":
         return {}
-    places = np.arange(len(model.primary.space), dtype=np.float64)  # slots have the order of the labels
+    # slots have the order of the labels
+    places = np.arange(len(model.primary.space), dtype=np.float64)
     near = -np.abs(places - places[:, None])
     return {layer: likeness(matrix, near, draws=0).spearman for layer, matrix in layers.items()}
 
 
-def _warnings(unseen: Mapping[str, int], undefined: np.ndarray, space: LabelSpace) -> tuple[str, ...]:
+def _warnings(
+    unseen: Mapping[str, int], undefined: np.ndarray, space: LabelSpace
+) -> tuple[str, ...]:
     result = []
     if unseen:
         result.append(f"labels that the model does not know are left out: {some(sorted(unseen))}")
     if undefined.any():
         names = [space.names[label] for label in np.flatnonzero(undefined)]
-        result.append(f"labels on none of these texts, or on all, have no correlation: {some(names)}")
+        result.append(
+            f"labels on none of these texts, or on all, have no correlation: {some(names)}"
+        )
     return tuple(result)

@@ -46,7 +46,9 @@ UNDECIDED = f"{UNDESCRIBED}\n## Decision rule\n\nNot fitted yet: `tagwright deci
 
 @dataclass(frozen=True, kw_only=True)
 class HeadOutcome:
-    """What one of several heads came to on dev: metrics of its labels, on so many rows or tokens."""
+    """What one of several heads came to on dev: metrics of its labels, on so many rows or
+    tokens.
+    """
 
     metrics: Mapping[str, float]
     label_names: tuple[str, ...]
@@ -66,13 +68,23 @@ class Outcome:
     refitted_on: int | None = None  # texts of train and dev
     tokens: int | None = None  # of the rows, where these are tagged
     label_names: tuple[str, ...] = ()
-    heads: Mapping[str, HeadOutcome] = field(default_factory=dict)  # every head, where there are several
+    # every head, where there are several
+    heads: Mapping[str, HeadOutcome] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        facts = {"split": "dev", "convention": "sklearn", "rows": self.rows, "refitted_on": self.refitted_on}
+        facts = {
+            "split": "dev",
+            "convention": "sklearn",
+            "rows": self.rows,
+            "refitted_on": self.refitted_on,
+        }
         facts |= {} if self.tokens is None else {"tokens": self.tokens}
-        facts |= {"heads": {name: dict(head.metrics) for name, head in self.heads.items()}} if self.heads else {}
+        facts |= (
+            {"heads": {name: dict(head.metrics) for name, head in self.heads.items()}}
+            if self.heads
+            else {}
+        )
         report = None if self.report is None else str(self.report)
         files = {"model": str(self.model), "report": report}
         return {"metrics": self.metrics, **facts, "seconds": round(self.seconds, 3), **files}
@@ -90,11 +102,13 @@ def fit_folder(
     say: Callable[[str], None] = lambda text: None,
     ranks: Ranks = ALONE,
 ) -> Outcome:
-    """Train on a source and write `out`; state and report stand in `out`.run. A mistake writes nothing.
+    """Train on a source and write `out`; state and report stand in `out`.run. A mistake writes
+    nothing.
 
     Of several processes (`ranks`) all read and train, and the first alone writes and speaks.
     """
-    out = named(out)  # a path by its name stays true when the folder that it was named from is replaced
+    # a path by its name stays true when the folder that it was named from is replaced
+    out = named(out)
     folder, replaces = run_folder(out), overwrite or resume
     say, progress = (say, progress) if ranks.first else (nothing, silent)
     model_may_stand = overwrite or (resume and folder.exists())
@@ -119,19 +133,33 @@ def fit_folder(
                 clear_run(folder)
         if done is not None:
             return done
-        trained = train(prepared, settings, Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks))
+        trained = train(
+            prepared,
+            settings,
+            Run(folder=folder, progress=progress, say=say, asked=asked, ranks=ranks),
+        )
         return _saved(trained, out, fingerprint, say, ranks, replaces=replaces)
 
 
 def _saved(
-    trained: Trained, out: Path, fingerprint: str, say: Callable[[str], None], ranks: Ranks, *, replaces: bool
+    trained: Trained,
+    out: Path,
+    fingerprint: str,
+    say: Callable[[str], None],
+    ranks: Ranks,
+    *,
+    replaces: bool,
 ) -> Outcome:
-    """Write the model before anything else is made of it; then its decision and all that tells of it."""
+    """Write the model before anything else is made of it; then its decision and all that tells of
+    it.
+    """
     with ranks.together():
         if ranks.first:
             model_folder.save(undecided(trained), out, card=UNDECIDED, overwrite=replaces)
         with _saved_already(out):
-            return _outcome(trained.prepared, decided(trained), out, fingerprint, say, writes=ranks.first)
+            return _outcome(
+                trained.prepared, decided(trained), out, fingerprint, say, writes=ranks.first
+            )
 
 
 @contextmanager
@@ -144,15 +172,18 @@ def _saved_already(out: Path) -> Iterator[None]:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ModelError(
-            f"the model is trained and saved in {out}, but its decision could not be fitted and written ({reason}). "
-            f"Until then it decides by a plain rule; fit another with `tagwright decide {out} DATA`"
+            f"the model is trained and saved in {out}, but its decision could not be fitted and"
+            f" written ({reason}). Until then it decides by a plain rule; fit another with"
+            f" `tagwright decide {out} DATA`"
         ) from error
 
 
 def _prepared(
     source: str, given: Mapping[str, Any], say: Callable[[str], None], ranks: Ranks
 ) -> tuple[Prepared, Settings]:
-    """The data, ready to train on, and the settings; all that was found is said, what cannot be trained is refused."""
+    """The data, ready to train on, and the settings; all that was found is said, what cannot be
+    trained is refused.
+    """
     data, settings = read_for(source, given)
     for sentence in data.found:
         say(sentence)
@@ -168,22 +199,38 @@ def _prepared(
 
 
 def _outcome(
-    prepared: Prepared, fitted: Fitted, out: Path, fingerprint: str, say: Callable[[str], None], *, writes: bool
+    prepared: Prepared,
+    fitted: Fitted,
+    out: Path,
+    fingerprint: str,
+    say: Callable[[str], None],
+    *,
+    writes: bool,
 ) -> Outcome:
-    """Write the decision, the card, the report and what the run came to, where this process `writes`."""
+    """Write the decision, the card, the report and what the run came to, where this process
+    `writes`.
+    """
     folder, report = run_folder(out), None
     if writes:
         attempts = Attempts(say)
-        card = attempts.of("the model card", lambda: model_card(card_of(prepared, fitted)), UNDESCRIBED)
+        card = attempts.of(
+            "the model card", lambda: model_card(card_of(prepared, fitted)), UNDESCRIBED
+        )
         model_folder.rewrite(fitted.model, out, card=card)
-        report = write_pages(folder, attempts.of("the report", lambda: report_pages(prepared, fitted), {}))
-    heads = _head_outcomes(prepared, {name: head.metrics["metrics"] for name, head in fitted.model.heads.items()})
+        report = write_pages(
+            folder, attempts.of("the report", lambda: report_pages(prepared, fitted), {})
+        )
+    heads = _head_outcomes(
+        prepared, {name: head.metrics["metrics"] for name, head in fitted.model.heads.items()}
+    )
     first = heads.get(prepared.first)
     outcome = Outcome(
         model=out,
         report=report,
         rows=first.rows if first else prepared.tables["dev"].num_rows,
-        tokens=first.tokens if first else len(prepared.sheets["dev"].tags) if prepared.tagged else None,
+        tokens=(
+            first.tokens if first else len(prepared.sheets["dev"].tags) if prepared.tagged else None
+        ),
         label_names=prepared.space.names,
         heads=heads,
         seconds=fitted.seconds,
@@ -201,9 +248,14 @@ def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
     heads = sources(given)
     options = {key: value for key, value in given.get("data", {}).items() if key != "cut"}
     if heads and "labels" in options:
-        raise SettingsError("data.labels (--labels) is for a model with one head; of several each has its own labels")
+        raise SettingsError(
+            "data.labels (--labels) is for a model with one head; of several each has its own"
+            " labels"
+        )
     data = read_data(source, **options, heads=heads or None)
-    settings = resolve(given, data.task, data.size, {name: one.task for name, one in data.heads.items()} or None)
+    settings = resolve(
+        given, data.task, data.size, {name: one.task for name, one in data.heads.items()} or None
+    )
     # what was found is kept with the model, so that `tag` and `score` look into the same columns
     columns = ",".join(data.text_columns) or settings.data.text
     kept = replace(settings.data, text=columns, separator=data.separator)
@@ -214,11 +266,15 @@ def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
 def found_head(choice: HeadChoice, found: HeadColumns) -> HeadChoice:
     """The head with what reading has found of its labels."""
     columns, separator = ",".join(found.columns), found.separator
-    return replace(choice, own=replace(choice.own, labels=columns, task=found.task, separator=separator))
+    return replace(
+        choice, own=replace(choice.own, labels=columns, task=found.task, separator=separator)
+    )
 
 
 def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
-    """The HTML report of a run, one for each head; None where the plotting libraries are missing."""
+    """The HTML report of a run, one for each head; None where the plotting libraries are
+    missing.
+    """
     return write_pages(folder, report_pages(prepared, fitted))
 
 
@@ -226,15 +282,22 @@ def report_pages(prepared: Prepared, fitted: Fitted) -> dict[str, str]:
     """The HTML reports by the names of their files."""
     if not can_report():
         return {}
-    names = {name: REPORT if name == prepared.first else f"report-{name}.html" for name in fitted.heads}
-    return {path: fit_report(fit_facts(prepared.answered(name), fitted.alone(name))) for name, path in names.items()}
+    names = {
+        name: REPORT if name == prepared.first else f"report-{name}.html" for name in fitted.heads
+    }
+    return {
+        path: fit_report(fit_facts(prepared.answered(name), fitted.alone(name)))
+        for name, path in names.items()
+    }
 
 
 def card_of(prepared: Prepared, fitted: Fitted) -> CardFacts:
     """The card of a model: that of its first head, with the others in short."""
     first, *others = fitted.heads
     facts = card_facts(prepared.answered(first), fitted.alone(first))
-    return replace(facts, name=first, others=[other_facts(name, fitted.heads[name].head) for name in others])
+    return replace(
+        facts, name=first, others=[other_facts(name, fitted.heads[name].head) for name in others]
+    )
 
 
 def can_report() -> bool:
@@ -249,12 +312,17 @@ def _refuse_model(out: Path, *, may_stand: bool) -> None:
 
 
 def _finished(out: Path, prepared: Prepared, fingerprint: str) -> Outcome | None:
-    """What a finished run came to; None where there is none. One of other data or settings is an error."""
+    """What a finished run came to; None where there is none. One of other data or settings is an
+    error.
+    """
     content = read_outcome(run_folder(out)) if out.exists() else None
     if content is None:
         return None
     if content["fingerprint"] != fingerprint:
-        raise ModelError(f"{out} is finished, with other data or settings; choose another --out, or use --overwrite")
+        raise ModelError(
+            f"{out} is finished, with other data or settings; choose another --out, or use"
+            " --overwrite"
+        )
     return Outcome(
         model=out,
         report=Path(content["report"]) if content["report"] else None,
@@ -270,7 +338,10 @@ def _finished(out: Path, prepared: Prepared, fingerprint: str) -> Outcome | None
 
 def _dropped(prepared: Prepared) -> list[str]:
     dropped = prepared.dropped.items()
-    return [f"left out: {count} {'row' if count == 1 else 'rows'} with {reason}" for reason, count in dropped]
+    return [
+        f"left out: {count} {'row' if count == 1 else 'rows'} with {reason}"
+        for reason, count in dropped
+    ]
 
 
 def _head_outcomes(prepared: Prepared, metrics: Mapping[str, Any]) -> dict[str, HeadOutcome]:

@@ -1,4 +1,5 @@
-"""Groups of labels for a mask: by their names, a model's confusions, or the texts they share; as a file to edit.
+"""Groups of labels for a mask: by their names, a model's confusions, or the texts they share; as a
+file to edit.
 
 The words that labels depend on are found by `element_groups`.
 """
@@ -53,16 +54,32 @@ class GroupsFound:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        facts = {name: getattr(self, name) for name in ("by", "how", "label_count", "separator", "split", "rows")}
-        evidence = {name: [pair._asdict() for pair in pairs] for name, pairs in self.evidence.items()}
+        facts = {
+            name: getattr(self, name)
+            for name in ("by", "how", "label_count", "separator", "split", "rows")
+        }
+        evidence = {
+            name: [pair._asdict() for pair in pairs] for name, pairs in self.evidence.items()
+        }
         apart = [pair._asdict() for pair in self.apart]
-        return {**facts, "groups": self.groups, "evidence": evidence, "apart": apart, "warnings": self.warnings}
+        return {
+            **facts,
+            "groups": self.groups,
+            "evidence": evidence,
+            "apart": apart,
+            "warnings": self.warnings,
+        }
 
     def write(self, path: Path) -> None:
-        """A TOML file to edit, the evidence beside the groups as comments; `mask.groups` reads it."""
+        """A TOML file to edit, the evidence beside the groups as comments; `mask.groups` reads
+        it.
+        """
         about = [
             f"Groups of labels {self.how}.",
-            "With mask.groups set to this file, labels that share a group with a gold one are not pushed down.",
+            (
+                "With mask.groups set to this file, labels that share a group with a gold one are"
+                " not pushed down."
+            ),
             "Edit it as you like; a label may stand in several groups.",
         ]
         if self.apart:
@@ -82,10 +99,14 @@ def find_groups(
     options: Mapping[str, Any],
     **columns: Any,
 ) -> GroupsFound:
-    """Find groups and write them to `out`, if given. Options of another way, or no group, are an error."""
+    """Find groups and write them to `out`, if given. Options of another way, or no group, are an
+    error.
+    """
     given = checked_options(by, options)
     if by == ELEMENTS:
-        raise SettingsError("elements are words, not groups of labels; find_element_groups finds them")
+        raise SettingsError(
+            "elements are words, not groups of labels; find_element_groups finds them"
+        )
     check_out(out, ".toml", overwrite=overwrite)
     ways = {PREFIX: _by_prefix, "confusions": _by_confusions, "cooccurrence": _by_cooccurrence}
     found = ways[by](source, given, columns)
@@ -102,7 +123,9 @@ def checked_options(by: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for name in given:
         ways = [way for way, known in OPTIONS.items() if name in known]
         if by not in ways:
-            raise SettingsError(f"--{name.replace('_', '-')} goes with --by {' or '.join(ways)}, not with {by}")
+            raise SettingsError(
+                f"--{name.replace('_', '-')} goes with --by {' or '.join(ways)}, not with {by}"
+            )
     if "model" in OPTIONS[by] and "model" not in given:
         raise SettingsError(f"--by {by} asks a trained model; give its folder with --model")
     if not 0 < given.get("share", 1) <= 1:
@@ -115,7 +138,9 @@ def checked_options(by: str, options: Mapping[str, Any]) -> dict[str, Any]:
 def check_out(out: Path | None, suffix: str, *, overwrite: bool) -> None:
     """Refuse a file of another kind, and one that stands unless `overwrite`."""
     if out is not None and out.suffix.lower() != suffix:
-        raise SettingsError(f"this is written as {suffix[1:].upper()}, so --out must end in {suffix}, got {out}")
+        raise SettingsError(
+            f"this is written as {suffix[1:].upper()}, so --out must end in {suffix}, got {out}"
+        )
     if out is not None and out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
 
@@ -133,26 +158,41 @@ def _by_prefix(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]
     )
 
 
-def _by_cooccurrence(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]) -> GroupsFound:
+def _by_cooccurrence(
+    source: str, given: Mapping[str, Any], columns: Mapping[str, Any]
+) -> GroupsFound:
     data = _read(source, columns)
     if data.task == "one":
-        raise SettingsError(f"{source} has one label a text, so no two come together; take --by prefix or confusions")
-    name, table = labelled_rows(data, given.get("split", "train" if "train" in data.tables else None))
+        raise SettingsError(
+            f"{source} has one label a text, so no two come together; take --by prefix or"
+            " confusions"
+        )
+    name, table = labelled_rows(
+        data, given.get("split", "train" if "train" in data.tables else None)
+    )
     space = LabelSpace.of(table["labels"])
     truth = _cells(space, table)
     how = f"of {source} that come on the same texts ({name}, {table.num_rows:,} texts)"
-    return _suggested(space, truth, cooccurrence_rates(truth), by="cooccurrence", how=how, split=name, given=given)
+    return _suggested(
+        space, truth, cooccurrence_rates(truth), by="cooccurrence", how=how, split=name, given=given
+    )
 
 
 def asked_model(given: Mapping[str, Any]) -> Model:
-    """The model that the options name, with one of its heads of whole texts: the first where none is named."""
-    whole = model_folder.load(given["model"], device=given.get("device", "auto"), plugins=given.get("plugins", False))
+    """The model that the options name, with one of its heads of whole texts: the first where none
+    is named.
+    """
+    whole = model_folder.load(
+        given["model"], device=given.get("device", "auto"), plugins=given.get("plugins", False)
+    )
     model = whole.alone(whole.of(given.get("head")).first)
     model.require_whole_texts()
     return model
 
 
-def _by_confusions(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]) -> GroupsFound:
+def _by_confusions(
+    source: str, given: Mapping[str, Any], columns: Mapping[str, Any]
+) -> GroupsFound:
     model = asked_model(given)
     space, data = model.primary.space, read_for_model(model, source, columns).alone(model.first)
     data, warnings = _with_dev(data, model, given.get("split", "dev"))
@@ -162,7 +202,9 @@ def _by_confusions(source: str, given: Mapping[str, Any], columns: Mapping[str, 
     unknown_cells = _cells(space, table, "unknown") if "unknown" in table.column_names else None
     rates = confusion_rates(truth, chosen, unknown_cells)
     how = f"that {given['model']} confuses on {name} of {source} ({table.num_rows:,} texts)"
-    return _suggested(space, truth, rates, by="confusions", how=how, split=name, given=given, warnings=warnings)
+    return _suggested(
+        space, truth, rates, by="confusions", how=how, split=name, given=given, warnings=warnings
+    )
 
 
 def _suggested(
@@ -180,7 +222,8 @@ def _suggested(
     found = suggest(space.names, *pairs, texts=truth.sum(axis=0), share=share, least=least)
     if not found.groups:
         nearest = next(
-            (f"the nearest are {_words(pair)}" for pair in pairs_of(space.names, *pairs)), "there is no pair"
+            (f"the nearest are {_words(pair)}" for pair in pairs_of(space.names, *pairs)),
+            "there is no pair",
         )
         raise SettingsError(
             f"no groups {how}: no two labels have a rate of {share} in {least} texts; {nearest}. "
@@ -203,21 +246,34 @@ def _read(source: str, columns: Mapping[str, Any]) -> Data:
     data = read_data(source, **columns)
     if data.task == "tokens":
         raise SettingsError(
-            f"{source} tags tokens; groups are for labels of whole texts (set --task, --text, --labels)"
+            f"{source} tags tokens; groups are for labels of whole texts (set --task, --text,"
+            " --labels)"
         )
     return data
 
 
 def _with_dev(data: Data, model: Model, split: str) -> tuple[Data, tuple[str, ...]]:
-    """Where the data have no dev, that of the model's training: what it learnt from tells nothing of its confusions."""
+    """Where the data have no dev, that of the model's training: what it learnt from tells nothing
+    of its confusions.
+    """
     warnings: tuple[str, ...] = ()
     if split == "dev" and "dev" not in data.tables:
         choice = model.record.split
-        data = split_data(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
-        warnings = (f"{data.source} has no dev: held out as in the model's training; --split takes other texts",)
+        data = split_data(
+            data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed
+        )
+        warnings = (
+            (
+                f"{data.source} has no dev: held out as in the model's training; --split takes"
+                " other texts"
+            ),
+        )
     if split == "dev" and model.record.refitted:
         warnings += (
-            "the model may have learnt from dev too (fit.refit), so it errs less there; fit it with --no-refit",
+            (
+                "the model may have learnt from dev too (fit.refit), so it errs less there; fit it"
+                " with --no-refit"
+            ),
         )
     return data, warnings
 

@@ -1,4 +1,6 @@
-"""What soft labels from keywords are made of: the words that speak for each label, and some texts with their shares."""
+"""What soft labels from keywords are made of: the words that speak for each label, and some texts
+with their shares.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +25,9 @@ WAYS = ("kwls", "tfidf")
 
 
 class Keyword(NamedTuple):
-    """A word, its relevance to a label (WLR of KWLS eq. 1), and how often it stands in the label's texts."""
+    """A word, its relevance to a label (WLR of KWLS eq. 1), and how often it stands in the label's
+    texts.
+    """
 
     word: str
     relevance: float
@@ -50,7 +54,9 @@ class KeywordsFound:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        keywords = {label: [word._asdict() for word in words] for label, words in self.keywords.items()}
+        keywords = {
+            label: [word._asdict() for word in words] for label, words in self.keywords.items()
+        }
         facts = {"by": self.by, "rows": self.rows, "texts_of": self.texts_of}
         return {**facts, "keywords": keywords, "texts": [text._asdict() for text in self.texts]}
 
@@ -66,9 +72,14 @@ def find_keywords(
     texts: int = 5,
     seed: int = 0,
 ) -> KeywordsFound:
-    """The `top` words of every label, or of some `labels`, and so many `texts`, drawn from train."""
+    """The `top` words of every label, or of some `labels`, and so many `texts`, drawn from
+    train.
+    """
     if by == "distil":
-        raise SettingsError("soft labels of distil are a teacher's scores, not made of words; --by takes kwls or tfidf")
+        raise SettingsError(
+            "soft labels of distil are a teacher's scores, not made of words; --by takes kwls or"
+            " tfidf"
+        )
     if by not in WAYS:
         raise SettingsError(unknown("--by", by, WAYS))
     if top < 1 or texts < 0:
@@ -77,7 +88,8 @@ def find_keywords(
     asked = _head_of(data, head)
     if data.heads.get(asked, data).task == "tokens":
         raise SettingsError(
-            f"{source} tags tokens; words speak for labels of whole texts (set --task, --text, --labels)"
+            f"{source} tags tokens; words speak for labels of whole texts (set --task, --text,"
+            " --labels)"
         )
     prepared, settings = prepare(data, settings).answered(asked), settings.of(asked)
     names = prepared.space.names
@@ -104,9 +116,18 @@ def _head_of(data: Data, head: str | None) -> str:
 
 
 def _counts(prepared: Prepared) -> Counts:
-    tokens, labels = prepared.words("train"), prepared.space.encode(prepared.tables["train"]["labels"])
-    size = max(int(tokens.ids.max(initial=1)), *(prepared.tokeniser.vocabulary or {"": 1}).values()) + 1
-    return reduce(Counts.merged, (count(batch, size, len(prepared.space)) for batch in batches_of(tokens, labels)))
+    tokens, labels = (
+        prepared.words("train"),
+        prepared.space.encode(prepared.tables["train"]["labels"]),
+    )
+    size = (
+        max(int(tokens.ids.max(initial=1)), *(prepared.tokeniser.vocabulary or {"": 1}).values())
+        + 1
+    )
+    return reduce(
+        Counts.merged,
+        (count(batch, size, len(prepared.space)) for batch in batches_of(tokens, labels)),
+    )
 
 
 def _weighting(by: str, settings: Settings) -> Weighting:
@@ -123,7 +144,9 @@ def _keywords(
 ) -> dict[str, list[Keyword]]:
     vocabulary = prepared.tokeniser.vocabulary
     if not vocabulary:
-        raise SettingsError("these tokens are hashes, and no one knows their words; take --set embed.name=word")
+        raise SettingsError(
+            "these tokens are hashes, and no one knows their words; take --set embed.name=word"
+        )
     word_of = {number: word for word, number in vocabulary.items()}
     relevance, often = word_label_relevance(counts, weighting).tocsc(), counts.word_labels.tocsc()
     found = {}
@@ -139,7 +162,9 @@ def _keywords(
     return found
 
 
-def _texts(prepared: Prepared, settings: Settings, by: str, texts: int, seed: int) -> list[SoftText]:
+def _texts(
+    prepared: Prepared, settings: Settings, by: str, texts: int, seed: int
+) -> list[SoftText]:
     table = prepared.tables["train"]
     facts = {"table": table, "space": prepared.space, "tokens": prepared.words("train")}
     given = settings.targets.options if settings.targets.name == by else {}

@@ -23,7 +23,9 @@ def report_folder(
     plugins: bool = False,
     **columns: Any,
 ) -> None:
-    """Load a model, score one of its heads on the source, the first where none is named, and write the page."""
+    """Load a model, score one of its heads on the source, the first where none is named, and write
+    the page.
+    """
     if out.exists() and not overwrite:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
     whole = model_folder.load(folder, device=device, plugins=plugins)

@@ -1,4 +1,6 @@
-"""`reproduce`: the runs of a recipe one after the other, each kept as it ends, and the tables they make."""
+"""`reproduce`: the runs of a recipe one after the other, each kept as it ends, and the tables they
+make.
+"""
 
 import json
 from collections import Counter
@@ -40,7 +42,9 @@ class Reproduced:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        found: dict[str, Any] = plain({**asdict(self.facts), "failed": self.failed, "report": str(self.report)})
+        found: dict[str, Any] = plain(
+            {**asdict(self.facts), "failed": self.failed, "report": str(self.report)}
+        )
         return found
 
 
@@ -57,9 +61,11 @@ def reproduce(
     say: Say = lambda text: None,
     watch: Callable[[str], Watch] | None = None,
 ) -> Reproduced:
-    """Make every run of a recipe that `out` does not have yet, and its tables. `more` are settings as for --set.
+    """Make every run of a recipe that `out` does not have yet, and its tables. `more` are settings
+    as for --set.
 
-    `jobs` runs are made at once, None: as many as the machine allows. `watch` makes of the metric who looks on.
+    `jobs` runs are made at once, None: as many as the machine allows. `watch` makes of the metric
+    who looks on.
     """
     require_jobs(jobs)
     recipe = read_recipe(name)
@@ -69,14 +75,23 @@ def reproduce(
     sources = read_sources(recipe, wanted, data, more)
     count = seeds or recipe.seeds
     runs = plan(recipe, sources, only=only, seeds=count, device=device, more=more)
-    options = {"--data": data and data.name, "--out": out.name, "--only": ",".join(only), "--seeds": seeds}
+    options = {
+        "--data": data and data.name,
+        "--out": out.name,
+        "--only": ",".join(only),
+        "--seeds": seeds,
+    }
     words = [f"{key} {value}" for key, value in {**options, "--device": device}.items() if value]
-    command = " ".join(["tagwright reproduce", recipe.name, *words, *(f"--set {one}" for one in more)])
+    command = " ".join(
+        ["tagwright reproduce", recipe.name, *words, *(f"--set {one}" for one in more)]
+    )
     with locked(out):
         ledger = Ledger(out / LEDGER, say)
 
         def write() -> RecipeFacts:
-            return _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)), say)
+            return _write(
+                out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)), say
+            )
 
         making = Making(sources=sources, teachers=out / "teachers")
         looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
@@ -93,20 +108,32 @@ def reproduce(
 
 
 def write_tables(
-    name: str, *, out: Path, only: Sequence[str] = (), seeds: int | None = None, say: Say = lambda text: None
+    name: str,
+    *,
+    out: Path,
+    only: Sequence[str] = (),
+    seeds: int | None = None,
+    say: Say = lambda text: None,
 ) -> Reproduced:
     """The tables of what is there, wherever it was made; nothing is run, and no data are read."""
     recipe = read_recipe(name)
     ledger = Ledger(out / LEDGER, say)
     if not ledger.rows:
-        raise ModelError(f"{out} has no runs ({LEDGER}) to make tables of; leave --tables out to make them")
+        raise ModelError(
+            f"{out} has no runs ({LEDGER}) to make tables of; leave --tables out to make them"
+        )
     count = seeds or max(recipe.seeds, *(row["seed"] + 1 for row in ledger.rows.values()))
     runs = plan_of_rows(recipe, ledger.rows.values(), only=only, seeds=count)
     options = {"--only": ",".join(only), "--seeds": seeds}
     words = [f"{key} {value}" for key, value in options.items() if value]
-    words += [f"--set {one}" for one in _set_of([ledger.rows[run.key] for run in runs if run.key in ledger.rows])]
+    words += [
+        f"--set {one}"
+        for one in _set_of([ledger.rows[run.key] for run in runs if run.key in ledger.rows])
+    ]
     command = " ".join(["tagwright reproduce", recipe.name, *words])
-    facts = _write(out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)), say)
+    facts = _write(
+        out, _facts(recipe, runs, ledger, command, count, said_settings(recipe, only)), say
+    )
     return Reproduced(facts=facts, failed=_failed(runs, ledger), report=out / TABLES)
 
 
@@ -126,7 +153,10 @@ def _facts(
     rows = [ledger.rows[run.key] for run in runs if run.key in ledger.rows]
     cells = dict.fromkeys(run.cell for run in runs)
     return RecipeFacts(
-        **{name: getattr(recipe, name) for name in ("title", "paper", "note", "metric", "also", "amounts")},
+        **{
+            name: getattr(recipe, name)
+            for name in ("title", "paper", "note", "metric", "also", "amounts")
+        },
         settings=merge(recipe.settings, assigned(_set_of(rows))),
         command=command,
         date=max((row["when"] for row in rows), default=datetime.now(UTC).isoformat())[:10],
@@ -136,7 +166,9 @@ def _facts(
         runs=len(runs),
         finished=sum("failed" not in row for row in rows),
         own_settings={**recipe.settings_of, **own_settings},
-        tables=[_table([run for run in runs if run.cell == cell], ledger, recipe) for cell in cells],
+        tables=[
+            _table([run for run in runs if run.cell == cell], ledger, recipe) for cell in cells
+        ],
         rivals=list(_rivals(runs, ledger, recipe)) if recipe.rivals else [],
     )
 
@@ -146,7 +178,9 @@ def _set_of(rows: Sequence[Mapping[str, Any]]) -> Sequence[str]:
     found = list(dict.fromkeys(tuple(row.get("set", ())) for row in rows)) or [()]
     if len(found) > 1:
         words = " and ".join(" ".join(f"--set {one}" for one in each) or "none" for each in found)
-        raise ModelError(f"the runs were made with different settings ({words}); take a folder for each")
+        raise ModelError(
+            f"the runs were made with different settings ({words}); take a folder for each"
+        )
     return found[0]
 
 
@@ -169,12 +203,20 @@ def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTab
         parts=runs[0].cut.size,
         texts=next((row["texts"] for row in rows if "texts" in row), None),
         tokens=next((row["tokens"] for row in rows if "tokens" in row), None),
-        lines=standings(by_variant, recipe.metric, baseline=recipe.baseline, parts=runs[0].cut.size, also=recipe.also),
+        lines=standings(
+            by_variant,
+            recipe.metric,
+            baseline=recipe.baseline,
+            parts=runs[0].cut.size,
+            also=recipe.also,
+        ),
         notes=list(dict.fromkeys(sentence for row in rows for sentence in row.get("said", ()))),
     )
 
 
-def _grouped(runs: Sequence[Planned], ledger: Ledger, by: str) -> dict[str, dict[tuple[int, str], dict[str, Any]]]:
+def _grouped(
+    runs: Sequence[Planned], ledger: Ledger, by: str
+) -> dict[str, dict[tuple[int, str], dict[str, Any]]]:
     """Rows that are there, by seed and part, of each variant or encoder."""
     found: dict[str, dict[tuple[int, str], dict[str, Any]]] = {getattr(run, by): {} for run in runs}
     for run in runs:
@@ -186,16 +228,22 @@ def _grouped(runs: Sequence[Planned], ledger: Ledger, by: str) -> dict[str, dict
 def _rivals(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> Iterator[RivalTable]:
     """Encoders against the first, of every data set, cut and variant that several of them have."""
     for data, cut, variant in dict.fromkeys((run.data, run.cut.name, run.variant) for run in runs):
-        here = [run for run in runs if (run.data, run.cut.name, run.variant) == (data, cut, variant)]
+        here = [
+            run for run in runs if (run.data, run.cut.name, run.variant) == (data, cut, variant)
+        ]
         by_encoder = _grouped(here, ledger, "encoder")
         first, size = recipe.encoders[0], here[0].cut.size
         if first in by_encoder and len(by_encoder) > 1:
-            lines = standings(by_encoder, recipe.metric, baseline=first, parts=size, also=recipe.also)
+            lines = standings(
+                by_encoder, recipe.metric, baseline=first, parts=size, also=recipe.also
+            )
             yield RivalTable(data=data, cut=cut, variant=variant, lines=lines)
 
 
 def _picture(facts: RecipeFacts) -> str | None:
-    """None where there is nothing to draw yet, or nothing to draw with: `--tables` makes it elsewhere."""
+    """None where there is nothing to draw yet, or nothing to draw with: `--tables` makes it
+    elsewhere.
+    """
     try:
         load_altair()
     except TagwrightError:
@@ -204,7 +252,9 @@ def _picture(facts: RecipeFacts) -> str | None:
 
 
 def _write(out: Path, facts: RecipeFacts, say: Say) -> RecipeFacts:
-    """The summary first: tables or a picture that cannot be made do not lose it. A picture that fails is said."""
+    """The summary first: tables or a picture that cannot be made do not lose it. A picture that
+    fails is said.
+    """
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / SUMMARY, json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n")
     write_text(out / TABLES, reproduce_report(facts))

@@ -1,4 +1,6 @@
-"""One self-contained HTML page per run, and the model card. Altair, vl-convert and jinja2 load on the first page."""
+"""One self-contained HTML page per run, and the model card. Altair, vl-convert and jinja2 load on
+the first page.
+"""
 
 from tagwright.reports.attention import attention_report
 from tagwright.reports.card import model_card

@@ -1,4 +1,6 @@
-"""The page of attention between labels: heat maps of it, beside one of the labels' correlation (LM-MTC, Figure 3)."""
+"""The page of attention between labels: heat maps of it, beside one of the labels' correlation
+(LM-MTC, Figure 3).
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -26,7 +28,9 @@ class Map(NamedTuple):
 
 
 def attention_report(facts: AttentionFacts) -> str:
-    """One self-contained HTML page. Without labels in the data there is no correlation, and nothing to compare with."""
+    """One self-contained HTML page. Without labels in the data there is no correlation, and nothing
+    to compare with.
+    """
     return render(
         "attention.html.j2",
         facts=facts,
@@ -35,14 +39,19 @@ def attention_report(facts: AttentionFacts) -> str:
         cards=[_card(facts, layer) for layer in facts.likeness],
         maps=[*_correlation_map(facts), *(_layer_map(facts, layer) for layer in facts.layers)],
         wide=len(facts.shown) > NARROW,
-        hidden=any(np.isnan(matrix[~np.eye(len(matrix), dtype=bool)]).any() for matrix in facts.layers.values()),
+        hidden=any(
+            np.isnan(matrix[~np.eye(len(matrix), dtype=bool)]).any()
+            for matrix in facts.layers.values()
+        ),
         layers=layer_table(facts),
         pairs=pair_table(facts),
     )
 
 
 def verdict(facts: AttentionFacts) -> str:
-    """A sentence on the layer whose attention is most like the correlation; "" where nothing is compared."""
+    """A sentence on the layer whose attention is most like the correlation; "" where nothing is
+    compared.
+    """
     known = {layer: found for layer, found in facts.likeness.items() if np.isfinite(found.spearman)}
     if not known:
         return ""
@@ -54,13 +63,15 @@ def verdict(facts: AttentionFacts) -> str:
             f"Spearman's correlation is {signed(best.spearman)} ({_p_value(best.p_shuffled)})."
         )
     return (
-        "In none of these layers do labels that come together look at each other more than chance explains; nearest to "
-        f"it is layer {layer}, with a Spearman's correlation of {signed(best.spearman)} ({_p_value(best.p_shuffled)})."
+        "In none of these layers do labels that come together look at each other more than chance"
+        f" explains; nearest to it is layer {layer}, with a Spearman's correlation of"
+        f" {signed(best.spearman)} ({_p_value(best.p_shuffled)})."
     )
 
 
 def strongest_pairs(facts: AttentionFacts, *, most: int = PAIRS) -> list[tuple[int, int]]:
-    """Pairs of shown labels that are among the `most` highest in some layer, or by correlation, or by its opposite.
+    """Pairs of shown labels that are among the `most` highest in some layer, or by correlation, or
+    by its opposite.
 
     The highest of the last layer come first.
     """
@@ -89,17 +100,24 @@ def both_ways(matrix: np.ndarray) -> np.ndarray:
 
 def _lead(facts: AttentionFacts) -> str:
     few = "" if facts.texts == facts.rows else f", evenly spread over {facts.rows:,}"
-    every = "" if len(facts.shown) == len(facts.label_names) else f", {len(facts.shown)} of them drawn"
+    every = (
+        "" if len(facts.shown) == len(facts.label_names) else f", {len(facts.shown)} of them drawn"
+    )
     return (
-        f"Do labels look at each other as they come together? {plural(len(facts.label_names), 'label')}{every}; "
-        f"attention at {plural(len(facts.layers), 'layer')} of {facts.depth}, averaged over heads and over "
-        f"{plural(facts.texts, 'text')} of {facts.split}{few}."
+        "Do labels look at each other as they come together?"
+        f" {plural(len(facts.label_names), 'label')}{every}; attention at"
+        f" {plural(len(facts.layers), 'layer')} of {facts.depth}, averaged over heads and over"
+        f" {plural(facts.texts, 'text')} of {facts.split}{few}."
     )
 
 
 def _card(facts: AttentionFacts, layer: int) -> Card:
     found = facts.likeness[layer]
-    return Card(f"likeness, layer {layer} of {facts.depth}", signed(found.spearman), _p_value(found.p_shuffled))
+    return Card(
+        f"likeness, layer {layer} of {facts.depth}",
+        signed(found.spearman),
+        _p_value(found.p_shuffled),
+    )
 
 
 def signed(value: float) -> str:
@@ -119,7 +137,9 @@ def _p_value(value: float) -> str:
 
 def _part(facts: AttentionFacts, matrix: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Names and cells of the labels that are drawn, in their order."""
-    return [facts.label_names[label] for label in facts.shown], matrix[np.ix_(facts.shown, facts.shown)]
+    return [facts.label_names[label] for label in facts.shown], matrix[
+        np.ix_(facts.shown, facts.shown)
+    ]
 
 
 def _correlation_map(facts: AttentionFacts) -> list[Map]:
@@ -127,8 +147,8 @@ def _correlation_map(facts: AttentionFacts) -> list[Map]:
         return []
     drawn = heat_map(*_part(facts, facts.correlation), signed=True)
     caption = (
-        f"Pearson's correlation of the labels of {plural(facts.labelled, 'text')}: on the same texts more often than "
-        "by chance (positive), or less often (negative)."
+        f"Pearson's correlation of the labels of {plural(facts.labelled, 'text')}: on the same"
+        " texts more often than by chance (positive), or less often (negative)."
     )
     low, high = (signed(sign * drawn.high) for sign in (-1, 1))
     return [Map("Which labels come together", drawn, f"≤ {low}", f"≥ {high}", caption)]
@@ -136,25 +156,46 @@ def _correlation_map(facts: AttentionFacts) -> list[Map]:
 
 def _layer_map(facts: AttentionFacts, layer: int) -> Map:
     drawn = heat_map(
-        *_part(facts, facts.layers[layer]), signed=False, rows="this label looks …", columns="… at this one"
+        *_part(facts, facts.layers[layer]),
+        signed=False,
+        rows="this label looks …",
+        columns="… at this one",
     )
     found = facts.likeness.get(layer)
     like = f" Likeness to the correlation: {signed(found.spearman)}." if found else ""
-    caption = f"The share of its attention that a label (row) spends on the slot of another (column).{like}"
+    caption = (
+        "The share of its attention that a label (row) spends on the slot of another"
+        f" (column).{like}"
+    )
     title = f"Attention in layer {layer} of {facts.depth}"
     return Map(title, drawn, f"{drawn.low:.2%}", f"≥ {drawn.high:.2%}", caption)
 
 
 def layer_table(facts: AttentionFacts) -> Table:
-    """What a label looks at in each layer (others, itself, and the rest, which is the text), and what that is like."""
-    helps = {"layer": "", "other labels": "share of a label's attention, the mean of all labels", "itself": ""}
+    """What a label looks at in each layer (others, itself, and the rest, which is the text), and
+    what that is like.
+    """
+    helps = {
+        "layer": "",
+        "other labels": "share of a label's attention, the mean of all labels",
+        "itself": "",
+    }
     helps["the text"] = "words and special tokens"
     if facts.nearness:
         helps["nearness"] = "Spearman's correlation with how near the slots stand"
     if facts.likeness:
-        helps["likeness"] = "Spearman's correlation with that of the labels, over all pairs of labels"
-        helps |= {"p": "how often shuffled labels come as far from 0", "cells": "pairs that were compared"}
-    return Table(columns=list(helps.items()), rows=[_layer_row(facts, layer) for layer in facts.layers], sorted_by=None)
+        helps["likeness"] = (
+            "Spearman's correlation with that of the labels, over all pairs of labels"
+        )
+        helps |= {
+            "p": "how often shuffled labels come as far from 0",
+            "cells": "pairs that were compared",
+        }
+    return Table(
+        columns=list(helps.items()),
+        rows=[_layer_row(facts, layer) for layer in facts.layers],
+        sorted_by=None,
+    )
 
 
 def _layer_row(facts: AttentionFacts, layer: int) -> list[Cell]:
@@ -185,7 +226,9 @@ def pair_table(facts: AttentionFacts) -> Table:
     return Table(columns=columns, rows=rows, sorted_by=len(columns) - 1)
 
 
-def _pair_row(facts: AttentionFacts, pair: tuple[int, int], shares: Sequence[float], most: float) -> list[Cell]:
+def _pair_row(
+    facts: AttentionFacts, pair: tuple[int, int], shares: Sequence[float], most: float
+) -> list[Cell]:
     cells = [Cell(" + ".join(facts.label_names[label] for label in pair))]
     if facts.correlation is not None and facts.together is not None:
         value, count = float(facts.correlation[pair]), int(facts.together[pair])

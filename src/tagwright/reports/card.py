@@ -1,4 +1,6 @@
-"""The model card: README.md of the model folder. It travels with the model, so it quotes no text of the data."""
+"""The model card: README.md of the model folder. It travels with the model, so it quotes no text of
+the data.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -13,20 +15,36 @@ from tagwright.reports.tag_card import Own, card_of_tags
 
 MOST_LABELS = 30  # in the card's table; labels.json has them all
 RARE = 10  # texts in train
-BY_RULE = ("texts get no label", "Never predicted on", "Rare labels: macro-F1")  # limits that another rule changes
-FIRST = "Made for texts like those it was trained on. On other kinds of text, score it first: `tagwright score`."
-LAST = "Whether it treats groups of people alike was not examined. Do so before it decides about people."
+# limits that another rule changes
+BY_RULE = (
+    "texts get no label",
+    "Never predicted on",
+    "Rare labels: macro-F1",
+)
+FIRST = (
+    "Made for texts like those it was trained on. On other kinds of text, score it first:"
+    " `tagwright score`."
+)
+LAST = (
+    "Whether it treats groups of people alike was not examined. Do so before it decides about"
+    " people."
+)
 OTHERS = "Other heads"
 SHORT = ("accuracy", "entity_f1", "micro_f1", "macro_f1")  # of another head
 DIGEST = ("epochs", "batch", "learning_rate", "seed")
 
 
 def model_card(facts: CardFacts) -> str:
-    """Markdown: what the model is, its labels, data, training, results, decision, limits, and how to load it."""
+    """Markdown: what the model is, its labels, data, training, results, decision, limits, and how
+    to load it.
+    """
     own = card_of_tags(facts, facts.tags) if facts.tags is not None else _of_texts(facts)
     sections = [
         (f"# {plain(facts.title)}", own.what),
-        ("## Intended use and limits", "\n".join(f"- {sentence}" for sentence in (FIRST, *own.limits, LAST))),
+        (
+            "## Intended use and limits",
+            "\n".join(f"- {sentence}" for sentence in (FIRST, *own.limits, LAST)),
+        ),
         ("## Use", own.use),
         (own.heading, own.labels),
         ("## Data", own.data),
@@ -40,7 +58,9 @@ def model_card(facts: CardFacts) -> str:
 
 def _of_texts(facts: CardFacts) -> Own:
     """What the card of a model that tags whole texts says."""
-    size = plural(facts.split_sizes[facts.split], "text") if facts.split in facts.split_sizes else ""
+    size = (
+        plural(facts.split_sizes[facts.split], "text") if facts.split in facts.split_sizes else ""
+    )
     return Own(
         what=_what(facts),
         limits=tuple(_limits(facts)),
@@ -57,7 +77,9 @@ def other_heads(first: str, others: Sequence[HeadFacts]) -> str:
     """The heads beside the first of a model, a line each; nothing where there are none."""
     if not others:
         return ""
-    rows = [[plain(head.name), _answers(head), plain(head.decision), _figures(head)] for head in others]
+    rows = [
+        [plain(head.name), _answers(head), plain(head.decision), _figures(head)] for head in others
+    ]
     told = f"All that stands above is about the head `{first}`. The model answers with these, too:"
     return f"{told}\n\n{table(['head', 'answers', 'decision rule', 'results'], rows)}"
 
@@ -65,13 +87,20 @@ def other_heads(first: str, others: Sequence[HeadFacts]) -> str:
 def _answers(head: HeadFacts) -> str:
     if head.tags_tokens:
         return f"a tag for each token, of {head.label_count:,}"
-    return f"{'exactly one' if head.exclusive else 'any number'} of {plural(head.label_count, 'label')}"
+    return (
+        f"{'exactly one' if head.exclusive else 'any number'} of"
+        f" {plural(head.label_count, 'label')}"
+    )
 
 
 def _figures(head: HeadFacts) -> str:
     shown = [name for name in SHORT if name in head.metrics]
     figures = ", ".join(f"{metric_name(name)} {number(head.metrics[name])}" for name in shown)
-    return f"{figures} ({plain(str(head.split))})" if shown else "not measured since the rule was changed"
+    return (
+        f"{figures} ({plain(str(head.split))})"
+        if shown
+        else "not measured since the rule was changed"
+    )
 
 
 def with_others(card: str, first: str, others: Sequence[HeadFacts]) -> str:
@@ -82,28 +111,46 @@ def with_others(card: str, first: str, others: Sequence[HeadFacts]) -> str:
 
 
 def recarded(card: str, decision: str, metrics: Mapping[str, float], split: str | None) -> str:
-    """A card after its decision was changed: the new rule, and the figures that belong to it, if there are any."""
+    """A card after its decision was changed: the new rule, and the figures that belong to it, if
+    there are any.
+    """
     results = "Not measured since the decision rule was changed; `tagwright score` does."
     if split is not None:
         rows = [[metric_name(name), number(value)] for name, value in metrics.items()]
-        results = f"Measured on {plain(split)}, by the decision rule above.\n\n{table(['metric', 'value'], rows)}"
+        results = (
+            f"Measured on {plain(split)}, by the decision rule"
+            f" above.\n\n{table(['metric', 'value'], rows)}"
+        )
     fresh = {"Decision rule": plain(decision), "Results": results}
     start, *sections = (card.rstrip("\n") or "# A text tagger made with Tagwright").split("\n\n## ")
-    named = {section.partition("\n")[0]: section.partition("\n")[2].strip("\n") for section in sections}
+    named = {
+        section.partition("\n")[0]: section.partition("\n")[2].strip("\n") for section in sections
+    }
     kept = {heading: "\n".join(_of_any_rule(body)) for heading, body in named.items()} | fresh
-    return "\n\n## ".join([start, *(f"{heading}\n\n{body}" for heading, body in kept.items())]) + "\n"
+    return (
+        "\n\n## ".join([start, *(f"{heading}\n\n{body}" for heading, body in kept.items())]) + "\n"
+    )
 
 
 def _of_any_rule(body: str) -> Iterator[str]:
-    """The lines of a section, but for sentences about what the old rule chose; F1 per label is said to be of it."""
+    """The lines of a section, but for sentences about what the old rule chose; F1 per label is said
+    to be of it.
+    """
     for line in body.split("\n"):
         if not (line.startswith("- ") and any(words in line for words in BY_RULE)):
-            yield line.replace(" | F1 on ", " | F1 by the first rule on ") if line.startswith("| label |") else line
+            yield (
+                line.replace(" | F1 on ", " | F1 by the first rule on ")
+                if line.startswith("| label |")
+                else line
+            )
 
 
 def _what(facts: CardFacts) -> str:
     many = "exactly one" if facts.exclusive else "any number"
-    return f"A text tagger made with Tagwright. It gives a text {many} of {plural(len(facts.label_names), 'label')}."
+    return (
+        f"A text tagger made with Tagwright. It gives a text {many} of"
+        f" {plural(len(facts.label_names), 'label')}."
+    )
 
 
 def _limits(facts: CardFacts) -> Iterator[str]:
@@ -126,8 +173,12 @@ def _length_limits(facts: CardFacts) -> Iterator[str]:
     encoder = facts.settings.get("encoder", {})
     limit = facts.settings.get("fit", {}).get("limit")
     if isinstance(encoder, Mapping) and "long" in encoder and limit is not None:
-        kept = {"head": "its beginning", "tail": "its end", "both": "its beginning and end"}.get(encoder["long"])
-        read = f"only {kept} is read" if kept else f"it is read in up to {encoder['windows']} windows"
+        kept = {"head": "its beginning", "tail": "its end", "both": "its beginning and end"}.get(
+            encoder["long"]
+        )
+        read = (
+            f"only {kept} is read" if kept else f"it is read in up to {encoder['windows']} windows"
+        )
         yield f"Of a text longer than {limit} word pieces {read}."
 
 
@@ -139,8 +190,9 @@ def _tail_limits(facts: CardFacts) -> Iterator[str]:
     rarest = min(scored, key=lambda band: band["to_count"])
     common = max(scored, key=lambda band: band["to_count"])
     yield (
-        f"Rare labels: macro-F1 is {rarest['macro_f1']:.3f} over {plural(rarest['labels'], 'label')} with at most "
-        f"{plural(rarest['to_count'], 'text')}, against {common['macro_f1']:.3f} over the most frequent ones."
+        f"Rare labels: macro-F1 is {rarest['macro_f1']:.3f} over"
+        f" {plural(rarest['labels'], 'label')} with at most {plural(rarest['to_count'], 'text')},"
+        f" against {common['macro_f1']:.3f} over the most frequent ones."
     )
 
 
@@ -152,7 +204,9 @@ def _label_limits(facts: CardFacts) -> Iterator[str]:
     if "predicted" in facts.per_label:
         silent = int(np.sum(present & (np.asarray(facts.per_label["predicted"]) == 0)))
         if silent:
-            yield f"Never predicted on {facts.split}, though it has them: {plural(silent, 'label')}."
+            yield (
+                f"Never predicted on {facts.split}, though it has them: {plural(silent, 'label')}."
+            )
     if absent := int(np.sum(~present)):
         yield f"Not in {facts.split}, so of unknown quality: {plural(absent, 'label')}."
 
@@ -173,7 +227,9 @@ def _labels(facts: CardFacts) -> str:
         header.append(f"F1 on {plain(facts.split)}")
         rows = [[*row, three(facts.per_label["f1"][i])] for row, i in zip(rows, order)]
     more = len(facts.label_names) - len(order)
-    rest = f"\n\nAnd {more:,} rarer ones; all are in `heads/{facts.name}/labels.json`." if more else ""
+    rest = (
+        f"\n\nAnd {more:,} rarer ones; all are in `heads/{facts.name}/labels.json`." if more else ""
+    )
     return table(header, rows) + rest
 
 
@@ -183,13 +239,18 @@ def _data(facts: CardFacts) -> str:
     sizes = ", ".join(f"{plain(name)} {rows:,}" for name, rows in facts.split_sizes.items())
     quantiles = np.quantile(np.asarray(facts.label_counts, float), (0, 0.5, 1))
     least, middle, most = (f"{int(count):,}" for count in quantiles)
-    spread = f"A label has {middle} texts of train at the median, {least} at the least, {most} at the most."
+    spread = (
+        f"A label has {middle} texts of train at the median, {least} at the least, {most} at the"
+        " most."
+    )
     return f"{source}{f'Texts: {sizes}. ' if sizes else ''}{spread}"
 
 
 def _training(facts: CardFacts) -> str:
     """The choices that matter most; resolved.toml has the rest."""
-    chosen: dict[str, Any] = {name: part_name(facts.settings, name) for name in ("encoder", "objective", "targets")}
+    chosen: dict[str, Any] = {
+        name: part_name(facts.settings, name) for name in ("encoder", "objective", "targets")
+    }
     chosen_fit, encoder = facts.settings.get("fit", {}), facts.settings.get("encoder", {})
     if isinstance(encoder, Mapping) and encoder.get("path"):
         chosen["pretrained weights"] = _source(str(encoder["path"]))
@@ -197,30 +258,46 @@ def _training(facts: CardFacts) -> str:
     rows = [[name, plain(str(value))] for name, value in chosen.items() if value != ""]
     rows += [["time", duration(facts.seconds)]] if facts.seconds is not None else []
     rows += [[plain(name), plain(version)] for name, version in facts.versions.items()]
-    return table(["setting", "value"], rows) + "\n\nEvery setting is in `resolved.toml`." if rows else ""
+    return (
+        table(["setting", "value"], rows) + "\n\nEvery setting is in `resolved.toml`."
+        if rows
+        else ""
+    )
 
 
 def _source(path: str) -> str:
-    """A hub's owner/name as it is; of a folder its name alone, since a path would tell of the machine.
+    """A hub's owner/name as it is; of a folder its name alone, since a path would tell of the
+    machine.
 
     >>> _source("FacebookAI/roberta-base"), _source("/home/me/own"), _source("a/b/c")
     ('FacebookAI/roberta-base', 'own', 'c')
     """
     pure = PurePath(path)
-    return path if len(pure.parts) <= 2 and not pure.is_absolute() and not path.startswith(".") else pure.name
+    return (
+        path
+        if len(pure.parts) <= 2 and not pure.is_absolute() and not path.startswith(".")
+        else pure.name
+    )
 
 
 def _where(facts: CardFacts, size: str) -> str:
-    where = f"Measured on {plain(facts.split)}{f', {size}' if size else ''}, {plain(facts.convention)} convention."
+    where = (
+        f"Measured on {plain(facts.split)}{f', {size}' if size else ''}, {plain(facts.convention)}"
+        " convention."
+    )
     if facts.split == "dev":
-        where += " The model was chosen by these texts; a test set it never saw gives the fairer figure."
+        where += (
+            " The model was chosen by these texts; a test set it never saw gives the fairer figure."
+        )
     if facts.refitted_on is not None:
         where += f" {refitted(facts.refitted_on)}"
     return where
 
 
 def _results(facts: CardFacts) -> str:
-    parts = [table(["metric", "value"], [[metric_name(k), number(v)] for k, v in facts.metrics.items()])]
+    parts = [
+        table(["metric", "value"], [[metric_name(k), number(v)] for k, v in facts.metrics.items()])
+    ]
     if facts.bands:
         header = ["band", "labels", "texts in train", "macro-F1", "micro-F1"]
         parts.append(table(header, [_band(band) for band in facts.bands]))
@@ -229,4 +306,10 @@ def _results(facts: CardFacts) -> str:
 
 def _band(band: Band) -> list[str]:
     span = f"{band['from_count']:,}–{band['to_count']:,}"
-    return [plain(band["band"]), f"{band['labels']:,}", span, three(band["macro_f1"]), three(band["micro_f1"])]
+    return [
+        plain(band["band"]),
+        f"{band['labels']:,}",
+        span,
+        three(band["macro_f1"]),
+        three(band["micro_f1"]),
+    ]

@@ -24,7 +24,9 @@ class Found(NamedTuple):
 
 
 def check_report(facts: Mapping[str, Any], *, title: str | None = None) -> str:
-    """One self-contained HTML page of `audit(…).as_dict()`. What the dictionary lacks or leaves empty is left out."""
+    """One self-contained HTML page of `audit(…).as_dict()`. What the dictionary lacks or leaves
+    empty is left out.
+    """
     parts, labels = facts.get("parts") or (), facts.get("labels") or ()
     tagged = facts.get("task") == "tokens"
     noun = "tag" if tagged else "label"
@@ -42,7 +44,9 @@ def check_report(facts: Mapping[str, Any], *, title: str | None = None) -> str:
         label_table=_label_table(labels, parts, noun) if labels else None,
         together=_together_table(facts["together"]) if facts.get("together") else None,
         copies=list(_copies(facts)),
-        unseen=_unseen_table(facts["unseen"], noun) if any((facts.get("unseen") or {}).values()) else None,
+        unseen=_unseen_table(facts["unseen"], noun)
+        if any((facts.get("unseen") or {}).values())
+        else None,
         look_alikes=[_look_alike(pair) for pair in facts.get("look_alikes") or ()],
         groups=facts.get("groups") or {},
     )
@@ -61,20 +65,44 @@ def _cards(facts: Mapping[str, Any], noun: str) -> list[Card]:
     cards = [Card(f"{noun}s", f"{len(facts['labels']):,}", beside)] if facts.get("labels") else []
     if parts := facts.get("parts"):
         part = next((one for one in parts if one["name"] == "train"), parts[0])
-        cards.append(Card(f"{noun}s a text", number(float(part["cardinality"])), f"on average in {part['name']}"))
-        cards.append(Card(without, f"{part['without_label']:.1%}", f"of the texts of {part['name']}"))
+        cards.append(
+            Card(
+                f"{noun}s a text",
+                number(float(part["cardinality"])),
+                f"on average in {part['name']}",
+            )
+        )
+        cards.append(
+            Card(without, f"{part['without_label']:.1%}", f"of the texts of {part['name']}")
+        )
     if tail := facts.get("tail"):
-        cards.append(Card(f"rare {noun}s", f"{tail['rare']:,}", f"{tail['rare_share']:.0%} have under 10 texts"))
+        cards.append(
+            Card(
+                f"rare {noun}s",
+                f"{tail['rare']:,}",
+                f"{tail['rare_share']:.0%} have under 10 texts",
+            )
+        )
         cards.append(Card("unevenness", number(float(tail["gini"])), "Gini, from 0 to 1"))
     if facts.get("leaks"):
-        cards.append(Card("leaks", f"{sum(leak['texts'] for leak in facts['leaks']):,}", "texts in two splits"))
+        cards.append(
+            Card(
+                "leaks", f"{sum(leak['texts'] for leak in facts['leaks']):,}", "texts in two splits"
+            )
+        )
     return cards
 
 
 def _lengths(parts: Sequence[Mapping[str, Any]], word: str) -> Figure:
-    svg = plots.ranges([part["name"] for part in parts], [part["words"] for part in parts], title=f"{word}s of a text")
+    svg = plots.ranges(
+        [part["name"] for part in parts],
+        [part["words"] for part in parts],
+        title=f"{word}s of a text",
+    )
     longest = max(part["words"]["most"] for part in parts)
-    caption = f"Where four of five texts lie, and the median. The longest has {plural(longest, word)}."
+    caption = (
+        f"Where four of five texts lie, and the median. The longest has {plural(longest, word)}."
+    )
     return Figure("How long are the texts?", svg, caption)
 
 
@@ -86,9 +114,13 @@ def _part_table(parts: Sequence[Mapping[str, Any]], noun: str) -> Table:
         "empty_texts": "",
         "cardinality": f"different {noun}s of such a text, on average",
         "density": f"cardinality as a share of all {noun}s",
-        "without_label": f"share of the texts with {noun}s that have none" + (" but O" if of_tags else ""),
+        "without_label": f"share of the texts with {noun}s that have none"
+        + (" but O" if of_tags else ""),
     }
-    columns = [("split", ""), *((of_tags.get(key, key.replace("_", " ")), words) for key, words in helps.items())]
+    columns = [
+        ("split", ""),
+        *((of_tags.get(key, key.replace("_", " ")), words) for key, words in helps.items()),
+    ]
     columns.append(("characters", "of a text, at the median"))
     rows = []
     for part in parts:
@@ -102,16 +134,23 @@ def _tail(labels: Sequence[Mapping[str, Any]], tail: Mapping[str, Any], noun: st
     learned = "train" if "train" in splits else splits[0]
     counts = [label["rows"].get(learned, 0) for label in labels]
     half = (
-        f"Half of all {noun} marks fall on {plural(tail['head'], noun)} of {len(labels):,}." if "head" in tail else ""
+        f"Half of all {noun} marks fall on {plural(tail['head'], noun)} of {len(labels):,}."
+        if "head" in tail
+        else ""
     )
     svg = plots.long_tail([label["name"] for label in labels], counts, title=f"texts of {learned}")
     return Figure(f"How often does each {noun} come?", svg, half)
 
 
-def _label_table(labels: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]], noun: str) -> Table:
+def _label_table(
+    labels: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]], noun: str
+) -> Table:
     splits = [part["name"] for part in parts] or list(labels[0]["rows"])
     rows = [
-        [Cell(label["name"]), *(Cell(number(label["rows"].get(s, 0)), label["rows"].get(s, 0)) for s in splits)]
+        [
+            Cell(label["name"]),
+            *(Cell(number(label["rows"].get(s, 0)), label["rows"].get(s, 0)) for s in splits),
+        ]
         for label in labels[:MOST_ROWS]
     ]
     columns = [(noun, ""), *((split, f"texts of {split}") for split in splits)]
@@ -128,7 +167,11 @@ def _together_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for pair in pairs
     ]
-    columns = [("labels", ""), ("texts", "with both"), ("lift", "times as often as chance would have it")]
+    columns = [
+        ("labels", ""),
+        ("texts", "with both"),
+        ("lift", "times as often as chance would have it"),
+    ]
     return Table(columns=columns, rows=rows, sorted_by=None)
 
 
@@ -136,10 +179,18 @@ def _copies(facts: Mapping[str, Any]) -> Iterator[Found]:
     """Leaks between splits first, then texts whose labels disagree, then copies within a split."""
     for leak in facts.get("leaks") or ():
         if leak["texts"]:
-            yield Found(f"In both {leak['first']} and {leak['second']}", plural(leak["texts"], "text"), _examples(leak))
+            yield Found(
+                f"In both {leak['first']} and {leak['second']}",
+                plural(leak["texts"], "text"),
+                _examples(leak),
+            )
     conflicts = facts.get("conflicts") or {}
     if conflicts.get("texts"):
-        yield Found("The same text with different labels", plural(conflicts["texts"], "text"), _examples(conflicts))
+        yield Found(
+            "The same text with different labels",
+            plural(conflicts["texts"], "text"),
+            _examples(conflicts),
+        )
     for copy in facts.get("copies") or ():
         if copy["texts"]:
             figure = f"{plural(copy['texts'], 'text')}, {plural(copy['surplus'], 'row')} too many"
@@ -148,7 +199,12 @@ def _copies(facts: Mapping[str, Any]) -> Iterator[Found]:
 
 def _examples(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
-        ("; ".join(f"{split} {', '.join(map(str, rows))}" for split, rows in example["rows"].items()), example["text"])
+        (
+            "; ".join(
+                f"{split} {', '.join(map(str, rows))}" for split, rows in example["rows"].items()
+            ),
+            example["text"],
+        )
         for example in found.get("examples") or ()
     ]
 
@@ -159,7 +215,9 @@ def _unseen_table(unseen: Mapping[str, Mapping[str, int]], noun: str) -> Table:
         for split, counts in unseen.items()
         for label, count in counts.items()
     ]
-    return Table(columns=[(noun, ""), ("split", ""), ("texts", "")], rows=rows[:MOST_ROWS], sorted_by=None)
+    return Table(
+        columns=[(noun, ""), ("split", ""), ("texts", "")], rows=rows[:MOST_ROWS], sorted_by=None
+    )
 
 
 def _look_alike(pair: Mapping[str, Any]) -> Found:

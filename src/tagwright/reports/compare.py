@@ -1,4 +1,6 @@
-"""The report of a comparison: several objectives, one or more encoders, several seeds, one split."""
+"""The report of a comparison: several objectives, one or more encoders, several seeds, one
+split.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -76,13 +78,20 @@ def _failures(facts: CompareFacts) -> list[Failure]:
     found: dict[str, dict[str, list[int]]] = {}
     for run in facts.rows:
         if run["failed"]:
-            name = f"{run['objective']} on {run['encoder']}" if len(facts.encoders) > 1 else run["objective"]
+            name = (
+                f"{run['objective']} on {run['encoder']}"
+                if len(facts.encoders) > 1
+                else run["objective"]
+            )
             found.setdefault(run["failed"], {}).setdefault(name, []).append(run["seed"])
     return [Failure(error, _listed(runs)) for error, runs in found.items()]
 
 
 def _listed(runs: Mapping[str, Sequence[int]]) -> str:
-    said = [f"{name}, seed{'s' * (len(own) > 1)} {', '.join(map(str, own))}" for name, own in runs.items()]
+    said = [
+        f"{name}, seed{'s' * (len(own) > 1)} {', '.join(map(str, own))}"
+        for name, own in runs.items()
+    ]
     more = len(said) - MOST_NAMED
     return "; ".join(said[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
 

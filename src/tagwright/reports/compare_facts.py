@@ -1,4 +1,6 @@
-"""What the report of a comparison is made of: plain numbers and strings. A section whose fact is empty is left out."""
+"""What the report of a comparison is made of: plain numbers and strings. A section whose fact is
+empty is left out.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +10,11 @@ from tagwright.reports.facts import Calibration, Values
 
 
 class Run(TypedDict):
-    """One objective on one encoder, trained with one seed. One that failed has its error and nothing else.
+    """One objective on one encoder, trained with one seed. One that failed has its error and
+    nothing else.
 
-    `untuned` are the metrics with no threshold fitted; {} where none was. `memory` is the peak in bytes, None: unknown.
+    `untuned` are the metrics with no threshold fitted; {} where none was. `memory` is the peak in
+    bytes, None: unknown.
     """
 
     objective: str
@@ -25,7 +29,9 @@ class Run(TypedDict):
 
 
 class Summary(TypedDict):
-    """One objective on one encoder over its seeds: metric -> (mean, standard deviation); {} where all runs failed."""
+    """One objective on one encoder over its seeds: metric -> (mean, standard deviation); {} where
+    all runs failed.
+    """
 
     objective: str
     encoder: str
@@ -38,10 +44,12 @@ class Summary(TypedDict):
 
 
 class Difference(TypedDict):
-    """Objective minus baseline on the same encoder, paired by seed: mean and the ends of its interval.
+    """Objective minus baseline on the same encoder, paired by seed: mean and the ends of its
+    interval.
 
-    With `over_texts` the interval speaks of other seeds and other texts, else of other seeds alone. `adjusted` is the
-    p-value after Holm's correction, of the primary metric alone, else NaN. `p_value` may be NaN.
+    With `over_texts` the interval speaks of other seeds and other texts, else of other seeds alone.
+    `adjusted` is the p-value after Holm's correction, of the primary metric alone, else NaN.
+    `p_value` may be NaN.
     """
 
     objective: str
@@ -56,14 +64,18 @@ class Difference(TypedDict):
 
 
 class Wins(TypedDict):
-    """How often an objective had the best value, ties counted for each: metric -> encoders and seeds it won."""
+    """How often an objective had the best value, ties counted for each: metric -> encoders and
+    seeds it won.
+    """
 
     objective: str
     metrics: Mapping[str, int]
 
 
 class BandScore(TypedDict):
-    """Macro-F1 of the labels whose count in train lies in [from_count, to_count], mean and spread over seeds."""
+    """Macro-F1 of the labels whose count in train lies in [from_count, to_count], mean and spread
+    over seeds.
+    """
 
     objective: str
     encoder: str
@@ -76,7 +88,9 @@ class BandScore(TypedDict):
 
 
 class Gains(TypedDict):
-    """F1 of every label, arrays (L,): means over the seeds that both the objective and the baseline have."""
+    """F1 of every label, arrays (L,): means over the seeds that both the objective and the baseline
+    have.
+    """
 
     objective: str
     encoder: str
@@ -86,7 +100,9 @@ class Gains(TypedDict):
 
 
 class Sweep(TypedDict):
-    """One objective with several values of one setting: arrays (K,) of the primary metric, means and spreads."""
+    """One objective with several values of one setting: arrays (K,) of the primary metric, means
+    and spreads.
+    """
 
     objective: str
     encoder: str
@@ -97,7 +113,9 @@ class Sweep(TypedDict):
 
 
 class Curve(TypedDict):
-    """One training: arrays (K,) of steps, the watched score and the loss there; NaN where there was none."""
+    """One training: arrays (K,) of steps, the watched score and the loss there; NaN where there was
+    none.
+    """
 
     objective: str
     encoder: str
@@ -108,7 +126,9 @@ class Curve(TypedDict):
 
 
 class Reliability(TypedDict):
-    """Calibration of an objective, all seeds together; `error` is the mean of its expected calibration error."""
+    """Calibration of an objective, all seeds together; `error` is the mean of its expected
+    calibration error.
+    """
 
     objective: str
     encoder: str
@@ -117,7 +137,9 @@ class Reliability(TypedDict):
 
 
 class Exchange(TypedDict):
-    """Texts of label `true` that got `chosen` in its place, means over seeds: by the baseline, and by the other."""
+    """Texts of label `true` that got `chosen` in its place, means over seeds: by the baseline, and
+    by the other.
+    """
 
     objective: str
     encoder: str
@@ -128,9 +150,11 @@ class Exchange(TypedDict):
 
 
 class Flip(TypedDict):
-    """A text on which most seeds of the one are right and most of the other wrong; labels are those of most seeds.
+    """A text on which most seeds of the one are right and most of the other wrong; labels are those
+    of most seeds.
 
-    `before` and `after` are how many seeds are right, of `seeds`, by the baseline and by the objective.
+    `before` and `after` are how many seeds are right, of `seeds`, by the baseline and by the
+    objective.
     """
 
     objective: str
@@ -148,7 +172,8 @@ class Flip(TypedDict):
 class CompareFacts:
     """Several objectives on one or more encoders, several seeds, one split.
 
-    `shown` has for each encoder the objective that details are about: the best but for the baseline.
+    `shown` has for each encoder the objective that details are about: the best but for the
+    baseline.
     """
 
     title: str
@@ -163,7 +188,13 @@ class CompareFacts:
     split: str = "dev"
     texts: int = 0
     confidence: float = 0.95
-    lower_is_better: Sequence[str] = ("hamming_loss", "ranking_loss", "one_error", "coverage", "calibration_error")
+    lower_is_better: Sequence[str] = (
+        "hamming_loss",
+        "ranking_loss",
+        "one_error",
+        "coverage",
+        "calibration_error",
+    )
     wins: Sequence[Wins] = ()
     games: int = 0  # encoders and seeds in which all objectives finished
     bands: Sequence[BandScore] = ()
@@ -179,7 +210,8 @@ class CompareFacts:
     flips: Sequence[Flip] = ()
     seconds: float | None = None  # of the whole comparison
     settings: Mapping[str, Any] | None = None
-    differing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # setting -> objective -> value
+    # setting -> objective -> value
+    differing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     device: str = ""
     warnings: Sequence[str] = ()

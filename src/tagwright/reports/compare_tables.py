@@ -8,7 +8,16 @@ import numpy as np
 from tagwright.reports.compare_facts import CompareFacts, Difference, Exchange, Gains, Run, Summary
 from tagwright.reports.draw import short_names
 from tagwright.reports.objectives import Key, metrics_of, ranked
-from tagwright.reports.page import Cell, Table, decimals, duration, excerpt, metric_name, number, size
+from tagwright.reports.page import (
+    Cell,
+    Table,
+    decimals,
+    duration,
+    excerpt,
+    metric_name,
+    number,
+    size,
+)
 
 MOST_LABELS = 300
 MOST_PAIRS = 100
@@ -18,10 +27,14 @@ NOT_FITTED = "without fitted thresholds: mean ± standard deviation over seeds"
 
 
 def summary_table(facts: CompareFacts) -> Table:
-    """A row for each objective on each encoder, best first; the best mean of a column is marked in every encoder."""
+    """A row for each objective on each encoder, best first; the best mean of a column is marked in
+    every encoder.
+    """
     rows, names, untuned = ranked(facts), metrics_of(facts), untuned_metrics(facts)
     columns = [("objective", ""), *_encoder_column(facts)]
-    cells = [[_objective(facts, row["objective"]), *_encoder(facts, row["encoder"])] for row in rows]
+    cells = [
+        [_objective(facts, row["objective"]), *_encoder(facts, row["encoder"])] for row in rows
+    ]
     for place, name in enumerate(names):
         columns.append((metric_name(name), "mean ± standard deviation over seeds"))
         _extend(cells, _column(facts, rows, name, fitted=True))
@@ -33,7 +46,12 @@ def summary_table(facts: CompareFacts) -> Table:
                 columns.append((title, line))
                 _extend(cells, column)
     sorted_by = 1 if len(facts.encoders) < 2 else None
-    return Table(columns=columns, rows=cells, sorted_by=sorted_by, ascending=facts.metric in facts.lower_is_better)
+    return Table(
+        columns=columns,
+        rows=cells,
+        sorted_by=sorted_by,
+        ascending=facts.metric in facts.lower_is_better,
+    )
 
 
 def untuned_metrics(facts: CompareFacts) -> list[str]:
@@ -52,24 +70,42 @@ def wins_table(facts: CompareFacts) -> Table:
     rows = []
     for row in sorted(facts.wins, key=lambda row: -total[row["objective"]]):
         own = total[row["objective"]]
-        cells = [_objective(facts, row["objective"]), Cell(f"{own:,}", own, mark="best" if own == most > 0 else "")]
+        cells = [
+            _objective(facts, row["objective"]),
+            Cell(f"{own:,}", own, mark="best" if own == most > 0 else ""),
+        ]
         for name in names:
             won = row["metrics"].get(name, 0)
             mark = won == best[name] > 0
-            cells.append(Cell(str(won), won, mark="best" if mark else "", heat=won / max(facts.games, 1)))
+            cells.append(
+                Cell(str(won), won, mark="best" if mark else "", heat=won / max(facts.games, 1))
+            )
         rows.append(cells)
-    columns = [("objective", ""), ("total", "wins in all metrics"), *((metric_name(name), "") for name in names)]
+    columns = [
+        ("objective", ""),
+        ("total", "wins in all metrics"),
+        *((metric_name(name), "") for name in names),
+    ]
     return Table(columns=columns, rows=rows, sorted_by=1)
 
 
 def label_table(facts: CompareFacts, encoder: str, shown: str, keys: Sequence[Key]) -> Table:
-    """F1 of every label: the baseline's, and by how much each objective differs; largest difference of `shown` first.
+    """F1 of every label: the baseline's, and by how much each objective differs; largest difference
+    of `shown` first.
 
-    Of many labels the first 300, of many objectives those that have a colour, `shown` before the others.
+    Of many labels the first 300, of many objectives those that have a colour, `shown` before the
+    others.
     """
     found = {row["objective"]: row for row in facts.gains if row["encoder"] == encoder}
     base = np.asarray(found[facts.baseline]["f1"], float)
-    others = [shown, *(key.name for key in keys if key.name not in (shown, facts.baseline) and key.name in found)]
+    others = [
+        shown,
+        *(
+            key.name
+            for key in keys
+            if key.name not in (shown, facts.baseline) and key.name in found
+        ),
+    ]
     differences = {name: gain_of(found[name]) for name in others}
     size = np.nan_to_num(np.abs(differences[shown]), nan=-1.0)
     rows = []
@@ -78,8 +114,15 @@ def label_table(facts: CompareFacts, encoder: str, shown: str, keys: Sequence[Ke
         cells = [Cell(facts.label_names[i]), Cell(number(count), count), _of_label(float(base[i]))]
         rows.append([*cells, *(_change(float(differences[name][i])) for name in others)])
     heads = short_names([facts.baseline, *others])
-    columns = [("label", ""), ("train", "texts of train that have the label"), (heads[0], f"F1 of {facts.baseline}")]
-    columns += [(f"Δ {head}", f"F1 of {name} minus that of {facts.baseline}") for head, name in zip(heads[1:], others)]
+    columns = [
+        ("label", ""),
+        ("train", "texts of train that have the label"),
+        (heads[0], f"F1 of {facts.baseline}"),
+    ]
+    columns += [
+        (f"Δ {head}", f"F1 of {name} minus that of {facts.baseline}")
+        for head, name in zip(heads[1:], others)
+    ]
     return Table(columns=columns, rows=rows, sorted_by=None, left_out=len(base) - len(rows))
 
 
@@ -89,17 +132,27 @@ def gain_of(row: Gains) -> np.ndarray:
 
 
 def error_table(facts: CompareFacts) -> Table:
-    """Expected calibration error of every objective on every encoder; the lowest of each encoder is marked."""
+    """Expected calibration error of every objective on every encoder; the lowest of each encoder is
+    marked.
+    """
     found = {(row["objective"], row["encoder"]): row["error"] for row in facts.reliability}
     encoders = [name for name in facts.encoders if any(encoder == name for _, encoder in found)]
-    lowest = {e: min((v for (_, own), v in found.items() if own == e and v == v), default=math.nan) for e in encoders}
+    lowest = {
+        e: min((v for (_, own), v in found.items() if own == e and v == v), default=math.nan)
+        for e in encoders
+    }
     rows = [
-        [_objective(facts, name), *(_error(found.get((name, e), math.nan), lowest[e]) for e in encoders)]
+        [
+            _objective(facts, name),
+            *(_error(found.get((name, e), math.nan), lowest[e]) for e in encoders),
+        ]
         for name in dict.fromkeys(name for name, _ in found)
     ]
     heads = encoders if len(encoders) > 1 else ["calibration error"]
     line = "how far probabilities are from the share that was right, on average; mean over seeds"
-    return Table(columns=[("objective", ""), *((head, line) for head in heads)], rows=rows, sorted_by=None)
+    return Table(
+        columns=[("objective", ""), *((head, line) for head in heads)], rows=rows, sorted_by=None
+    )
 
 
 def exchange_table(pairs: Sequence[Exchange], *, before: str, after: str) -> Table:
@@ -109,7 +162,9 @@ def exchange_table(pairs: Sequence[Exchange], *, before: str, after: str) -> Tab
     for pair in ordered[:MOST_PAIRS]:
         change = pair["after"] - pair["before"]
         numbers = [Cell(_mean(pair[name]), float(pair[name])) for name in ("before", "after")]
-        shown = Cell(_signed(change, 1), change, mark="best" if change < 0 else "alert" if change > 0 else "")
+        shown = Cell(
+            _signed(change, 1), change, mark="best" if change < 0 else "alert" if change > 0 else ""
+        )
         rows.append([Cell(pair["true"]), Cell(pair["chosen"]), *numbers, shown])
     heads = short_names([before, after])
     columns = [
@@ -123,7 +178,9 @@ def exchange_table(pairs: Sequence[Exchange], *, before: str, after: str) -> Tab
 
 
 def difference_table(facts: CompareFacts) -> Table:
-    """Every metric's difference from the baseline; those of the primary one are marked where corrected p < 0.05."""
+    """Every metric's difference from the baseline; those of the primary one are marked where
+    corrected p < 0.05.
+    """
     columns = [
         ("objective", ""),
         *_encoder_column(facts),
@@ -134,7 +191,9 @@ def difference_table(facts: CompareFacts) -> Table:
         ("p", "chance of such a difference if there were none"),
         ("p, corrected", f"after Holm's correction, of {metric_name(facts.metric)} alone"),
     ]
-    return Table(columns=columns, rows=[_difference(facts, d) for d in facts.differences], sorted_by=None)
+    return Table(
+        columns=columns, rows=[_difference(facts, d) for d in facts.differences], sorted_by=None
+    )
 
 
 def run_table(facts: CompareFacts) -> Table:
@@ -143,13 +202,23 @@ def run_table(facts: CompareFacts) -> Table:
     failed, pages = any(run["failed"] for run in facts.rows), any(run["page"] for run in facts.rows)
     columns = [("objective", ""), *_encoder_column(facts), ("seed", "")]
     columns += [("report", "of this run")] * pages + [("failed", "the error")] * failed
-    columns += [("time", "")] + [("memory", "at its peak")] * memory + [(metric_name(name), "") for name in names]
+    columns += (
+        [("time", "")]
+        + [("memory", "at its peak")] * memory
+        + [(metric_name(name), "") for name in names]
+    )
     rows = []
     for run in facts.rows:
-        cells = [Cell(run["objective"]), *_encoder(facts, run["encoder"]), Cell(str(run["seed"]), run["seed"])]
+        cells = [
+            Cell(run["objective"]),
+            *_encoder(facts, run["encoder"]),
+            Cell(str(run["seed"]), run["seed"]),
+        ]
         cells += [Cell("open" if run["page"] else "", page=run["page"])] * pages
         cells += [Cell(excerpt(run["failed"], 60), mark="alert")] * failed
-        rows.append([*cells, *_cost(run, memory), *(_score(run["metrics"].get(n, math.nan)) for n in names)])
+        rows.append(
+            [*cells, *_cost(run, memory), *(_score(run["metrics"].get(n, math.nan)) for n in names)]
+        )
     return Table(columns=columns, rows=rows, sorted_by=None)
 
 
@@ -177,9 +246,14 @@ def _extend(cells: Sequence[list[Cell]], column: Sequence[Cell]) -> None:
         row.append(cell)
 
 
-def _column(facts: CompareFacts, rows: Sequence[Summary], metric: str, *, fitted: bool) -> list[Cell]:
+def _column(
+    facts: CompareFacts, rows: Sequence[Summary], metric: str, *, fitted: bool
+) -> list[Cell]:
     """Mean ± deviation of every row; alone on its encoder, none is best."""
-    found = [(row["metrics"] if fitted else row["untuned"]).get(metric, (math.nan, math.nan)) for row in rows]
+    found = [
+        (row["metrics"] if fitted else row["untuned"]).get(metric, (math.nan, math.nan))
+        for row in rows
+    ]
     sign = -1.0 if metric in facts.lower_is_better else 1.0
     by_encoder: dict[str, list[float]] = {}
     for row, (mean, _) in zip(rows, found):
@@ -194,8 +268,14 @@ def _column(facts: CompareFacts, rows: Sequence[Summary], metric: str, *, fitted
 
 def _mean_and_deviation(row: Summary, mean: float, deviation: float, *, best: bool) -> Cell:
     if math.isnan(mean):
-        return Cell("–" if row["finished"] else "failed", math.nan, mark="" if row["finished"] else "alert")
-    around = f" ± {deviation:.{decimals(mean)}f}" if row["finished"] > 1 and math.isfinite(deviation) else ""
+        return Cell(
+            "–" if row["finished"] else "failed", math.nan, mark="" if row["finished"] else "alert"
+        )
+    around = (
+        f" ± {deviation:.{decimals(mean)}f}"
+        if row["finished"] > 1 and math.isfinite(deviation)
+        else ""
+    )
     return Cell(f"{number(mean)}{around}", float(mean), mark="best" if best else "")
 
 
@@ -207,7 +287,10 @@ def _costs(rows: Sequence[Summary]) -> list[tuple[str, str, list[Cell]]]:
     seconds = [float(row["seconds"]) if row["finished"] else math.nan for row in rows]
     result.append(("time", "mean of a run", [Cell(duration(s), s) for s in seconds]))
     if any(row["memory"] is not None for row in rows):
-        memory = [Cell(size(row["memory"]), math.nan if row["memory"] is None else row["memory"]) for row in rows]
+        memory = [
+            Cell(size(row["memory"]), math.nan if row["memory"] is None else row["memory"])
+            for row in rows
+        ]
         result.append(("memory", "at its peak", memory))
     return result
 
@@ -221,7 +304,10 @@ def _finished(row: Summary) -> Cell:
 def _cost(run: Run, memory: bool) -> list[Cell]:
     seconds = math.nan if run["failed"] else float(run["seconds"])
     peak = run["memory"]
-    return [Cell(duration(seconds), seconds), *[Cell(size(peak), math.nan if peak is None else peak)] * memory]
+    return [
+        Cell(duration(seconds), seconds),
+        *[Cell(size(peak), math.nan if peak is None else peak)] * memory,
+    ]
 
 
 def _difference(facts: CompareFacts, row: Difference) -> list[Cell]:
@@ -231,7 +317,11 @@ def _difference(facts: CompareFacts, row: Difference) -> list[Cell]:
         Cell(row["objective"]),
         *_encoder(facts, row["encoder"]),
         Cell(metric_name(row["metric"])),
-        Cell(_signed(row["mean"], 4), float(row["mean"]), mark="best" if row["adjusted"] < SURE else ""),
+        Cell(
+            _signed(row["mean"], 4),
+            float(row["mean"]),
+            mark="best" if row["adjusted"] < SURE else "",
+        ),
         Cell(interval, float(row["low"]) if bounded else math.nan),
         Cell(interval_over(facts, row) if bounded else "–"),
         *(Cell(_chance(row[name]), float(row[name])) for name in ("p_value", "adjusted")),

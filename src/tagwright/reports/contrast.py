@@ -1,4 +1,6 @@
-"""Where objectives differ: by frequency, by label, by setting, while training, in their probabilities, text by text."""
+"""Where objectives differ: by frequency, by label, by setting, while training, in their
+probabilities, text by text.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -60,9 +62,14 @@ def standing(facts: CompareFacts) -> list[Figure]:
     if not lines:
         return []
     name, figures = metric_name(facts.metric), []
-    found = [d for d in facts.differences if d["metric"] == facts.metric and math.isfinite(d["mean"])]
+    found = [
+        d for d in facts.differences if d["metric"] == facts.metric and math.isfinite(d["mean"])
+    ]
     if found:
-        rows = [*found, *(_itself(facts, encoder) for encoder in dict.fromkeys(d["encoder"] for d in found))]
+        rows = [
+            *found,
+            *(_itself(facts, encoder) for encoder in dict.fromkeys(d["encoder"] for d in found)),
+        ]
         svg = forest.forest(lines, rows, title=f"{name} minus that of {_baseline(facts)}")
         figures.append(Figure(f"Better than {_baseline(facts)}?", svg, _intervals(facts, found)))
     svg = forest.seeds(lines, facts.rows, facts.metric, title=name)
@@ -76,12 +83,19 @@ def by_frequency(facts: CompareFacts) -> Contrast | None:
         rows = [row for row in facts.bands if row["encoder"] == encoder and row["labels"]]
         rows = [row for row in rows if math.isfinite(row["macro_f1"])]
         if len({row["band"] for row in rows}) > 1:
-            figures.append(Figure(_alone(facts, encoder, "Do rare labels work?"), contrast_plots.bands(rows, legend)))
+            figures.append(
+                Figure(
+                    _alone(facts, encoder, "Do rare labels work?"),
+                    contrast_plots.bands(rows, legend),
+                )
+            )
     return Contrast(figures, legend) if figures else None
 
 
 def by_label(facts: CompareFacts) -> list[Labels]:
-    """Every encoder on which both the baseline and the objective that is shown have scores of labels."""
+    """Every encoder on which both the baseline and the objective that is shown have scores of
+    labels.
+    """
     result = []
     for encoder, objective in facts.shown.items():
         found = {row["objective"]: row for row in facts.gains if row["encoder"] == encoder}
@@ -90,24 +104,35 @@ def by_label(facts: CompareFacts) -> list[Labels]:
         difference = gain_of(found[objective])
         spread = np.asarray(found[objective]["spread"], float)
         figures = list(_gains(facts, difference, spread)) if np.isfinite(difference).any() else []
-        result.append(Labels(encoder, objective, figures, label_table(facts, encoder, objective, keys(facts))))
+        result.append(
+            Labels(encoder, objective, figures, label_table(facts, encoder, objective, keys(facts)))
+        )
     return result
 
 
 def by_setting(facts: CompareFacts) -> Contrast | None:
-    """A figure for each setting on each encoder; objectives that were swept have colours of their own."""
+    """A figure for each setting on each encoder; objectives that were swept have colours of their
+    own.
+    """
     names = list(dict.fromkeys(row["objective"] for row in facts.sweeps))[: len(PALETTE)]
     legend = [Key(name, colour) for name, colour in zip(names, PALETTE)]
     figures = []
     for encoder in facts.encoders:
-        own = [row for row in facts.sweeps if row["encoder"] == encoder and row["objective"] in names]
+        own = [
+            row for row in facts.sweeps if row["encoder"] == encoder and row["objective"] in names
+        ]
         own = [row for row in own if np.isfinite(np.asarray(row["means"], float)).any()]
         for setting in dict.fromkeys(row["setting"] for row in own):
             lines = [row for row in own if row["setting"] == setting]
-            rule = next((primary(facts, s) for s in facts.summary if _is(s, facts.baseline, encoder)), math.nan)
+            rule = next(
+                (primary(facts, s) for s in facts.summary if _is(s, facts.baseline, encoder)),
+                math.nan,
+            )
             known = rule if math.isfinite(rule) else None
             svg = contrast_plots.sweep(lines, legend, title=metric_name(facts.metric), rule=known)
-            figures.append(Figure(_title(facts, encoder, setting), svg, _best_value(facts, lines, known)))
+            figures.append(
+                Figure(_title(facts, encoder, setting), svg, _best_value(facts, lines, known))
+            )
     return Contrast(figures, legend) if figures else None
 
 
@@ -115,7 +140,10 @@ def while_training(facts: CompareFacts) -> Contrast | None:
     """The watched score and the loss of every encoder over the steps, where there are any."""
     figures, legend = [], present(keys(facts), (row["objective"] for row in facts.curves))
     kinds = {"scores": f"{metric_name(facts.watched)} on dev", "losses": "training loss"}
-    lines = {"scores": "", "losses": "Objectives have losses of their own: compare shapes, not heights."}
+    lines = {
+        "scores": "",
+        "losses": "Objectives have losses of their own: compare shapes, not heights.",
+    }
     if len({row["seed"] for row in facts.curves}) > 1:
         lines["scores"] = "Thick: the mean over seeds, as far as all go; thin: each seed."
     for encoder in facts.encoders:
@@ -132,7 +160,9 @@ def of_probabilities(facts: CompareFacts) -> Contrast | None:
     """Reliability on every encoder."""
     figures, legend = [], present(keys(facts), (row["objective"] for row in facts.reliability))
     for encoder in facts.encoders:
-        curves = {row["objective"]: row["curve"] for row in facts.reliability if row["encoder"] == encoder}
+        curves = {
+            row["objective"]: row["curve"] for row in facts.reliability if row["encoder"] == encoder
+        }
         if own := present(legend, curves):
             svg = contrast_plots.reliabilities(curves, own)
             figures.append(Figure(_alone(facts, encoder, "Predicted and true"), svg))
@@ -186,7 +216,9 @@ def _is(row: Any, objective: str, encoder: str) -> bool:
 
 
 def _itself(facts: CompareFacts, encoder: str) -> Difference:
-    """The baseline against itself: nothing differs. With its line, both plots show the same objectives."""
+    """The baseline against itself: nothing differs. With its line, both plots show the same
+    objectives.
+    """
     return Difference(
         objective=facts.baseline,
         encoder=encoder,
@@ -207,10 +239,17 @@ def _intervals(facts: CompareFacts, found: Sequence[Difference]) -> str:
     if not bounded:
         return f"Paired by seed; too few seeds for intervals. Further {better} is better."
     over = sorted({interval_over(facts, d) for d in bounded})
-    of = "seeds, some over texts too" if len(over) > 1 else over[0] if "and" in over[0] else f"{over[0]} alone"
+    of = (
+        "seeds, some over texts too"
+        if len(over) > 1
+        else over[0]
+        if "and" in over[0]
+        else f"{over[0]} alone"
+    )
     return (
-        f"Paired by seed, {facts.confidence:.0%} intervals over {of}, not corrected for the number of objectives. "
-        f"Filled: p < {forest.SURE} after Holm's correction. Further {better} is better."
+        f"Paired by seed, {facts.confidence:.0%} intervals over {of}, not corrected for the number"
+        f" of objectives. Filled: p < {forest.SURE} after Holm's correction. Further {better} is"
+        " better."
     )
 
 
@@ -224,15 +263,22 @@ def _gains(facts: CompareFacts, difference: np.ndarray, spread: np.ndarray) -> I
         half = MOST_BARS // 2
         up, down = order[difference[order] > 0][:half], order[difference[order] < 0][-half:]
         shown = np.concatenate([up, down])
-        line = f"The {plural(len(up), 'label')} that gained most and the {len(down)} that lost most."
+        line = (
+            f"The {plural(len(up), 'label')} that gained most and the {len(down)} that lost most."
+        )
     if len(shown):
         names = [facts.label_names[i] for i in shown]
         yield Figure(
-            "Who gains, who loses?", contrast_plots.gains(names, difference[shown], spread[shown], title=title), line
+            "Who gains, who loses?",
+            contrast_plots.gains(names, difference[shown], spread[shown], title=title),
+            line,
         )
     if len(order) > MOST_BARS:
         gained, lost = int(np.sum(difference[order] > 0)), int(np.sum(difference[order] < 0))
-        line = f"{plural(gained, 'label')} gained, {lost:,} lost, {len(order) - gained - lost:,} stayed."
+        line = (
+            f"{plural(gained, 'label')} gained, {lost:,} lost, {len(order) - gained - lost:,}"
+            " stayed."
+        )
         yield Figure("All labels", contrast_plots.all_gains(difference[order], title=title), line)
 
 
@@ -241,7 +287,8 @@ def _best_value(facts: CompareFacts, lines: Sequence[Sweep], rule: float | None)
     best = np.nanargmin if facts.metric in facts.lower_is_better else np.nanargmax
     found = [(row, int(best(np.asarray(row["means"], float)))) for row in lines]
     said = ", ".join(
-        f"{row['objective']} at {row['values'][i]:g} ({number(float(row['means'][i]))})" for row, i in found
+        f"{row['objective']} at {row['values'][i]:g} ({number(float(row['means'][i]))})"
+        for row, i in found
     )
     dashed = "" if rule is None else f" Dashed: {facts.baseline} ({number(rule)})."
     return f"Best: {said}.{dashed} Bands are standard deviations over seeds."
@@ -251,4 +298,6 @@ def _series(curves: Sequence[Curve], objective: str, kind: str) -> list[tuple[Va
     """(steps, values) of every seed of an objective that has any."""
     own = [row for row in curves if row["objective"] == objective]
     pairs = [(row["steps"], row["scores"] if kind == "scores" else row["losses"]) for row in own]
-    return [(steps, values) for steps, values in pairs if np.isfinite(np.asarray(values, float)).any()]
+    return [
+        (steps, values) for steps, values in pairs if np.isfinite(np.asarray(values, float)).any()
+    ]

@@ -31,16 +31,22 @@ WIDE = 30  # from this ratio of the largest to the smallest value on, an axis is
 
 
 def bands(scores: Sequence[BandScore], keys: Sequence[Key]) -> str:
-    """Macro-F1 of frequent to rare labels: a dot an objective, with a stroke as long as its spread to both sides."""
+    """Macro-F1 of frequent to rare labels: a dot an objective, with a stroke as long as its spread
+    to both sides.
+    """
     alt = load_altair()
     place = {key.name: i for i, key in enumerate(keys)}
     rows = [
         {"band": f"{row['band']}\n{band_span(row)}", **_spread(row), **own}
         for row in scores
         if row["objective"] in place and math.isfinite(row["macro_f1"])
-        for own in [{"place": place[row["objective"]], "colour": keys[place[row["objective"]]].colour}]
+        for own in [
+            {"place": place[row["objective"]], "colour": keys[place[row["objective"]]].colour}
+        ]
     ]
-    axis = alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False, labelExpr=BROKEN, labelOffset=-14)
+    axis = alt.Axis(
+        title=None, grid=False, labelLimit=0, labelOverlap=False, labelExpr=BROKEN, labelOffset=-14
+    )
     base = chart_of_rows(alt).encode(
         y=alt.Y("band:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.3)),
         yOffset=alt.YOffset("place:O", sort="ascending"),
@@ -51,21 +57,35 @@ def bands(scores: Sequence[BandScore], keys: Sequence[Key]) -> str:
     spread = base.mark_rule(strokeWidth=2, opacity=0.6).encode(x=x, x2=alt.X2("high:Q"))
     dots = base.mark_circle(size=70, opacity=1).encode(x=alt.X("mean:Q"))
     count = len({row["band"] for row in rows})
-    return draw(alt.layer(spread, dots), rows, height=max(HEIGHT, max(70, 13 * len(keys) + 24) * count + 50))
+    return draw(
+        alt.layer(spread, dots), rows, height=max(HEIGHT, max(70, 13 * len(keys) + 24) * count + 50)
+    )
 
 
 def gains(names: Sequence[str], differences: Values, spreads: Values, *, title: str) -> str:
-    """A bar a label in the given order, right of zero or left of it, with a stroke as long as its spread."""
+    """A bar a label in the given order, right of zero or left of it, with a stroke as long as its
+    spread.
+    """
     alt = load_altair()
     rows = [
-        {"name": name, "value": value, "low": value - spread, "high": value + spread, "colour": _side(value)}
-        for name, value, spread in zip(short_names(names), map(float, differences), map(_known, spreads))
+        {
+            "name": name,
+            "value": value,
+            "low": value - spread,
+            "high": value + spread,
+            "colour": _side(value),
+        }
+        for name, value, spread in zip(
+            short_names(names), map(float, differences), map(_known, spreads)
+        )
     ]
     axis = alt.Axis(tickCount=5, labelExpr=SIGNED, labelFlush=False)
     x = alt.X("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, nice=True))
     base = chart_of_rows(alt).encode(y=names_axis(alt))
     bars = base.mark_bar(size=13).encode(x=x, color=alt.Color("colour:N", scale=None))
-    strokes = base.mark_rule(color=INK, opacity=0.55, strokeWidth=1.2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
+    strokes = base.mark_rule(color=INK, opacity=0.55, strokeWidth=1.2).encode(
+        x=alt.X("low:Q"), x2=alt.X2("high:Q")
+    )
     return draw(alt.layer(bars, strokes), rows, height=20 * len(rows) + 60)
 
 
@@ -80,22 +100,43 @@ def all_gains(differences: Values, *, title: str) -> str:
     scale = alt.Scale(domain=[1, max(len(ordered), 2)], nice=False)
     axis = alt.Axis(tickCount=5, labelExpr=SIGNED, labelFlush=False)
     base = chart_of_rows(alt).encode(
-        x=alt.X("rank:Q", title="labels, largest gain first", scale=scale, axis=alt.Axis(tickCount=6)),
+        x=alt.X(
+            "rank:Q", title="labels, largest gain first", scale=scale, axis=alt.Axis(tickCount=6)
+        ),
         y=alt.Y("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, nice=True)),
         color=alt.Color("colour:N", scale=None),
     )
-    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=MUTED).encode(y=alt.Y("value:Q"))
-    return draw(alt.layer(zero, base.mark_area(opacity=0.18), base.mark_line(strokeWidth=2)), rows, height=300)
+    zero = (
+        alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=MUTED).encode(y=alt.Y("value:Q"))
+    )
+    return draw(
+        alt.layer(zero, base.mark_area(opacity=0.18), base.mark_line(strokeWidth=2)),
+        rows,
+        height=300,
+    )
 
 
-def sweep(sweeps: Sequence[Sweep], keys: Sequence[Key], *, title: str, rule: float | None = None) -> str:
-    """A line with its spread for each objective over the values of one setting; `rule` is the baseline's score."""
+def sweep(
+    sweeps: Sequence[Sweep], keys: Sequence[Key], *, title: str, rule: float | None = None
+) -> str:
+    """A line with its spread for each objective over the values of one setting; `rule` is the
+    baseline's score.
+    """
     alt = load_altair()
     colour = {key.name: key.colour for key in keys}
     rows = [
-        {"name": i, "colour": colour[found["objective"]], "x": float(x), "y": float(y), "low": y - s, "high": y + s}
+        {
+            "name": i,
+            "colour": colour[found["objective"]],
+            "x": float(x),
+            "y": float(y),
+            "low": y - s,
+            "high": y + s,
+        }
         for i, found in enumerate(sweeps)
-        for x, y, s in zip(found["values"], map(float, found["means"]), map(_known, found["spreads"]))
+        for x, y, s in zip(
+            found["values"], map(float, found["means"]), map(_known, found["spreads"])
+        )
         if math.isfinite(y)
     ]
     axis, scale = _axis(alt, [float(x) for found in sweeps for x in found["values"]], every=True)
@@ -112,15 +153,22 @@ def sweep(sweeps: Sequence[Sweep], keys: Sequence[Key], *, title: str, rule: flo
         base.mark_circle(size=50, opacity=1).encode(y=alt.Y("y:Q")),
     ]
     if rule is not None:
-        dashed = alt.Chart(alt.Data(values=[{"low": rule}])).mark_rule(color=INK, strokeDash=[4, 4], strokeWidth=1.5)
+        dashed = alt.Chart(alt.Data(values=[{"low": rule}])).mark_rule(
+            color=INK, strokeDash=[4, 4], strokeWidth=1.5
+        )
         layers.insert(0, dashed.encode(y=y))
     return draw(alt.layer(*layers), rows, height=290)
 
 
 def trainings(
-    series: Mapping[str, Sequence[tuple[Values, Values]]], keys: Sequence[Key], *, title: str, log: bool = False
+    series: Mapping[str, Sequence[tuple[Values, Values]]],
+    keys: Sequence[Key],
+    *,
+    title: str,
+    log: bool = False,
 ) -> str:
-    """Thin lines for the (steps, values) of an objective's seeds, a thick one for their mean at steps they share.
+    """Thin lines for the (steps, values) of an objective's seeds, a thick one for their mean at
+    steps they share.
 
     With `log`, values far apart have a logarithmic axis.
     """
@@ -135,7 +183,9 @@ def trainings(
     rows = fine + thick
     axis, scale = _axis(alt, [row["y"] for row in rows] if log else [])
     chart = chart_of_rows(alt).encode(
-        x=alt.X("x:Q", title="step", axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=False, nice=False)),
+        x=alt.X(
+            "x:Q", title="step", axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=False, nice=False)
+        ),
         y=alt.Y("y:Q", title=title, axis=axis, scale=scale),
         color=alt.Color("colour:N", scale=None),
         detail=alt.Detail("name:N"),
@@ -150,7 +200,8 @@ def trainings(
 def mean_line(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """The steps that all lines share, and the means of their values there; steps of a line ascend.
 
-    >>> steps, means = mean_line([(np.array([1, 2, 3]), np.array([1.0, 2, 3])), (np.array([2, 3]), np.array([4.0, 5]))])
+    >>> one = np.array([1, 2, 3]), np.array([1.0, 2, 3])
+    >>> steps, means = mean_line([one, (np.array([2, 3]), np.array([4.0, 5]))])
     >>> steps.tolist(), means.tolist()
     ([2, 3], [3.0, 4.0])
     """
@@ -163,7 +214,9 @@ def mean_line(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarra
 
 
 def reliabilities(curves: Mapping[str, Calibration], keys: Sequence[Key]) -> str:
-    """Predicted probability against the share that was right, a line an objective; empty bins are skipped."""
+    """Predicted probability against the share that was right, a line an objective; empty bins are
+    skipped.
+    """
     alt = load_altair()
     rows = []
     for key in keys:
@@ -173,26 +226,50 @@ def reliabilities(curves: Mapping[str, Calibration], keys: Sequence[Key]) -> str
         rows += _points(centres[kept], observed[kept], key, key.name, width=2.0, opacity=1.0)
     unit = alt.Scale(domain=[0, 1])
     position = {
-        "x": alt.X("x:Q", title="predicted probability", scale=unit, axis=alt.Axis(tickCount=5, labelFlush=False)),
+        "x": alt.X(
+            "x:Q",
+            title="predicted probability",
+            scale=unit,
+            axis=alt.Axis(tickCount=5, labelFlush=False),
+        ),
         "y": alt.Y("y:Q", title="share that was right", scale=unit, axis=alt.Axis(tickCount=5)),
     }
     ends = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
-    base = chart_of_rows(alt).encode(**position, color=alt.Color("colour:N", scale=None), detail=alt.Detail("name:N"))
+    base = chart_of_rows(alt).encode(
+        **position, color=alt.Color("colour:N", scale=None), detail=alt.Detail("name:N")
+    )
     lines = base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("dash:N", scale=None))
-    layers = [ends.mark_line(color=MUTED, strokeDash=[4, 4]).encode(**position), lines, base.mark_circle(size=40)]
+    layers = [
+        ends.mark_line(color=MUTED, strokeDash=[4, 4]).encode(**position),
+        lines,
+        base.mark_circle(size=40),
+    ]
     return draw(alt.layer(*layers), rows, height=340)
 
 
-def _points(x: np.ndarray, y: np.ndarray, key: Key, name: str, *, width: float, opacity: float) -> list[dict[str, Any]]:
-    look = {"name": name, "colour": key.colour, "dash": DASHES if key.dashed else [], "width": width}
+def _points(
+    x: np.ndarray, y: np.ndarray, key: Key, name: str, *, width: float, opacity: float
+) -> list[dict[str, Any]]:
+    look = {
+        "name": name,
+        "colour": key.colour,
+        "dash": DASHES if key.dashed else [],
+        "width": width,
+    }
     kept = thin(len(x), MOST_POINTS)
     return [{**look, "opacity": opacity, "x": float(x[i]), "y": float(y[i])} for i in kept]
 
 
 def _axis(alt: Any, values: Sequence[float], *, every: bool = False) -> tuple[Any, Any]:
-    """Axis and scale, logarithmic where the values ask for it; with `every`, ticks are the values, if they are few."""
+    """Axis and scale, logarithmic where the values ask for it; with `every`, ticks are the values,
+    if they are few.
+    """
     ordered = sorted(set(values))
-    own = {"values": ordered, "labelOverlap": True, "labelFlush": False} if every and len(ordered) <= 10 else None
+    own = (
+        {"values": ordered, "labelOverlap": True, "labelFlush": False}
+        if every and len(ordered) <= 10
+        else None
+    )
     if ordered and ordered[0] > 0 and ordered[-1] / ordered[0] >= WIDE:
         axis = alt.Axis(**(own or {"values": _powers(ordered[0], ordered[-1])}), format="~g")
         return axis, alt.Scale(type="log", nice=False, domain=[ordered[0], ordered[-1]])
@@ -203,7 +280,12 @@ def _powers(low: float, high: float) -> list[float]:
     """Powers of ten in [low, high], and where these are few, twice and five times as much."""
     span = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(span) < 5 else (1,)
-    return [tick for power in span for step in steps if low <= (tick := float(f"{step}e{power}")) <= high]
+    return [
+        tick
+        for power in span
+        for step in steps
+        if low <= (tick := float(f"{step}e{power}")) <= high
+    ]
 
 
 def _spread(row: BandScore) -> dict[str, float]:

@@ -1,4 +1,6 @@
-"""How every plot is drawn: one width, safe names, colours as CSS variables of the page (one plot, light and dark)."""
+"""How every plot is drawn: one width, safe names, colours as CSS variables of the page (one plot,
+light and dark).
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,10 @@ from tagwright.errors import TagwrightError
 
 WIDTH = 450  # of a plot, axes included: one scale for all means one size of letters
 HEIGHT = 240
-PALETTE = [f"var(--{name})" for name in ("accent", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")]
+PALETTE = [
+    f"var(--{name})"
+    for name in ("accent", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+]
 INK, MUTED, LINE, SURFACE = "var(--ink)", "var(--muted)", "var(--line)", "var(--surface)"
 TINY = 1e-300
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -25,7 +30,9 @@ def load_altair() -> Any:
         import altair
         import vl_convert  # noqa: F401  drawing needs it
     except ImportError as error:
-        raise TagwrightError(f"a report needs {error.name}; pip install altair vl-convert-python jinja2") from error
+        raise TagwrightError(
+            f"a report needs {error.name}; pip install altair vl-convert-python jinja2"
+        ) from error
     return altair
 
 
@@ -34,13 +41,18 @@ def chart_of_rows(alt: Any) -> Any:
     return alt.Chart(alt.NamedData(name="rows"))
 
 
-def draw(chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT, width: int = WIDTH) -> str:
-    """The chart as SVG. The renderer escapes every name; no part is clipped, so no two plots of a page share an id."""
+def draw(
+    chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT, width: int = WIDTH
+) -> str:
+    """The chart as SVG. The renderer escapes every name; no part is clipped, so no two plots of a
+    page share an id.
+    """
     import vl_convert
 
     letters = {"labelColor": MUTED, "titleColor": INK, "labelFontSize": 13, "titleFontSize": 13}
     strokes = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
-    # Altair's own way to style copies the chart five times, and its check takes as long as drawing: the tests draw all.
+    # Altair's own way to style copies the chart five times, and its check takes as long as drawing:
+    # the tests draw all.
     spec = chart.to_dict(validate=False)
     spec |= {"width": width, "height": height, "autosize": {"type": "fit", "contains": "padding"}}
     spec["datasets"] = {**spec.get("datasets", {}), "rows": list(rows)}
@@ -58,25 +70,38 @@ def draw(chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT,
 
 
 def as_file(parts: str, *, width: int, height: int, title: str) -> str:
-    """Drawings as one SVG file, in the light colours of the reports: it has no page around it that would bring them."""
+    """Drawings as one SVG file, in the light colours of the reports: it has no page around it that
+    would bring them.
+    """
     size = f'width="{width}" height="{height}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}" role="img">'
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}" role="img">'
+    )
     ground = f'<title>{escape(title)}</title><rect {size} fill="{SURFACE}"/>'
-    style = files("tagwright.reports").joinpath("templates", "style.css").read_text(encoding="utf-8")
+    style = (
+        files("tagwright.reports").joinpath("templates", "style.css").read_text(encoding="utf-8")
+    )
     colours = dict(re.findall(r"(--\w+): (#\w+)", style.partition("}")[0]))
-    return re.sub(r"var\((--\w+)\)", lambda found: str(colours[found[1]]), f"{head}{ground}{parts}</svg>\n")
+    return re.sub(
+        r"var\((--\w+)\)", lambda found: str(colours[found[1]]), f"{head}{ground}{parts}</svg>\n"
+    )
 
 
 def short_names(names: Sequence[str], *, limit: int = 26) -> list[str]:
-    """Names cut in the middle, for paths differ at their ends; those that then look alike are cut elsewhere, where they
-    differ, and the same names are numbered.
+    """Names cut in the middle, for paths differ at their ends; those that then look alike are cut
+    elsewhere, where they differ, and the same names are numbered.
 
-    Vega's own limit is off: it counts in UTF-16 and may cut a letter in two, which ends the drawing with an error.
+    Vega's own limit is off: it counts in UTF-16 and may cut a letter in two, which ends the drawing
+    with an error.
 
-    >>> short_names(["home / garden / chairs", "home / garden / stairs", "home / garden / stairs"], limit=9)
+    >>> names = ["home / garden / chairs", "home / garden / stairs", "home / garden / stairs"]
+    >>> short_names(names, limit=9)
     ['ho…chairs', 'ho…stairs', 'ho…stairs (2)']
     """
-    rooms = [limit // 2 if any(east_asian_width(letter) in "WF" for letter in name) else limit for name in names]
+    rooms = [
+        limit // 2 if any(east_asian_width(letter) in "WF" for letter in name) else limit
+        for name in names
+    ]
     short = [_cut(name, room) for name, room in zip(names, rooms)]
     alike: dict[str, list[int]] = {}
     for i, cut in enumerate(short):
@@ -104,16 +129,22 @@ def thin(count: int, limit: int) -> np.ndarray:
 
 def names_axis(alt: Any) -> Any:
     """The vertical axis of names, in the order they come; longer ones end in an ellipsis."""
-    return alt.Y("name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False))
+    return alt.Y(
+        "name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False)
+    )
 
 
 def colours(alt: Any, names: Sequence[str]) -> Any:
     legend = alt.Legend(orient="top", title=None, symbolType="square", offset=6)
-    return alt.Color("name:N", scale=alt.Scale(domain=list(names), range=PALETTE[: len(names)]), legend=legend)
+    return alt.Color(
+        "name:N", scale=alt.Scale(domain=list(names), range=PALETTE[: len(names)]), legend=legend
+    )
 
 
 def decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
-    """A logarithmic axis over whole decades, with ticks at 2 and 5 where there are few; values are at least 1."""
+    """A logarithmic axis over whole decades, with ticks at 2 and 5 where there are few; values are
+    at least 1.
+    """
     low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
     high = max(high, low + 1)
     steps = (1, 2, 5) if high - low < 3 else (1,)
@@ -123,7 +154,8 @@ def decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
 
 
 def _drawable(value: Any) -> Any:
-    """The same nested values, strings cut and without what XML forbids: that makes the converter end the process.
+    """The same nested values, strings cut and without what XML forbids: that makes the converter
+    end the process.
 
     Numbers too small for its arithmetic are 0: their axes would have no end of ticks.
     """
@@ -143,7 +175,9 @@ def _cut(name: str, room: int) -> str:
 
 def _apart(names: Sequence[str]) -> int:
     """Where the word begins in which the names first differ."""
-    shared = next((i for i, letters in enumerate(zip(*names)) if len(set(letters)) > 1), min(map(len, names)))
+    shared = next(
+        (i for i, letters in enumerate(zip(*names)) if len(set(letters)) > 1), min(map(len, names))
+    )
     return names[0].rfind(" ", 0, shared) + 1
 
 
@@ -152,5 +186,7 @@ def _cut_from(name: str, start: int, room: int) -> str:
     head = min(room // 4, start)
     rest = room - head - 1
     return (
-        f"{name[:head]}…{name[start:]}" if len(name) - start <= rest else f"{name[:head]}…{name[start:][: rest - 1]}…"
+        f"{name[:head]}…{name[start:]}"
+        if len(name) - start <= rest
+        else f"{name[:head]}…{name[start:][: rest - 1]}…"
     )

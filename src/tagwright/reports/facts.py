@@ -1,4 +1,6 @@
-"""What a report is made of: plain numbers and strings, no model. A section whose fact is None is left out."""
+"""What a report is made of: plain numbers and strings, no model. A section whose fact is None is
+left out.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +40,9 @@ class Evaluation(TypedDict, total=False):
 
 
 class PerLabel(TypedDict, total=False):
-    """Arrays (L,) in the order of the label names; NaN = undefined. `threshold` is absent under argmax."""
+    """Arrays (L,) in the order of the label names; NaN = undefined. `threshold` is absent under
+    argmax.
+    """
 
     precision: Values
     recall: Values
@@ -50,7 +54,9 @@ class PerLabel(TypedDict, total=False):
 
 
 class Band(TypedDict):
-    """The labels whose count in train lies in [from_count, to_count]; a NaN score leaves its bar out."""
+    """The labels whose count in train lies in [from_count, to_count]; a NaN score leaves its bar
+    out.
+    """
 
     band: str
     labels: int
@@ -61,7 +67,9 @@ class Band(TypedDict):
 
 
 class ThresholdCurve(TypedDict, total=False):
-    """Arrays (K,): what one threshold for all labels would score. `unit` names the axis, "probability" by default."""
+    """Arrays (K,): what one threshold for all labels would score. `unit` names the axis,
+    "probability" by default.
+    """
 
     thresholds: Required[Values]
     micro_f1: Required[Values]
@@ -71,7 +79,9 @@ class ThresholdCurve(TypedDict, total=False):
 
 
 class Piece(NamedTuple):
-    """A stretch of a text; with a `kind` it is set apart: right, missed (true, not found), wrong (found, not true)."""
+    """A stretch of a text; with a `kind` it is set apart: right, missed (true, not found), wrong
+    (found, not true).
+    """
 
     text: str
     type: str = ""
@@ -79,16 +89,20 @@ class Piece(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A text twice: with its true spans, and with the spans that were found. Where all are right, both are the same."""
+    """A text twice: with its true spans, and with the spans that were found. Where all are right,
+    both are the same.
+    """
 
     true: Sequence[Piece]
     found: Sequence[Piece]
 
 
 class Confused(TypedDict):
-    """`count` texts of label `true` were given `chosen` instead; `examples` are some of those texts.
+    """`count` texts of label `true` were given `chosen` instead; `examples` are some of those
+    texts.
 
-    Where tokens are tagged, `count` tokens were, and each example is a text with one of them set apart.
+    Where tokens are tagged, `count` tokens were, and each example is a text with one of them set
+    apart.
     """
 
     true: str
@@ -98,7 +112,9 @@ class Confused(TypedDict):
 
 
 class Calibration(TypedDict):
-    """Arrays (K,): mean predicted probability, share that was right, and how many decisions fell into the bin."""
+    """Arrays (K,): mean predicted probability, share that was right, and how many decisions fell
+    into the bin.
+    """
 
     centres: Values
     observed: Values
@@ -107,16 +123,20 @@ class Calibration(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class TagFacts:
-    """What a model that tags tokens has beside its tags, which are its labels. Nothing here may hold a text.
+    """What a model that tags tokens has beside its tags, which are its labels. Nothing here may
+    hold a text.
 
-    Without `per_type` its tags tell of no spans: every token has a class of its own, as parts of speech.
+    Without `per_type` its tags tell of no spans: every token has a class of its own, as parts of
+    speech.
     """
 
     tokens: Mapping[str, int]  # of each of `split_sizes`
     cut: str  # the way in which texts become tokens
     types: Sequence[str] = ()
     per_type: PerLabel | None = None  # of whole spans, arrays (types,)
-    type_counts: Values | None = None  # (types,) spans in train; None where only their tokens were counted
+    type_counts: Values | None = (
+        None  # (types,) spans in train; None where only their tokens were counted
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +153,9 @@ class FitFacts:
     metrics: Mapping[str, float]
     split: str = "dev"
     convention: str = "sklearn"
-    refitted_on: int | None = None  # texts of train and dev that it was trained on again, after it was measured
+    refitted_on: int | None = (
+        None  # texts of train and dev that it was trained on again, after it was measured
+    )
     settings: Mapping[str, Any] | None = None
     data_found: Sequence[str] = ()
     split_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -169,7 +191,9 @@ class HeadFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class CardFacts:
-    """What the model card says. It travels with the model, so nothing here may hold a text of the data."""
+    """What the model card says. It travels with the model, so nothing here may hold a text of the
+    data.
+    """
 
     title: str
     label_names: Sequence[str]
@@ -179,7 +203,9 @@ class CardFacts:
     decision: str  # a sentence: how scores become labels
     split: str = "dev"
     convention: str = "sklearn"
-    refitted_on: int | None = None  # texts of train and dev that it was trained on again, after it was measured
+    refitted_on: int | None = (
+        None  # texts of train and dev that it was trained on again, after it was measured
+    )
     source: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     split_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -195,11 +221,14 @@ class CardFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionFacts:
-    """How much label slots look at each other, and which labels come together. Nothing here may hold a text."""
+    """How much label slots look at each other, and which labels come together. Nothing here may
+    hold a text.
+    """
 
     title: str
     label_names: Sequence[str]
-    layers: Mapping[int, np.ndarray]  # number -> attention (L, L) from row to column, NaN where there is none
+    # number -> attention (L, L) from row to column, NaN where there is none
+    layers: Mapping[int, np.ndarray]
     depth: int  # layers that the encoder has
     shown: Sequence[int]  # labels to draw, in the order of the axes
     split: str
@@ -208,6 +237,8 @@ class AttentionFacts:
     correlation: np.ndarray | None = None  # (L, L); None where the data have no labels
     together: np.ndarray | None = None  # (L, L), texts with both labels
     labelled: int = 0  # texts that the correlation is of
-    likeness: "Mapping[int, Likeness]" = field(default_factory=dict)  # of each layer and the correlation
-    nearness: Mapping[int, float] = field(default_factory=dict)  # the same of each layer and how near slots stand
+    # of each layer and the correlation
+    likeness: "Mapping[int, Likeness]" = field(default_factory=dict)
+    # the same of each layer and how near slots stand
+    nearness: Mapping[int, float] = field(default_factory=dict)
     warnings: Sequence[str] = ()

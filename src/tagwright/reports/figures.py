@@ -1,4 +1,6 @@
-"""The figures of a model that tags tokens, by what they count: whole spans, tokens inside of spans, all tokens."""
+"""The figures of a model that tags tokens, by what they count: whole spans, tokens inside of spans,
+all tokens.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -6,8 +8,14 @@ from typing import NamedTuple
 from tagwright.labels.tags import scheme_of, tells_spans
 
 MEASURES = {"f1": "F1", "f2": "F2", "precision": "precision", "recall": "recall"}
-_SPANS = {"whole spans, all together": "entity_{}", "whole spans, mean over types": "entity_macro_{}"}
-_INSIDE = {"tokens but O, all together": "micro_{}_without_o", "tokens but O, mean over tags": "macro_{}_without_o"}
+_SPANS = {
+    "whole spans, all together": "entity_{}",
+    "whole spans, mean over types": "entity_macro_{}",
+}
+_INSIDE = {
+    "tokens but O, all together": "micro_{}_without_o",
+    "tokens but O, mean over tags": "macro_{}_without_o",
+}
 _ALL = {"all tokens together": "micro_{}", "all tokens, mean over tags": "macro_{}"}
 
 
@@ -24,7 +32,9 @@ def figures_of_tags(metrics: Mapping[str, float], tags: Sequence[str]) -> list[F
     >>> figures_of_tags({f"micro_{name}": 0.5 for name in MEASURES}, ["NOUN", "VERB"])
     [Figures(counted='all tokens together', values=(0.5, 0.5, 0.5, 0.5))]
     """
-    wanted = (_SPANS if tells_spans(scheme_of(tags)) else {}) | (_INSIDE if "O" in tags else {}) | _ALL
+    wanted = (
+        (_SPANS if tells_spans(scheme_of(tags)) else {}) | (_INSIDE if "O" in tags else {}) | _ALL
+    )
     return [
         Figures(counted, tuple(metrics[name.format(measure)] for measure in MEASURES))
         for counted, name in wanted.items()

@@ -8,7 +8,17 @@ import numpy as np
 from tagwright.metrics import shown_first
 from tagwright.reports import plots
 from tagwright.reports.facts import FitFacts, PerLabel, refitted
-from tagwright.reports.page import Card, Figure, Table, duration, metric_name, number, part_name, plural, render
+from tagwright.reports.page import (
+    Card,
+    Figure,
+    Table,
+    duration,
+    metric_name,
+    number,
+    part_name,
+    plural,
+    render,
+)
 from tagwright.reports.scores import score_notes, score_table
 from tagwright.reports.tags import page_of_tags
 from tagwright.storage import toml
@@ -32,7 +42,8 @@ RARE = 10  # texts in train; below, a score says little
 def fit_report(facts: FitFacts) -> str:
     """One self-contained HTML page. It quotes texts of the data: keep it with the run.
 
-    Two or many thousand labels: beyond 2,000 the table shows the most frequent, and plots summarise.
+    Two or many thousand labels: beyond 2,000 the table shows the most frequent, and plots
+    summarise.
     """
     own = _of_texts(facts) if facts.tags is None else page_of_tags(facts, facts.tags)
     return render(
@@ -53,28 +64,43 @@ def _of_texts(facts: FitFacts) -> dict[str, Any]:
         "kind": f"Each text gets {kind} of {plural(len(facts.label_names), 'label')}",
         "cards": _cards(facts),
         "tail": Figure(
-            "How often each label comes", plots.long_tail(facts.label_names, facts.label_counts), _tail(facts)
+            "How often each label comes",
+            plots.long_tail(facts.label_names, facts.label_counts),
+            _tail(facts),
         ),
         "labels": None if scores is None else _label_table(facts, scores),
-        "label_notes": [] if scores is None else score_notes(scores, what="label", split=facts.split),
+        "label_notes": (
+            [] if scores is None else score_notes(scores, what="label", split=facts.split)
+        ),
         "curves": list(_curves(facts)),
         "by_frequency": list(_by_frequency(facts)),
     }
 
 
 def _trained(facts: FitFacts) -> str:
-    encoder, objective = part_name(facts.settings, "encoder"), part_name(facts.settings, "objective")
-    made = " and ".join([f"the {encoder} encoder"] * bool(encoder) + [f"the {objective} objective"] * bool(objective))
+    encoder, objective = (
+        part_name(facts.settings, "encoder"),
+        part_name(facts.settings, "objective"),
+    )
+    made = " and ".join(
+        [f"the {encoder} encoder"] * bool(encoder)
+        + [f"the {objective} objective"] * bool(objective)
+    )
     on = f" on {plural(facts.split_sizes['train'], 'text')}" if "train" in facts.split_sizes else ""
     time = f" in {duration(facts.seconds)}" if facts.seconds is not None else ""
     return f" Trained{on}{f' with {made}' if made else ''}{time}." if on or made or time else ""
 
 
 def _cards(facts: FitFacts) -> list[Card]:
-    shown = [name for name in KEY_METRICS[facts.exclusive] if name in facts.metrics][:4] or list(facts.metrics)[:4]
+    shown = [name for name in KEY_METRICS[facts.exclusive] if name in facts.metrics][:4] or list(
+        facts.metrics
+    )[:4]
     shown += [name for name in shown_first() if name in facts.metrics and name not in shown]
     where = f"on {facts.split}"
-    cards = [Card(metric_name(name), number(facts.metrics[name]), NOTES.get(name, where)) for name in shown]
+    cards = [
+        Card(metric_name(name), number(facts.metrics[name]), NOTES.get(name, where))
+        for name in shown
+    ]
     if facts.per_label is not None and "predicted" in facts.per_label:
         found = int(np.sum(np.asarray(facts.per_label["predicted"]) > 0))
         cards.append(Card("labels in use", f"{found:,}", f"of {len(facts.label_names):,}, {where}"))
@@ -99,7 +125,9 @@ def _curves(facts: FitFacts) -> Iterator[Figure]:
         steps, losses = [row["step"] for row in history], [row["loss"] for row in history]
         svg = plots.lines({"loss": (steps, losses)}, x_title="step", y_title="training loss")
         yield Figure(
-            "Does it learn?", svg, f"Training loss: {number(losses[0])} at first, {number(losses[-1])} at last."
+            "Does it learn?",
+            svg,
+            f"Training loss: {number(losses[0])} at first, {number(losses[-1])} at last.",
         )
     scored = [row for row in facts.history or () if np.isfinite(row.get("score", np.nan))]
     if not scored:
@@ -108,24 +136,35 @@ def _curves(facts: FitFacts) -> Iterator[Figure]:
     name = metric_name(facts.watched)
     best = next((row for row in scored if row["step"] == facts.best_step), None)
     marked = (best["step"], best["score"], f"{best['score']:.3f}") if best else None
-    svg = plots.lines({name: (steps, scores)}, x_title="step", y_title=f"{name} on {facts.split}", marked=marked)
+    svg = plots.lines(
+        {name: (steps, scores)}, x_title="step", y_title=f"{name} on {facts.split}", marked=marked
+    )
     kept = f"Best at step {best['step']:,}: that model was kept." if best else ""
     yield Figure("Does it help on texts it has not seen?", svg, kept)
 
 
 def _label_table(facts: FitFacts, scores: PerLabel) -> Table:
     """A row a label, most frequent first."""
-    columns = {name: (title, line.format(split=facts.split)) for name, (title, line) in COLUMNS.items()}
+    columns = {
+        name: (title, line.format(split=facts.split)) for name, (title, line) in COLUMNS.items()
+    }
     counted = "texts of train that have the label"
-    return score_table(facts.label_names, scores, columns, what="label", counts=facts.label_counts, counted=counted)
+    return score_table(
+        facts.label_names, scores, columns, what="label", counts=facts.label_counts, counted=counted
+    )
 
 
 def _by_frequency(facts: FitFacts) -> Iterator[Figure]:
     if sum(band["labels"] > 0 for band in facts.bands or ()) > 1:
-        caption = "Bands by the number of texts in train. Macro-F1 counts every label alike, micro-F1 every decision."
+        caption = (
+            "Bands by the number of texts in train. Macro-F1 counts every label alike, micro-F1"
+            " every decision."
+        )
         yield Figure("Do rare labels work?", plots.band_scores(facts.bands or ()), caption)
     if facts.per_label is not None and len(facts.label_names) >= 8:
-        svg = plots.scatter(facts.label_counts, facts.per_label["f1"], x_title="texts in train", y_title="F1")
+        svg = plots.scatter(
+            facts.label_counts, facts.per_label["f1"], x_title="texts in train", y_title="F1"
+        )
         yield Figure("F1 of every label", svg, "One dot a label.")
 
 
@@ -143,9 +182,14 @@ def _decisions(facts: FitFacts) -> Iterator[Figure]:
         svg = plots.scatter(facts.label_counts, own, x_title="texts in train", y_title="threshold")
         yield Figure("Each label's own threshold", svg, "One dot a label.")
     if (bins := facts.calibration) is not None:
-        centres, observed, weight = (np.asarray(bins[key], np.float64) for key in ("centres", "observed", "counts"))
+        centres, observed, weight = (
+            np.asarray(bins[key], np.float64) for key in ("centres", "observed", "counts")
+        )
         error = float(np.nansum(weight * np.abs(centres - observed)) / max(np.nansum(weight), 1.0))
-        caption = f"On the diagonal, probabilities mean what they say. They are off by {number(error)} on average."
+        caption = (
+            f"On the diagonal, probabilities mean what they say. They are off by {number(error)} on"
+            " average."
+        )
         if facts.tags is not None:
             caption += " Every tag of every token counts, and most are near 0."
         yield Figure("Can the probabilities be trusted?", plots.reliability(bins), caption)

@@ -1,11 +1,22 @@
-"""The primary metric of a comparison, a line for each objective under the name of its encoder, as SVG."""
+"""The primary metric of a comparison, a line for each objective under the name of its encoder, as
+SVG.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tagwright.reports.compare_facts import Difference, Run
-from tagwright.reports.draw import INK, MUTED, PALETTE, SURFACE, chart_of_rows, draw, load_altair, short_names
+from tagwright.reports.draw import (
+    INK,
+    MUTED,
+    PALETTE,
+    SURFACE,
+    chart_of_rows,
+    draw,
+    load_altair,
+    short_names,
+)
 
 SURE = 0.05
 MANY = 15  # lines, from which they stand closer
@@ -13,7 +24,8 @@ Lines = Mapping[str, Sequence[str]]  # encoder -> its objectives, from top to bo
 
 
 def forest(lines: Lines, differences: Sequence[Difference], *, title: str) -> str:
-    """Each objective's paired difference with its interval, if that is bounded; filled where corrected p < 0.05.
+    """Each objective's paired difference with its interval, if that is bounded; filled where
+    corrected p < 0.05.
 
     A line without a difference, or with one that is NaN, stays empty.
     """
@@ -28,11 +40,19 @@ def forest(lines: Lines, differences: Sequence[Difference], *, title: str) -> st
     axis = alt.Axis(tickCount=5, labelExpr=signed, labelFlush=False)
     x = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(nice=True, zero=True, padding=10))
     base = chart_of_rows(alt).encode(y=_axis(alt, lines, names))
-    zero = alt.Chart(alt.Data(values=[{"low": 0}])).mark_rule(color=MUTED, strokeDash=[4, 4]).encode(x=x)
+    zero = (
+        alt.Chart(alt.Data(values=[{"low": 0}]))
+        .mark_rule(color=MUTED, strokeDash=[4, 4])
+        .encode(x=x)
+    )
     interval = base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(x=x, x2=alt.X2("high:Q"))
     fill = alt.condition("datum.sure", alt.value(PALETTE[0]), alt.value(SURFACE))
     mean = base.mark_point(color=PALETTE[0], size=90, strokeWidth=2, opacity=1)
-    return draw(alt.layer(zero, interval, mean.encode(x=alt.X("mean:Q"), fill=fill)), rows, height=height_of(lines))
+    return draw(
+        alt.layer(zero, interval, mean.encode(x=alt.X("mean:Q"), fill=fill)),
+        rows,
+        height=height_of(lines),
+    )
 
 
 def seeds(lines: Lines, runs: Sequence[Run], metric: str, *, title: str) -> str:
@@ -42,12 +62,15 @@ def seeds(lines: Lines, runs: Sequence[Run], metric: str, *, title: str) -> str:
     rows = [
         {"line": names[run["encoder"], run["objective"]], "value": float(run["metrics"][metric])}
         for run in runs
-        if (run["encoder"], run["objective"]) in names and math.isfinite(run["metrics"].get(metric, math.nan))
+        if (run["encoder"], run["objective"]) in names
+        and math.isfinite(run["metrics"].get(metric, math.nan))
     ]
     scale = alt.Scale(zero=False, nice=True, padding=8)
     base = chart_of_rows(alt).encode(y=_axis(alt, lines, names))
     dots = base.mark_circle(color=PALETTE[0], size=60, opacity=0.55)
-    dots = dots.encode(x=alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5, labelFlush=False)))
+    dots = dots.encode(
+        x=alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5, labelFlush=False))
+    )
     mean = base.mark_tick(color=PALETTE[1], thickness=3, size=18, opacity=1)
     mean = mean.encode(x=alt.X("mean(value):Q", title=title))
     return draw(alt.layer(dots, mean), rows, height=height_of(lines))
@@ -61,7 +84,9 @@ def _span(row: Difference) -> dict[str, float]:
 
 
 def _named(lines: Lines) -> dict[tuple[str, str], str]:
-    """(encoder, objective) -> what tells its line from all others, then a line break and the name to be read."""
+    """(encoder, objective) -> what tells its line from all others, then a line break and the name
+    to be read.
+    """
     return {
         (encoder, objective): f"{group}\n{name}"
         for group, (encoder, objectives) in enumerate(lines.items())

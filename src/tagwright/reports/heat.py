@@ -1,6 +1,8 @@
-"""Heat maps of square matrices between labels, as SVG: the stronger a cell, the less one sees through its colour.
+"""Heat maps of square matrices between labels, as SVG: the stronger a cell, the less one sees
+through its colour.
 
-So the page's own two colours are enough, in light and in dark, and a gradient of them is the legend.
+So the page's own two colours are enough, in light and in dark, and a gradient of them is the
+legend.
 """
 
 from collections.abc import Sequence
@@ -8,7 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright.reports.draw import MUTED, PALETTE, SURFACE, WIDTH, chart_of_rows, draw, load_altair, short_names
+from tagwright.reports.draw import (
+    MUTED,
+    PALETTE,
+    SURFACE,
+    WIDTH,
+    chart_of_rows,
+    draw,
+    load_altair,
+    short_names,
+)
 
 NARROW = 30  # labels up to which two maps fit beside each other
 WIDE = 2 * WIDTH + 60  # of a map that has the whole page
@@ -19,8 +30,8 @@ AXIS = {"grid": False, "labelLimit": 0, "labelOverlap": False, "ticks": False, "
 
 
 class HeatMap(NamedTuple):
-    """A map, and the ends of its scale: a `signed` one has a second colour below 0, from 0 to -high. Some cells are
-    beyond `high`, and as strong."""
+    """A map, and the ends of its scale: a `signed` one has a second colour below 0, from 0 to
+    -high. Some cells are beyond `high`, and as strong."""
 
     svg: str
     low: float
@@ -29,9 +40,15 @@ class HeatMap(NamedTuple):
 
 
 def heat_map(
-    names: Sequence[str], matrix: np.ndarray, *, signed: bool, rows: str | None = None, columns: str | None = None
+    names: Sequence[str],
+    matrix: np.ndarray,
+    *,
+    signed: bool,
+    rows: str | None = None,
+    columns: str | None = None,
 ) -> HeatMap:
-    """Cells (L, L), in the given order; the diagonal and NaN are grey. `rows` and `columns` are titles of the axes.
+    """Cells (L, L), in the given order; the diagonal and NaN are grey. `rows` and `columns` are
+    titles of the axes.
 
     Not `signed`, from the lowest value up; else from 0 both ways.
     """
@@ -53,7 +70,9 @@ def heat_map(
     return HeatMap(svg, low, high, signed)
 
 
-def _cells(names: Sequence[str], values: np.ndarray, low: float, high: float) -> list[dict[str, object]]:
+def _cells(
+    names: Sequence[str], values: np.ndarray, low: float, high: float
+) -> list[dict[str, object]]:
     """A row of data a cell, with its colour and how strong it is."""
     span = (high - low) or 1.0
     strength = FAINTEST + (1 - FAINTEST) * np.minimum((np.abs(values) - low) / span, 1.0)

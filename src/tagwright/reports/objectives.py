@@ -11,7 +11,9 @@ from tagwright.reports.draw import INK, PALETTE
 
 
 class Key(NamedTuple):
-    """How an objective looks, in every plot of a page alike. Dashes help where colours alone would not."""
+    """How an objective looks, in every plot of a page alike. Dashes help where colours alone would
+    not.
+    """
 
     name: str
     colour: str
@@ -19,14 +21,20 @@ class Key(NamedTuple):
 
 
 def ranked(facts: CompareFacts) -> list[Summary]:
-    """The summaries by encoder; in each the best mean of the primary metric first, those without one last."""
+    """The summaries by encoder; in each the best mean of the primary metric first, those without
+    one last.
+    """
     place = {encoder: i for i, encoder in enumerate(facts.encoders)}
-    return sorted(facts.summary, key=lambda row: (place.get(row["encoder"], len(place)), -_worth(facts, row)))
+    return sorted(
+        facts.summary, key=lambda row: (place.get(row["encoder"], len(place)), -_worth(facts, row))
+    )
 
 
 def metrics_of(facts: CompareFacts) -> list[str]:
     """The primary metric, then the others in the order they come."""
-    return list(dict.fromkeys([facts.metric, *(name for row in facts.summary for name in row["metrics"])]))
+    return list(
+        dict.fromkeys([facts.metric, *(name for row in facts.summary for name in row["metrics"])])
+    )
 
 
 def primary(facts: CompareFacts, row: Summary) -> float:
@@ -35,7 +43,9 @@ def primary(facts: CompareFacts, row: Summary) -> float:
 
 
 def keys(facts: CompareFacts) -> list[Key]:
-    """The baseline and the objectives beside it, as given; of very many the best, for there are no more colours."""
+    """The baseline and the objectives beside it, as given; of very many the best, for there are no
+    more colours.
+    """
     worth: dict[str, list[float]] = {name: [] for name in facts.objectives}
     for row in facts.summary:
         if (value := _worth(facts, row)) > -math.inf:
@@ -44,7 +54,9 @@ def keys(facts: CompareFacts) -> list[Key]:
     best = set(sorted(others, key=lambda name: -float(np.mean(worth[name])))[: len(PALETTE)])
     drawn = [name for name in others if name in best]
     first = [Key(facts.baseline, INK)] if worth.get(facts.baseline) else []
-    return first + [Key(name, PALETTE[i], dashed=i >= len(PALETTE) // 2) for i, name in enumerate(drawn)]
+    return first + [
+        Key(name, PALETTE[i], dashed=i >= len(PALETTE) // 2) for i, name in enumerate(drawn)
+    ]
 
 
 def present(found: Iterable[Key], names: Iterable[str]) -> list[Key]:
@@ -56,4 +68,6 @@ def present(found: Iterable[Key], names: Iterable[str]) -> list[Key]:
 def _worth(facts: CompareFacts, row: Summary) -> float:
     """Higher is better; -inf where nothing is known."""
     mean = primary(facts, row)
-    return -math.inf if math.isnan(mean) else -mean if facts.metric in facts.lower_is_better else mean
+    return (
+        -math.inf if math.isnan(mean) else -mean if facts.metric in facts.lower_is_better else mean
+    )

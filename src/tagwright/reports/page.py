@@ -1,6 +1,7 @@
 """From facts to one HTML page: what the templates show, how numbers read, and the rendering itself.
 
-Everything is escaped by jinja2 except the plots (their renderer escapes) and the package's own style and script.
+Everything is escaped by jinja2 except the plots (their renderer escapes) and the package's own
+style and script.
 """
 
 import base64
@@ -43,7 +44,8 @@ class Figure(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A table cell: `value` sorts (the text, where None; NaN last), `mark` sets it apart, `page` is a file to open.
+    """A table cell: `value` sorts (the text, where None; NaN last), `mark` sets it apart, `page` is
+    a file to open.
 
     `share` in [0, 1] draws a bar, `heat` in [0, 1] colours the whole cell.
     """
@@ -58,7 +60,9 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """`columns` are (title, explanation); rows arrive sorted by column `sorted_by`, descending unless `ascending`."""
+    """`columns` are (title, explanation); rows arrive sorted by column `sorted_by`, descending
+    unless `ascending`.
+    """
 
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[Cell]]
@@ -73,7 +77,9 @@ def render(template: str, **context: Any) -> str:
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
     except ImportError as error:
-        raise TagwrightError(f"a report needs {error.name}; pip install altair vl-convert-python jinja2") from error
+        raise TagwrightError(
+            f"a report needs {error.name}; pip install altair vl-convert-python jinja2"
+        ) from error
     environment = Environment(
         loader=PackageLoader("tagwright", "reports/templates"),
         autoescape=True,
@@ -81,7 +87,12 @@ def render(template: str, **context: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "duration": duration, "excerpt": excerpt, "metric": metric_name}
+    environment.filters |= {
+        "number": number,
+        "duration": duration,
+        "excerpt": excerpt,
+        "metric": metric_name,
+    }
     environment.filters |= {"sortable": sortable, "address": address}
     style, script = _own("style.css"), _own("script.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,4 +1,6 @@
-"""Results of a recipe as one picture: a panel for each data set, differences to the baseline with their intervals."""
+"""Results of a recipe as one picture: a panel for each data set, differences to the baseline with
+their intervals.
+"""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +14,11 @@ from tagwright.reports.page import metric_name
 from tagwright.reports.reproduce import Line, RecipeFacts, ResultTable
 
 COLUMNS = 2
-HEAD, GAP = 34, 30  # above a panel, for its name; beside it, for letters that are wider than they were measured
+# above a panel, for its name; beside it, for letters that are wider than they were measured
+HEAD, GAP = (
+    34,
+    30,
+)
 BELOW = 12  # it
 LEAST = 3  # seeds: with fewer, intervals are wider than the page
 
@@ -26,7 +32,9 @@ class Panel(NamedTuple):
 
 
 def picture(facts: RecipeFacts) -> str | None:
-    """An SVG file of its own; None where no variant has seeds enough, or none beside the baseline."""
+    """An SVG file of its own; None where no variant has seeds enough, or none beside the
+    baseline.
+    """
     places = dict.fromkeys((table.data, table.cut) for table in facts.tables)
     panels = [panel for place in places if (panel := _panel(facts, place)).lines]
     if not panels:
@@ -48,22 +56,38 @@ def picture(facts: RecipeFacts) -> str | None:
 
 def _panel(facts: RecipeFacts, place: tuple[str, str]) -> Panel:
     tables = {t.encoder: _shown(t) for t in facts.tables if (t.data, t.cut) == place}
-    lines = {encoder: [line.variant for line in shown] for encoder, shown in tables.items() if shown}
-    found = [_difference(facts.metric, encoder, line) for encoder, shown in tables.items() for line in shown]
+    lines = {
+        encoder: [line.variant for line in shown] for encoder, shown in tables.items() if shown
+    }
+    found = [
+        _difference(facts.metric, encoder, line)
+        for encoder, shown in tables.items()
+        for line in shown
+    ]
     return Panel(" ".join(part for part in place if part), lines, found)
 
 
 def _named(panel: Panel, *, several: bool) -> str:
-    """A panel of one encoder has no headings: its name says which, where the picture has several."""
-    return ", ".join([panel.name, *panel.lines]) if several and len(panel.lines) == 1 else panel.name
+    """A panel of one encoder has no headings: its name says which, where the picture has
+    several.
+    """
+    return (
+        ", ".join([panel.name, *panel.lines]) if several and len(panel.lines) == 1 else panel.name
+    )
 
 
 def _shown(table: ResultTable) -> Sequence[Line]:
-    return [line for line in table.lines if len(line.scores) >= LEAST and (line.over_texts or line.over_seeds)]
+    return [
+        line
+        for line in table.lines
+        if len(line.scores) >= LEAST and (line.over_texts or line.over_seeds)
+    ]
 
 
 def _difference(metric: str, encoder: str, line: Line) -> Difference:
-    centre, low, high = (100 * value for value in line.over_texts or line.over_seeds or (math.nan,) * 3)
+    centre, low, high = (
+        100 * value for value in line.over_texts or line.over_seeds or (math.nan,) * 3
+    )
     return {
         "objective": line.variant,
         "encoder": encoder,
@@ -79,10 +103,14 @@ def _difference(metric: str, encoder: str, line: Line) -> Difference:
 
 
 def _legend(facts: RecipeFacts) -> str:
-    baseline = {line.variant for table in facts.tables for line in table.lines if line.verdict == "baseline"}
+    baseline = {
+        line.variant for table in facts.tables for line in table.lines if line.verdict == "baseline"
+    }
     shown = [line for table in facts.tables for line in _shown(table)]
     over = "other seeds and texts" if all(line.over_texts for line in shown) else "other seeds"
-    seeds = " to ".join(str(count) for count in sorted({f(len(line.scores) for line in shown) for f in (min, max)}))
+    seeds = " to ".join(
+        str(count) for count in sorted({f(len(line.scores) for line in shown) for f in (min, max)})
+    )
     words = f"To the right: more than {', '.join(sorted(baseline))}. Bars: 95%, over {over}"
     return f"{words}; filled: shown to differ. {seeds} seeds."
 

@@ -1,4 +1,6 @@
-"""Results of a recipe as Markdown: what was run, means at a glance, a table for every data set, encoder and cut."""
+"""Results of a recipe as Markdown: what was run, means at a glance, a table for every data set,
+encoder and cut.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,18 +13,20 @@ from tagwright.storage import toml
 
 Bounds = tuple[float, float, float]  # mean, low, high
 READING = (
-    "`±` is the standard deviation over seeds. Intervals are 95% of the difference to the baseline, paired: over other "
-    "seeds on this test set, and, where it is known what each text adds to the metric, over other seeds and other "
-    "texts. The words go by the latter where it is there, corrected for the number of variants in the table (Holm); "
-    "the intervals are not corrected. `untuned` is the metric with no threshold fitted: labels with logits above 0. "
-    "With two or three seeds the first may be the wider one: it knows the spread over "
-    "seeds from these alone."
+    "`±` is the standard deviation over seeds. Intervals are 95% of the difference to the baseline,"
+    " paired: over other seeds on this test set, and, where it is known what each text adds to the"
+    " metric, over other seeds and other texts. The words go by the latter where it is there,"
+    " corrected for the number of variants in the table (Holm); the intervals are not corrected."
+    " `untuned` is the metric with no threshold fitted: labels with logits above 0. With two or"
+    " three seeds the first may be the wider one: it knows the spread over seeds from these alone."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A variant: a score a seed, the difference to the baseline with its bounds, and what they say."""
+    """A variant: a score a seed, the difference to the baseline with its bounds, and what they
+    say.
+    """
 
     variant: str
     scores: Sequence[float]
@@ -34,7 +38,8 @@ class Line:
     failed: Sequence[str] = ()
     beside: Mapping[str, Sequence[float]] = field(default_factory=dict)  # metric -> a score a seed
     untuned: Sequence[float] = ()  # the metric with no threshold fitted, a score a seed
-    amounts: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # type -> its tokens, predicted and true
+    # type -> its tokens, predicted and true
+    amounts: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +117,9 @@ def _begun(facts: RecipeFacts) -> RecipeFacts:
     """Without the tables and lines of which nothing was run."""
     tables = [replace(t, lines=[line for line in t.lines if _is_begun(line)]) for t in facts.tables]
     rivals = [replace(t, lines=[line for line in t.lines if _is_begun(line)]) for t in facts.rivals]
-    return replace(facts, tables=[t for t in tables if t.lines], rivals=[t for t in rivals if len(t.lines) > 1])
+    return replace(
+        facts, tables=[t for t in tables if t.lines], rivals=[t for t in rivals if len(t.lines) > 1]
+    )
 
 
 def _missing(facts: RecipeFacts) -> Iterator[str]:
@@ -122,7 +129,9 @@ def _missing(facts: RecipeFacts) -> Iterator[str]:
         lines = [line.variant for line in table.lines if not _is_begun(line)]
         if lines:
             place = ", ".join(filter(None, (table.data, table.encoder, table.cut)))
-            places.append(_cell(place if len(lines) == len(table.lines) else f"{place} ({', '.join(lines)})"))
+            places.append(
+                _cell(place if len(lines) == len(table.lines) else f"{place} ({', '.join(lines)})")
+            )
     if places:
         yield from ("", f"Not run yet: {'; '.join(places)}.")
 
@@ -145,13 +154,20 @@ def _head(facts: RecipeFacts) -> Iterator[str]:
 
 
 def _glance(facts: RecipeFacts) -> Iterator[str]:
-    """Variants × encoders of each data set and cut, where there are several encoders: the form of a paper's table."""
+    """Variants × encoders of each data set and cut, where there are several encoders: the form of a
+    paper's table.
+    """
     places: dict[tuple[str, str], list[ResultTable]] = {}
     for table in facts.tables:
         places.setdefault((table.data, table.cut), []).append(table)
     if all(len(tables) < 2 for tables in places.values()):
         return
-    yield from ("", "## At a glance", "", f"Means in percent: {' / '.join((facts.metric, *facts.also))}.")
+    yield from (
+        "",
+        "## At a glance",
+        "",
+        f"Means in percent: {' / '.join((facts.metric, *facts.also))}.",
+    )
     for place, tables in places.items():
         title = _cell(", ".join(filter(None, place)))
         yield from (
@@ -160,23 +176,49 @@ def _glance(facts: RecipeFacts) -> Iterator[str]:
             "|---" * (len(tables) + 1) + "|",
         )
         for variant in dict.fromkeys(line.variant for table in tables for line in table.lines):
-            found = [next((line for line in table.lines if line.variant == variant), None) for table in tables]
-            cells = [_cell(variant), *("" if line is None else _means(line, facts.also) for line in found)]
+            found = [
+                next((line for line in table.lines if line.variant == variant), None)
+                for table in tables
+            ]
+            cells = [
+                _cell(variant),
+                *("" if line is None else _means(line, facts.also) for line in found),
+            ]
             yield f"| {' | '.join(cells)} |"
 
 
 def _rivals(facts: RecipeFacts) -> Iterator[str]:
-    """Encoders against the first of them, a table for each data set and cut, with the variants one below the other."""
+    """Encoders against the first of them, a table for each data set and cut, with the variants one
+    below the other.
+    """
     if not facts.rivals:
         return
     yield from ("", f"## {facts.rivals[0].lines[0].variant} and the other encoders", "")
-    yield "Differences are to the first encoder with the same variant, corrected for the number of encoders (Holm)."
-    columns = ["variant", "encoder", facts.metric, "seeds", "difference", "over seeds", "over seeds and texts", ""]
+    yield (
+        "Differences are to the first encoder with the same variant, corrected for the number of"
+        " encoders (Holm)."
+    )
+    columns = [
+        "variant",
+        "encoder",
+        facts.metric,
+        "seeds",
+        "difference",
+        "over seeds",
+        "over seeds and texts",
+        "",
+    ]
     before = None
     for table in facts.rivals:
         place = _cell(", ".join(filter(None, (table.data, table.cut))))
         if place != before:
-            yield from ("", f"### {place}", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|")
+            yield from (
+                "",
+                f"### {place}",
+                "",
+                f"| {' | '.join(columns)} |",
+                "|---" * len(columns) + "|",
+            )
         before = place
         for line in table.lines:
             cells = _cells(line, (), texts=True)[:-1]  # seconds are told elsewhere
@@ -193,14 +235,26 @@ def _table(table: ResultTable, facts: RecipeFacts) -> Iterator[str]:
     size = "" if table.texts is None else f"{table.texts:,} texts of test"
     size += "" if table.tokens is None else f" with {table.tokens:,} tokens"
     several = f"means over {table.parts} training sets" if table.parts > 1 else ""
-    yield from (sentence + "." for sentence in filter(None, (", ".join(filter(None, (size, several))), *table.notes)))
+    yield from (
+        sentence + "."
+        for sentence in filter(None, (", ".join(filter(None, (size, several))), *table.notes))
+    )
     difference = f"difference in {facts.metric}" if facts.also else "difference"
     untuned = any(line.untuned for line in table.lines)
     columns = ["variant", facts.metric, *(["untuned"] if untuned else []), *facts.also]
     columns += ["seeds", difference, "over seeds"]
-    columns += ["", "seconds"] if table.tokens is not None else ["over seeds and texts", "", "seconds"]
-    yield from ("", f"| {' | '.join(columns)} |".replace("|  |", "| |"), "|---" * len(columns) + "|")
-    shown = (_cells(line, facts.also, texts=table.tokens is None, untuned=untuned) for line in table.lines)
+    columns += (
+        ["", "seconds"] if table.tokens is not None else ["over seeds and texts", "", "seconds"]
+    )
+    yield from (
+        "",
+        f"| {' | '.join(columns)} |".replace("|  |", "| |"),
+        "|---" * len(columns) + "|",
+    )
+    shown = (
+        _cells(line, facts.also, texts=table.tokens is None, untuned=untuned)
+        for line in table.lines
+    )
     yield from (f"| {' | '.join(cells)} |" for cells in shown)
     yield from _amounts(table) if facts.amounts else ()
     failed: dict[str, dict[str, None]] = {}  # error -> variants
@@ -208,7 +262,13 @@ def _table(table: ResultTable, facts: RecipeFacts) -> Iterator[str]:
         for error in line.failed:
             failed.setdefault(error, {})[line.variant] = None
     if failed:
-        yield from ("", *(f"- failed: {_cell('; '.join(where))}: {_cell(error)}" for error, where in failed.items()))
+        yield from (
+            "",
+            *(
+                f"- failed: {_cell('; '.join(where))}: {_cell(error)}"
+                for error, where in failed.items()
+            ),
+        )
 
 
 def _amounts(table: ResultTable) -> Iterator[str]:
@@ -216,10 +276,17 @@ def _amounts(table: ResultTable) -> Iterator[str]:
     true = next((line.amounts for line in table.lines if line.amounts), None)
     if true is None:
         return
-    yield from ("", f"| tokens predicted | {' | '.join(map(_cell, true))} |", "|---" * (len(true) + 1) + "|")
+    yield from (
+        "",
+        f"| tokens predicted | {' | '.join(map(_cell, true))} |",
+        "|---" * (len(true) + 1) + "|",
+    )
     yield f"| truth | {' | '.join(f'{amount:,.0f}' for _, amount in true.values())} |"
     for line in table.lines:
-        shown = [f"{amount:,.0f} ({amount / max(there, 1):.0%})" for amount, there in line.amounts.values()]
+        shown = [
+            f"{amount:,.0f} ({amount / max(there, 1):.0%})"
+            for amount, there in line.amounts.values()
+        ]
         if shown:
             yield f"| {_cell(line.variant)} | {' | '.join(shown)} |"
 
@@ -241,7 +308,16 @@ def _cells(line: Line, also: Sequence[str], *, texts: bool, untuned: bool = Fals
         bounds[1] = ""
     seconds = "" if math.isnan(line.seconds) else f"{line.seconds:.1f}"
     count = f"{len(line.scores)}" + (f", {len(line.failed)} failed" if line.failed else "")
-    return [_cell(line.variant), *scores, *beside, count, difference, *bounds, line.verdict, seconds]
+    return [
+        _cell(line.variant),
+        *scores,
+        *beside,
+        count,
+        difference,
+        *bounds,
+        line.verdict,
+        seconds,
+    ]
 
 
 def _bounds(found: Bounds | None) -> str:
@@ -256,7 +332,9 @@ def _flat(settings: Mapping[str, Any]) -> str:
             pairs.append(f"`{section}`")
             continue
         inner = value.items() if isinstance(value, Mapping) else [("", value)]
-        pairs += [f"`{section}{'.' if key else ''}{key}={toml.scalar(item)}`" for key, item in inner]
+        pairs += [
+            f"`{section}{'.' if key else ''}{key}={toml.scalar(item)}`" for key, item in inner
+        ]
     return ", ".join(pairs)
 
 

@@ -37,7 +37,9 @@ class Own(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What a user asks for: types of spans, or tags where these tell of no spans; counts are None where unknown."""
+    """What a user asks for: types of spans, or tags where these tell of no spans; counts are None
+    where unknown.
+    """
 
     what: str
     of: str
@@ -52,7 +54,9 @@ def card_of_tags(facts: CardFacts, tags: TagFacts) -> Own:
         counted = Counted("tag", "token", facts.label_names, facts.per_label, facts.label_counts)
     else:
         counted = Counted("type", "span", tags.types, tags.per_type, tags.type_counts)
-    sizes = {name: size_of(tags.tokens.get(name, 0), texts) for name, texts in facts.split_sizes.items()}
+    sizes = {
+        name: size_of(tags.tokens.get(name, 0), texts) for name, texts in facts.split_sizes.items()
+    }
     return Own(
         what=_what(counted),
         limits=tuple(_limits(facts, tags, counted)),
@@ -63,14 +67,21 @@ def card_of_tags(facts: CardFacts, tags: TagFacts) -> Own:
         size=sizes.get(facts.split, ""),
         results=table(
             ["counted", *MEASURES.values()],
-            [[one.counted, *map(three, one.values)] for one in figures_of_tags(facts.metrics, facts.label_names)],
+            [
+                [one.counted, *map(three, one.values)]
+                for one in figures_of_tags(facts.metrics, facts.label_names)
+            ],
         ),
     )
 
 
 def _what(counted: Counted) -> str:
     many = plural(len(counted.names), counted.what)
-    does = f"finds spans of {many} in a text" if counted.what == "type" else f"gives every token one of {many}"
+    does = (
+        f"finds spans of {many} in a text"
+        if counted.what == "type"
+        else f"gives every token one of {many}"
+    )
     shown = ", ".join(plain(name) for name in counted.names[:MOST])
     more = f" and {len(counted.names) - MOST:,} more" if len(counted.names) > MOST else ""
     return f"A tagger of tokens made with Tagwright. It {does}: {shown}{more}."
@@ -107,9 +118,11 @@ def _names(facts: CardFacts, counted: Counted) -> str:
         rows = [[*row, f"{int(counted.counts[i]):,}"] for row, i in zip(rows, order)]
     if scores is not None:
         header += [f"{title} on {plain(facts.split)}" for title in MEASURES.values()]
-        rows = [[*row, *(three(scores[name][i]) for name in MEASURES)] for row, i in zip(rows, order)]  # type: ignore[literal-required]
+        columns = [scores[name] for name in MEASURES]  # type: ignore[literal-required]
+        rows = [[*row, *(three(c[i]) for c in columns)] for row, i in zip(rows, order)]
     more = len(counted.names) - len(order)
     rest = f"\n\nAnd {more:,} rarer ones." if more else ""
     return (
-        f"{table(header, rows)}{rest}\n\nThe {plural(len(facts.label_names), 'tag')} are in `heads/main/labels.json`."
+        f"{table(header, rows)}{rest}\n\nThe {plural(len(facts.label_names), 'tag')} are in"
+        " `heads/main/labels.json`."
     )

@@ -55,15 +55,24 @@ def _size(tags: TagFacts, facts: FitFacts, split: str) -> str:
 def _kind(facts: FitFacts, tags: TagFacts) -> str:
     if tags.per_type is None:
         return f"Each token gets exactly one of {plural(len(facts.label_names), 'tag')}"
-    return f"Finds spans of {plural(len(tags.types), 'type')} in texts, by {plural(len(facts.label_names), 'tag')}"
+    return (
+        f"Finds spans of {plural(len(tags.types), 'type')} in texts, by"
+        f" {plural(len(facts.label_names), 'tag')}"
+    )
 
 
 def _cards(facts: FitFacts, tags: TagFacts) -> list[Card]:
     where, spans = f"on {facts.split}", tags.per_type
-    shown = [name for name in (OF_CLASSES if spans is None else KEY_METRICS) if name in facts.metrics]
+    shown = [
+        name for name in (OF_CLASSES if spans is None else KEY_METRICS) if name in facts.metrics
+    ]
     usual = where if spans is None else "whole spans"
     cards = [
-        Card(NAMES.get(name) or metric_name(name), number(facts.metrics[name]), NOTES.get(name, usual))
+        Card(
+            NAMES.get(name) or metric_name(name),
+            number(facts.metrics[name]),
+            NOTES.get(name, usual),
+        )
         for name in shown
     ]
     if spans is not None and "predicted" in spans:
@@ -76,17 +85,29 @@ def _cards(facts: FitFacts, tags: TagFacts) -> list[Card]:
 
 def _figures(facts: FitFacts) -> Table:
     rows = [
-        [Cell(counted), Cell(f"{f1:.3f}", f1, share=f1), *(Cell(f"{value:.3f}", value) for value in others)]
+        [
+            Cell(counted),
+            Cell(f"{f1:.3f}", f1, share=f1),
+            *(Cell(f"{value:.3f}", value) for value in others),
+        ]
         for counted, (f1, *others) in figures_of_tags(facts.metrics, facts.label_names)
     ]
-    return Table(columns=[("counted", ""), *((title, "") for title in MEASURES.values())], rows=rows, sorted_by=None)
+    return Table(
+        columns=[("counted", ""), *((title, "") for title in MEASURES.values())],
+        rows=rows,
+        sorted_by=None,
+    )
 
 
 def _tail(facts: FitFacts, tags: TagFacts) -> Figure:
     """Spans of every type, or tokens of every tag but O, which would dwarf the others."""
     counts, names = np.asarray(facts.label_counts, float), list(facts.label_names)
     outside = names.index("O") if "O" in names else None
-    share = "" if outside is None else f"{counts[outside] / max(counts.sum(), 1):.0%} of train's tokens are O."
+    share = (
+        ""
+        if outside is None
+        else f"{counts[outside] / max(counts.sum(), 1):.0%} of train's tokens are O."
+    )
     if tags.type_counts is not None:
         svg = plots.long_tail(tags.types, tags.type_counts, title="spans in train")
         return Figure("How often each type comes", svg, share)
@@ -106,7 +127,9 @@ def _curves(facts: FitFacts, courses: tuple[str, ...]) -> Iterator[Figure]:
         yield Figure("Does it learn?", svg, caption)
     named = {facts.watched: "score"} | {name: name for name in courses if name != facts.watched}
     points = {
-        metric_name(name): [(row["epoch"], row[key]) for row in rows if np.isfinite(row.get(key, np.nan))]
+        metric_name(name): [
+            (row["epoch"], row[key]) for row in rows if np.isfinite(row.get(key, np.nan))
+        ]
         for name, key in named.items()
     }
     series = {name: tuple(zip(*found)) for name, found in points.items() if found}
@@ -160,7 +183,10 @@ def _columns(what: str, mark: str, split: str) -> dict[str, tuple[str, str]]:
     return {
         "f1": ("F1", "harmonic mean of precision and recall"),
         "f2": ("F2", "as F1, with recall counting twice as much"),
-        "precision": ("precision", f"of the {what} predicted with this {mark}, the share that has it"),
+        "precision": (
+            "precision",
+            f"of the {what} predicted with this {mark}, the share that has it",
+        ),
         "recall": ("recall", f"of the {what} with this {mark}, the share that was predicted so"),
         "support": ("true", f"{what} of {split} with this {mark}"),
         "predicted": ("predicted", f"{what} of {split} predicted with this {mark}"),
@@ -169,9 +195,13 @@ def _columns(what: str, mark: str, split: str) -> dict[str, tuple[str, str]]:
 
 def _type_table(facts: FitFacts, tags: TagFacts, scores: PerLabel) -> Table:
     columns, counted = _columns("spans", "type", facts.split), "spans of train with this type"
-    return score_table(tags.types, scores, columns, what="type", counts=tags.type_counts, counted=counted)
+    return score_table(
+        tags.types, scores, columns, what="type", counts=tags.type_counts, counted=counted
+    )
 
 
 def _tag_table(facts: FitFacts, scores: PerLabel) -> Table:
     columns, counted = _columns("tokens", "tag", facts.split), "tokens of train with this tag"
-    return score_table(facts.label_names, scores, columns, what="tag", counts=facts.label_counts, counted=counted)
+    return score_table(
+        facts.label_names, scores, columns, what="tag", counts=facts.label_counts, counted=counted
+    )

@@ -15,7 +15,11 @@ LEAST = 2  # tables to count in
 def wins(tables: Sequence["ResultTable"], metric: str, also: Sequence[str]) -> Iterator[str]:
     """Lines of Markdown; none where fewer than two tables have a score of every variant."""
     variants = list(dict.fromkeys(line.variant for table in tables for line in table.lines))
-    whole = [table for table in tables if {line.variant for line in table.lines if line.scores} == set(variants)]
+    whole = [
+        table
+        for table in tables
+        if {line.variant for line in table.lines if line.scores} == set(variants)
+    ]
     if len(whole) < LEAST or len(variants) < LEAST:
         return
     names = (metric, *also)
@@ -26,7 +30,9 @@ def wins(tables: Sequence["ResultTable"], metric: str, also: Sequence[str]) -> I
         f"In how many of {len(whole)} tables, those with all variants, each has the best mean.",
     )
     yield from ("", f"| variant | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|")
-    best = {name: [_best(table.lines, name, main=name == metric) for table in whole] for name in names}
+    best = {
+        name: [_best(table.lines, name, main=name == metric) for table in whole] for name in names
+    }
     for variant in variants:
         counts = [str(sum(variant in found for found in best[name])) for name in names]
         yield f"| {' | '.join((variant.replace('|', chr(92) + '|'), *counts))} |"
@@ -35,5 +41,7 @@ def wins(tables: Sequence["ResultTable"], metric: str, also: Sequence[str]) -> I
 def _best(lines: Sequence["Line"], name: str, *, main: bool) -> set[str]:
     """The variants with the best mean; several where it is the same."""
     sign = 1 if metrics.metric(name)[1] else -1
-    found = {line.variant: sign * mean(line.scores if main else line.beside[name]) for line in lines}
+    found = {
+        line.variant: sign * mean(line.scores if main else line.beside[name]) for line in lines
+    }
     return {variant for variant, value in found.items() if value == max(found.values())}

@@ -22,12 +22,18 @@ class InferenceSettings:
     data: DataSettings = field(default_factory=DataSettings)
     limit: int = 512  # tokens of a text
     precision: str = "auto"
-    heads: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # where labels of several heads were read
+    # where labels of several heads were read
+    heads: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         data = {key: value for key, value in asdict(self.data).items() if value is not None}
-        plain = {"data": data, "limit": self.limit, "precision": self.precision, "heads": dict(self.heads)}
+        plain = {
+            "data": data,
+            "limit": self.limit,
+            "precision": self.precision,
+            "heads": dict(self.heads),
+        }
         return {"encoder": choice_dict(self.encoder), **plain}
 
     @classmethod
@@ -42,7 +48,8 @@ class InferenceSettings:
         if faults:
             raise ValueError("; ".join(faults))
         heads = {
-            name: _texts(source, name) for name, source in value_of({"heads": {}, **content}, "heads", dict).items()
+            name: _texts(source, name)
+            for name, source in value_of({"heads": {}, **content}, "heads", dict).items()
         }
         return cls(
             encoder=choice_of(content["encoder"]),
@@ -67,7 +74,9 @@ def inference_of(settings: "Settings") -> InferenceSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """How a model was trained: what was given, and what it resolved to. It is shown and given back, never validated."""
+    """How a model was trained: what was given, and what it resolved to. It is shown and given back,
+    never validated.
+    """
 
     given: Mapping[str, Any] = field(default_factory=dict)
     resolved: Mapping[str, Any] = field(default_factory=dict)
@@ -99,11 +108,16 @@ def choice_dict(choice: Choice) -> dict[str, Any]:
 
 
 def choice_of(content: Mapping[str, Any]) -> Choice:
-    """From what `choice_dict` wrote; lists are tuples again. What is wrong with it is a ValueError."""
+    """From what `choice_dict` wrote; lists are tuples again. What is wrong with it is a
+    ValueError.
+    """
     if not isinstance(content, Mapping):
         raise ValueError(f"a part must be an object with name and options, got {content!r}")
     name, options = value_of(content, "name", str), value_of(content, "options", dict)
-    return Choice(name=name, options={key: tuple(v) if isinstance(v, list) else v for key, v in options.items()})
+    return Choice(
+        name=name,
+        options={key: tuple(v) if isinstance(v, list) else v for key, v in options.items()},
+    )
 
 
 def _texts(values: Any, name: str) -> dict[str, str]:

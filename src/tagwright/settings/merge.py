@@ -1,17 +1,21 @@
 """The one rule of who wins, where settings come from several places.
 
-Settings are given at levels, from the lowest to the highest: a file, then the options of a command (with --set). A
-recipe has the levels that its tables name. In Python all that one estimator is given is one level, unless its
-`settings` name another part than a parameter does: then they are the level below.
+Settings are given at levels, from the lowest to the highest: a file, then the options of a command
+(with --set). A recipe has the levels that its tables name. In Python all that one estimator is
+given is one level, unless its `settings` name another part than a parameter does: then they are the
+level below.
 
 - Inside a level all choices stand side by side (`side_by_side`).
 - Between levels (`merge`) a section's keys are merged, and the higher level wins.
-- A level that names a part (an encoder, a head, a loss, …) discards the options that lower levels gave to a part of
-  another name. Options without a name stay: they belong to whichever part is chosen.
-- A level that names an objective discards what lower levels said in the sections that it governs, and that an
-  objective below it governed. This holds for the same objective, too: a name means the same over every file.
-- The settings of a named head (`heads.NAME`) merge by the same rules among themselves. An objective outside of them
-  discards nothing in them: what is said of one head stands before what is said of all.
+- A level that names a part (an encoder, a head, a loss, …) discards the options that lower levels
+  gave to a part of another name. Options without a name stay: they belong to whichever part is
+  chosen.
+- A level that names an objective discards what lower levels said in the sections that it governs,
+  and that an objective below it governed. This holds for the same objective, too: a name means the
+  same over every file.
+- The settings of a named head (`heads.NAME`) merge by the same rules among themselves. An objective
+  outside of them discards nothing in them: what is said of one head stands before what is said of
+  all.
 """
 
 import tomllib
@@ -25,15 +29,21 @@ from tagwright.settings.presets import governed
 from tagwright.settings.sections import HEADS, PART_SECTIONS
 
 Level = Mapping[str, Any]
-TAGS_UNTOLD = {"objective": "cross_entropy", "weight": 1.0}  # what the section `tags` of older files has by default
+# what the section `tags` of older files has by default
+TAGS_UNTOLD = {
+    "objective": "cross_entropy",
+    "weight": 1.0,
+}
 
 
 def merge(*levels: Level, discarded: list[str] | None = None) -> dict[str, Any]:
-    """The levels, lowest first, as one; the names of settings that a higher level discards go into `discarded`.
+    """The levels, lowest first, as one; the names of settings that a higher level discards go into
+    `discarded`.
 
     >>> merge({"encoder": {"name": "lstm", "hidden": 8}}, {"encoder": "cnn"})
     {'encoder': {'name': 'cnn'}}
-    >>> merge({"loss": {"gamma": 3.0}, "fit": {"epochs": 3}}, {"objective": "zlpr", "fit": {"batch": 8}})
+    >>> file = {"loss": {"gamma": 3.0}, "fit": {"epochs": 3}}
+    >>> merge(file, {"objective": "zlpr", "fit": {"batch": 8}})
     {'fit': {'epochs': 3, 'batch': 8}, 'objective': 'zlpr'}
     """
     result: dict[str, Any] = {}
@@ -66,7 +76,8 @@ def _merged_heads(below: Any, above: Mapping[str, Any], lost: list[str]) -> dict
 
 
 def side_by_side(*pieces: Level) -> dict[str, Any]:
-    """Pieces of one level as one: later values win, and nothing else is discarded. A part's name becomes its table.
+    """Pieces of one level as one: later values win, and nothing else is discarded. A part's name
+    becomes its table.
 
     >>> side_by_side({"encoder": "cnn"}, {"encoder": {"filters": 8}})
     {'encoder': {'name': 'cnn', 'filters': 8}}
@@ -99,7 +110,9 @@ def dotted(options: Mapping[str, Any]) -> dict[str, Any]:
     >>> dotted({"fit.epochs": 3, "fit.batch": None, "objective": "zlpr"})
     {'fit': {'epochs': 3}, 'objective': 'zlpr'}
     """
-    return side_by_side(*(_nested(key, value) for key, value in options.items() if value is not None))
+    return side_by_side(
+        *(_nested(key, value) for key, value in options.items() if value is not None)
+    )
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -120,9 +133,13 @@ def settings_in(text: str) -> dict[str, Any]:
 
 
 def _of_today(values: dict[str, Any]) -> dict[str, Any]:
-    """In older files `tags` was a section, which counted where texts and their tokens were labelled."""
+    """In older files `tags` was a section, which counted where texts and their tokens were
+    labelled.
+    """
     data, heads, tags = (values.get(section, {}) for section in ("data", HEADS, "tags"))
-    if "tags" not in values or not all(isinstance(section, Mapping) for section in (data, heads, tags)):
+    if "tags" not in values or not all(
+        isinstance(section, Mapping) for section in (data, heads, tags)
+    ):
         return values  # resolving says what is wrong with them
     values.pop("tags", None)
     told = data.get("task") == "both" if "task" in data else tags not in ({}, TAGS_UNTOLD)
@@ -156,7 +173,9 @@ def _other_name(below: Any, values: Any) -> bool:
 
 
 def _updated(below: Any, values: Any) -> Any:
-    """Values over those below them; tables key by key, and tables in them (the labels of split.keep) likewise."""
+    """Values over those below them; tables key by key, and tables in them (the labels of
+    split.keep) likewise.
+    """
     if not isinstance(values, Mapping):
         return values
     start = dict(below) if isinstance(below, Mapping) else {}
@@ -175,7 +194,9 @@ def _assignment(text: str) -> dict[str, Any]:
     key, equals, value = text.partition("=")
     section, dot, name = key.strip().partition(".")
     if not equals or not section or (dot and not name):
-        raise SettingsError(f"--set takes section.key=value, got {text!r}; for example fit.epochs=3")
+        raise SettingsError(
+            f"--set takes section.key=value, got {text!r}; for example fit.epochs=3"
+        )
     return _nested(key.strip(), _value(value.strip()))
 
 

@@ -1,7 +1,7 @@
 """Files that settings name: their content decides what a run comes to, their path does not.
 
-Any option of any part may name a file, or the folder of a model, or several with commas between them. `fit.vectors`
-names one, too.
+Any option of any part may name a file, or the folder of a model, or several with commas between
+them. `fit.vectors` names one, too.
 """
 
 import os
@@ -38,7 +38,9 @@ def file_digests(settings: Settings) -> list[str]:
 
 def _named(settings: Settings) -> Iterator[tuple[str, str, str]]:
     """Section, key and value of every option that may name a file: a default never does."""
-    chosen = [(section, kind, getattr(settings, section)) for section, kind in PART_SECTIONS.items()]
+    chosen = [
+        (section, kind, getattr(settings, section)) for section, kind in PART_SECTIONS.items()
+    ]
     chosen += [(choice.name, REGULARIZERS, choice) for choice in settings.regularise]
     for section, kind, choice in chosen:
         usual: Mapping[str, Any] = {}
@@ -52,14 +54,20 @@ def _named(settings: Settings) -> Iterator[tuple[str, str, str]]:
 
 
 def _paths(value: str) -> list[Path]:
-    """The files that a value names. An array of vectors has its words in a file beside it; both count."""
+    """The files that a value names. An array of vectors has its words in a file beside it; both
+    count.
+    """
     found = []
     # os.path says no, where Path would raise, of a long text that is no path at all
     names = [value] if os.path.isfile(value) else [name.strip() for name in value.split(",")]
     for name in filter(None, names):
         path = Path(name, MANIFEST) if os.path.isdir(name) else Path(name)
         if os.path.isfile(path):
-            beside = [path.with_suffix(".words"), path.with_suffix(".txt")] if path.suffix == ".npy" else []
+            beside = (
+                [path.with_suffix(".words"), path.with_suffix(".txt")]
+                if path.suffix == ".npy"
+                else []
+            )
             found += [path, *(one for one in beside if one.is_file())]
     return found
 

@@ -1,8 +1,9 @@
 """Settings of a model with several named heads: what each head has of its own, and what it shares.
 
-`[heads.NAME]` holds a head's own choices: the column of its labels, its task and weight, and any of the sections that a
-head owns. What stands outside of `[heads]` in these sections holds for every head of whole texts that does not choose
-otherwise; a head that tags tokens takes its own choices alone.
+`[heads.NAME]` holds a head's own choices: the column of its labels, its task and weight, and any of
+the sections that a head owns. What stands outside of `[heads]` in these sections holds for every
+head of whole texts that does not choose otherwise; a head that tags tokens takes its own choices
+alone.
 """
 
 import math
@@ -54,33 +55,53 @@ class HeadChoice:
 
 
 def head_tasks(given: Mapping[str, Any], task: str) -> dict[str, str]:
-    """The heads that settings name, with their tasks as far as they say them; "many" where the data are not known."""
+    """The heads that settings name, with their tasks as far as they say them; "many" where the data
+    are not known.
+    """
     heads = given.get("heads", {})
     if task == "both" and not heads.keys() - BOTH.keys():
         return dict(BOTH)
-    known = {name: values.get("task") for name, values in heads.items() if isinstance(values, Mapping)}
+    known = {
+        name: values.get("task") for name, values in heads.items() if isinstance(values, Mapping)
+    }
     return {name: str(known.get(name) or "many") for name in heads}
 
 
 def sources(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What reading the data is told of each head that settings name; nothing where the data's task names the heads."""
-    heads = {name: values if isinstance(values, Mapping) else {} for name, values in given.get("heads", {}).items()}
+    """What reading the data is told of each head that settings name; nothing where the data's task
+    names the heads.
+    """
+    heads = {
+        name: values if isinstance(values, Mapping) else {}
+        for name, values in given.get("heads", {}).items()
+    }
     named = ("labels", "task", "separator")
-    found = {name: {key: values[key] for key in named if values.get(key)} for name, values in heads.items()}
-    if given.get("data", {}).get("task") == "both" and not found.keys() - BOTH.keys() and not any(found.values()):
+    found = {
+        name: {key: values[key] for key in named if values.get(key)}
+        for name, values in heads.items()
+    }
+    if (
+        given.get("data", {}).get("task") == "both"
+        and not found.keys() - BOTH.keys()
+        and not any(found.values())
+    ):
         return {}
     return found
 
 
 def given_alone(given: Mapping[str, Any], name: str, *, tags_tokens: bool) -> dict[str, Any]:
-    """What was given, as for a run with one of its heads alone; where it was given for one head, it stays.
+    """What was given, as for a run with one of its heads alone; where it was given for one head, it
+    stays.
 
-    >>> given_alone({"fit": {"epochs": 3}, "heads": {"a": {"objective": "zlpr"}, "b": {}}}, "a", tags_tokens=False)
+    >>> given = {"fit": {"epochs": 3}, "heads": {"a": {"objective": "zlpr"}, "b": {}}}
+    >>> given_alone(given, "a", tags_tokens=False)
     {'fit': {'epochs': 3}, 'objective': 'zlpr'}
     """
     if HEADS not in given and given.get("data", {}).get("task") != "both":
         return dict(given)
-    shared = {section: values for section, values in given.items() if section not in (HEADS, "data")}
+    shared = {
+        section: values for section, values in given.items() if section not in (HEADS, "data")
+    }
     if tags_tokens:
         shared = {section: values for section, values in shared.items() if section not in OF_A_HEAD}
     values = given.get(HEADS, {}).get(name, {})
@@ -90,8 +111,10 @@ def given_alone(given: Mapping[str, Any], name: str, *, tags_tokens: bool) -> di
 def task_of_run(tasks: Mapping[str, str], otherwise: str) -> str:
     """The task whose defaults a run has that learns all of these.
 
-    >>> task_of_run({"topic": "one", "urgency": "one"}, "many"), task_of_run({"topic": "one", "ner": "tokens"}, "many")
-    ('one', 'both')
+    >>> task_of_run({"topic": "one", "urgency": "one"}, "many")
+    'one'
+    >>> task_of_run({"topic": "one", "ner": "tokens"}, "many")
+    'both'
     """
     tagging = [one == "tokens" for one in tasks.values()]
     if not tagging:
@@ -109,7 +132,8 @@ def misnamed(given: Mapping[str, Any], tasks: Mapping[str, str]) -> list[str]:
     for name, values in given.get("heads", {}).items():
         if seen.setdefault(name.casefold(), name) != name:
             faults.append(
-                f"heads {seen[name.casefold()]} and {name} differ in case only; not every system tells them apart"
+                f"heads {seen[name.casefold()]} and {name} differ in case only; not every system"
+                " tells them apart"
             )
         if not re.fullmatch(NAME, name):
             faults.append(f"[heads.{name}]: {NAMES}")
@@ -127,7 +151,9 @@ def resolve_heads(
     faults: list[str],
     resolve: Callable[[Mapping[str, Any], str], "Settings"],
 ) -> dict[str, HeadChoice]:
-    """Every head with its settings; `shared` are those of all, and `resolve` makes settings of values and a task."""
+    """Every head with its settings; `shared` are those of all, and `resolve` makes settings of
+    values and a task.
+    """
     found = {}
     common = {section: values for section, values in given.items() if section in OF_A_HEAD}
     both = task_of_run(tasks, "many") == "both"
@@ -138,8 +164,14 @@ def resolve_heads(
         own = {section: value for section, value in values.items() if section in OF_A_HEAD}
         plain = {key: value for key, value in values.items() if key not in OF_A_HEAD}
         wrong: list[str] = []
-        head: HeadSettings = read_section(f"heads.{name}", HeadSettings, plain, wrong, beside=OF_A_HEAD)
-        wrong += [] if math.isfinite(head.weight) else [f"heads.{name}.weight must be finite, got {head.weight}"]
+        head: HeadSettings = read_section(
+            f"heads.{name}", HeadSettings, plain, wrong, beside=OF_A_HEAD
+        )
+        wrong += (
+            []
+            if math.isfinite(head.weight)
+            else [f"heads.{name}.weight must be finite, got {head.weight}"]
+        )
         wrong += _solved(name, own)
         usual = "both" if both and task == "many" else task
         try:
@@ -156,7 +188,10 @@ def _solved(name: str, own: Mapping[str, Any]) -> list[str]:
     objective = own.get("objective")
     if "fit" not in row_of(objective):
         return []
-    return [f"[heads.{name}] {objective} decides how the whole run is trained; it is for a model with one head"]
+    return [
+        f"[heads.{name}] {objective} decides how the whole run is trained; it is for a model with"
+        " one head"
+    ]
 
 
 def brought(heads: Mapping[str, HeadChoice], there: set[str]) -> list[Any]:

@@ -1,4 +1,6 @@
-"""Presets: a paper's objective as a row of choices. A preset named like a loss is that loss alone."""
+"""Presets: a paper's objective as a row of choices. A preset named like a loss is that loss
+alone.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +17,23 @@ BESIDE = {"soft": {"role": "auxiliary"}}
 SOLVED: dict[str, object] = {"loss": "bce", "fit": {"optimiser": "exact"}}
 
 PRESETS: dict[str, dict[str, object]] = {
-    "maskloss-label": {"loss": {"name": "bce", "labels": "mean"}, "mask": "groups"},  # MaskLoss eq. 3
-    "maskloss-elem": {"loss": {"name": "bce", "labels": "mean"}, "mask": "elements"},  # with the groups of its A.3
+    # MaskLoss eq. 3
+    "maskloss-label": {
+        "loss": {"name": "bce", "labels": "mean"},
+        "mask": "groups",
+    },
+    # with the groups of its A.3
+    "maskloss-elem": {
+        "loss": {"name": "bce", "labels": "mean"},
+        "mask": "elements",
+    },
     "kwls": {"loss": "cross_entropy", "targets": "kwls", **BESIDE},  # KWLS eqs. 1 to 9
-    "ls-classic": {"loss": "cross_entropy", "targets": "smooth", **BESIDE},  # its rivals, by the same equation 9
+    # its rivals, by the same equation 9
+    "ls-classic": {
+        "loss": "cross_entropy",
+        "targets": "smooth",
+        **BESIDE,
+    },
     "ls-tfidf": {"loss": "cross_entropy", "targets": "tfidf", **BESIDE},
     "ls-distil": {"loss": "cross_entropy", "targets": "distil", **BESIDE},
     "cecl-ee": {"loss": "cecl", "weights": "ee"},  # BAT eqs. 7, 8: the paper's CL
@@ -27,7 +42,11 @@ PRESETS: dict[str, dict[str, object]] = {
     "pbp-ee": {"loss": "pbp", "weights": "ee"},  # BAT eq. 9
     "pbp-standard": {"loss": "pbp", "weights": "standard"},
     "pbp-array": {"loss": "pbp", "weights": "array"},  # the paper's PBPA
-    "cloze": {"loss": {"name": "bce", "labels": "mean"}, "head": "cloze"},  # LM-MTC eq. 4, without its eq. 5
+    # LM-MTC eq. 4, without its eq. 5
+    "cloze": {
+        "loss": {"name": "bce", "labels": "mean"},
+        "head": "cloze",
+    },
     "lm-mtc": {"loss": {"name": "bce", "labels": "mean"}, "head": "cloze", "mlm": {}},
     "binary-relevance": SOLVED,  # a logistic regression a label: Boutell et al. 2004
     "classifier-chain": {**SOLVED, "head": "chain"},  # Read et al. 2011
@@ -63,12 +82,15 @@ def row_of(name: Any) -> dict[str, object]:
 def governed(name: Any) -> dict[str, tuple[str, ...] | None]:
     """The sections that an objective governs: whole ones (None), or some keys of one.
 
-    Every objective governs its loss, targets, mask, weights and soft labels, and whatever else its row sets.
+    Every objective governs its loss, targets, mask, weights and soft labels, and whatever else its
+    row sets.
 
     >>> governed("classifier-chain")["head"], governed("classifier-chain")["fit"]
     (None, ('optimiser',))
     """
     found: dict[str, tuple[str, ...] | None] = dict.fromkeys(GOVERNED)
     for section, values in row_of(name).items():
-        found[section] = tuple(values) if section in KEYS_ONLY and isinstance(values, Mapping) else None
+        found[section] = (
+            tuple(values) if section in KEYS_ONLY and isinstance(values, Mapping) else None
+        )
     return found

@@ -1,6 +1,7 @@
 """Settings: frozen, checked all at once, TOML in and resolved TOML out.
 
-A section is either plain (`[fit]`, `[data]`, …) or a part: its `name` and the keyword arguments of that part.
+A section is either plain (`[fit]`, `[data]`, …) or a part: its `name` and the keyword arguments of
+that part.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from tagwright import registry
 from tagwright.errors import SettingsError, unknown
 from tagwright.settings.merge import merge, side_by_side
-from tagwright.settings.named_heads import HeadChoice, brought, head_tasks, misnamed, resolve_heads, task_of_run
+from tagwright.settings.named_heads import (
+    HeadChoice,
+    brought,
+    head_tasks,
+    misnamed,
+    resolve_heads,
+    task_of_run,
+)
 from tagwright.settings.presets import governed, preset, row_of
 from tagwright.settings.sections import (
     HEADS,
@@ -41,7 +49,13 @@ class Choice:
 
 
 OPTIONAL = {"mask", "weights"}  # "none" is a choice
-DEFAULTS = {"embed": "word", "encoder": "cnn", "head": "document", "schedule": "linear", "decide": "auto"}
+DEFAULTS = {
+    "embed": "word",
+    "encoder": "cnn",
+    "head": "document",
+    "schedule": "linear",
+    "decide": "auto",
+}
 OBJECTIVES = {"many": "focal", "both": "bce"}  # else cross_entropy; docs/defaults.md says why
 # where tokens are tagged, alone or beside labels of whole texts
 TAGGING = {
@@ -76,12 +90,19 @@ class Settings:
         """Nested plain values, every default written out."""
         result: dict[str, Any] = {"objective": self.objective}
         for section in PLAIN_SECTIONS:
-            result[section] = {k: v for k, v in asdict(getattr(self, section)).items() if v not in (None, {})}
+            result[section] = {
+                k: v for k, v in asdict(getattr(self, section)).items() if v not in (None, {})
+            }
         for section in PART_SECTIONS:
             choice: Choice = getattr(self, section)
-            result[section] = {"name": choice.name, **{k: v for k, v in choice.options.items() if v is not None}}
+            result[section] = {
+                "name": choice.name,
+                **{k: v for k, v in choice.options.items() if v is not None},
+            }
         # one that the objective brings and the user left out must be left out again
-        result |= {name: "none" for name in registry.names(REGULARIZERS) if name in row_of(self.objective)}
+        result |= {
+            name: "none" for name in registry.names(REGULARIZERS) if name in row_of(self.objective)
+        }
         for choice in self.regularise:
             result[choice.name] = dict(choice.options)
         if self.heads:
@@ -96,7 +117,9 @@ class Settings:
 
     def of(self, head: str) -> "Settings":
         """The settings of one head: what it has of its own, and what all share."""
-        return replace(self.heads[head].settings, regularise=self.regularise) if self.heads else self
+        return (
+            replace(self.heads[head].settings, regularise=self.regularise) if self.heads else self
+        )
 
     def weight_of(self, head: str) -> float:
         """What the head's loss weighs beside those of the others."""
@@ -115,8 +138,9 @@ def resolve(
 ) -> Settings:
     """Settings from nested plain values; every fault is reported at once.
 
-    Some defaults depend on the task, and on how much there is to learn from, where that is known. `heads` are the tasks
-    of named heads, as they were found in the data; None: as far as the settings say them.
+    Some defaults depend on the task, and on how much there is to learn from, where that is known.
+    `heads` are the tasks of named heads, as they were found in the data; None: as far as the
+    settings say them.
 
     >>> resolve({"objective": "zlpr", "fit": {"epochs": 3}}).fit.epochs
     3.0
@@ -136,12 +160,15 @@ def resolve(
 def _resolved(
     given: Mapping[str, Any], task: str, size: "Size | None", faults: list[str], first: str | None
 ) -> Settings:
-    """The settings without those of named heads; the `first` of them counts where defaults ask for the objective."""
+    """The settings without those of named heads; the `first` of them counts where defaults ask for
+    the objective.
+    """
     of_first = given.get(HEADS, {}).get(first, {})
     named = of_first.get("objective") if isinstance(of_first, Mapping) else None
     objective, values = _over_defaults(given, task, size, faults, named)
     found: dict[str, Any] = {
-        section: _choice(section, kind, values[section], faults) for section, kind in PART_SECTIONS.items()
+        section: _choice(section, kind, values[section], faults)
+        for section, kind in PART_SECTIONS.items()
     }
     found["regularise"] = _regularisers(values, faults)
     for section, maker in PLAIN_SECTIONS.items():
@@ -149,15 +176,24 @@ def _resolved(
     faults += kept_faults(found["split"].keep)
     if found["split"].keep and found["fit"].refit:
         if given.get("fit", {}).get("refit"):
-            faults.append("fit.refit would learn from dev, which split.keep does not cut; leave one of them out")
+            faults.append(
+                "fit.refit would learn from dev, which split.keep does not cut; leave one of"
+                " them out"
+            )
         found["fit"] = replace(found["fit"], refit=False)
     return Settings(objective=objective, given=_named(given, objective, found), **found)
 
 
-def _with_heads(given: Mapping[str, Any], run: Settings, tasks: Mapping[str, str], faults: list[str]) -> Settings:
-    """The same with the settings of every head; those of the first stand for the run where one is asked for."""
+def _with_heads(
+    given: Mapping[str, Any], run: Settings, tasks: Mapping[str, str], faults: list[str]
+) -> Settings:
+    """The same with the settings of every head; those of the first stand for the run where one is
+    asked for.
+    """
     shared = {} if faults else {section: run.as_dict()[section] for section in OF_THE_RUN}
-    heads = resolve_heads(given, shared, tasks, faults, lambda values, task: resolve(values, task, heads={}))
+    heads = resolve_heads(
+        given, shared, tasks, faults, lambda values, task: resolve(values, task, heads={})
+    )
     if faults:
         return run
     own = {section: getattr(next(iter(heads.values())).settings, section) for section in OF_A_HEAD}
@@ -167,23 +203,39 @@ def _with_heads(given: Mapping[str, Any], run: Settings, tasks: Mapping[str, str
         for name, values in given.get(HEADS, {}).items()
     }
     return replace(
-        run, **own, regularise=regularise, heads=heads, given={**run.given, **({HEADS: said} if said else {})}
+        run,
+        **own,
+        regularise=regularise,
+        heads=heads,
+        given={**run.given, **({HEADS: said} if said else {})},
     )
 
 
 def _named(given: Mapping[str, Any], objective: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given, with the names of the parts and the objective that its options were meant for."""
+    """What was given, with the names of the parts and the objective that its options were meant
+    for.
+    """
     result = {
         section: {"name": found[section].name, **values} if section in PART_SECTIONS else values
         for section, values in given.items()
     }
-    return {"objective": objective, **result} if given.keys() & governed(objective).keys() - {"fit"} else result
+    return (
+        {"objective": objective, **result}
+        if given.keys() & governed(objective).keys() - {"fit"}
+        else result
+    )
 
 
 def _over_defaults(
-    given: Mapping[str, Any], task: str, size: "Size | None", faults: list[str], of_head: str | None = None
+    given: Mapping[str, Any],
+    task: str,
+    size: "Size | None",
+    faults: list[str],
+    of_head: str | None = None,
 ) -> tuple[str, dict[str, Any]]:
-    """The objective and all values: defaults (of the task, the encoder, the schedule), the preset, what was given."""
+    """The objective and all values: defaults (of the task, the encoder, the schedule), the preset,
+    what was given.
+    """
     usual = merge({**DEFAULTS, **TAGGING.get(task, {})})
     encoder = merge({"encoder": usual["encoder"]}, {"encoder": given.get("encoder", {})})["encoder"]
     own = dict(_own_defaults(encoder, task, of_head or given.get("objective"), size))
@@ -200,7 +252,8 @@ def _over_defaults(
 
 
 def check_settings(given: Mapping[str, Any]) -> None:
-    """Refuse, before any data are read, what no data could make right: the task that they bring has its own defaults.
+    """Refuse, before any data are read, what no data could make right: the task that they bring has
+    its own defaults.
 
     Where the task is not set, the faults are those of the task that would have the fewest.
     """
@@ -217,35 +270,47 @@ def check_settings(given: Mapping[str, Any]) -> None:
 
 
 def _section_kind(name: str, value: Any) -> bool:
-    """Whether the section exists and its value is of the right kind: a table, or for a part also its name."""
+    """Whether the section exists and its value is of the right kind: a table, or for a part also
+    its name.
+    """
     if name in PLAIN_SECTIONS or name == HEADS:
         return isinstance(value, Mapping)
     if name in registry.names(REGULARIZERS):
         return isinstance(value, Mapping) or value == "none"
-    return isinstance(value, str | Mapping) if name in PART_SECTIONS else name == "objective" and isinstance(value, str)
+    return (
+        isinstance(value, str | Mapping)
+        if name in PART_SECTIONS
+        else name == "objective" and isinstance(value, str)
+    )
 
 
 def _misplaced(given: Mapping[str, Any]) -> list[str]:
     sections = [*PLAIN_SECTIONS, *PART_SECTIONS, "objective", HEADS, *registry.names(REGULARIZERS)]
-    faults = [unknown("section", name, sections) for name in given if name not in (*sections, "tags")]
+    faults = [
+        unknown("section", name, sections) for name in given if name not in (*sections, "tags")
+    ]
     faults += ["[tags] is [heads.tags] now: rename it"] if "tags" in given else []
     for name, value in given.items():
         if name in sections and not _section_kind(name, value):
             kind = (
                 "a table of settings"
                 if name in (*PLAIN_SECTIONS, HEADS)
-                else 'a table of settings or "none"'
-                if name in registry.names(REGULARIZERS)
-                else "a name"
-                if name == "objective"
-                else "a name or a table"
+                else (
+                    'a table of settings or "none"'
+                    if name in registry.names(REGULARIZERS)
+                    else "a name"
+                    if name == "objective"
+                    else "a name or a table"
+                )
             )
             faults.append(f"{name} must be {kind}, got {value!r}")
     return faults
 
 
 def _schedule_defaults(name: str) -> Mapping[str, Any]:
-    """What a schedule brings for other sections: one that gives the rate itself wants to be multiplied by 1."""
+    """What a schedule brings for other sections: one that gives the rate itself wants to be
+    multiplied by 1.
+    """
     known = name in registry.names("schedules")
     found: Mapping[str, Any] = registry.find("schedules", name).factory.defaults if known else {}
     return found
@@ -254,17 +319,25 @@ def _schedule_defaults(name: str) -> Mapping[str, Any]:
 def _own_defaults(
     encoder: Mapping[str, Any], task: str, objective: str | None, size: "Size | None"
 ) -> Mapping[str, Any]:
-    """What the encoder's class brings for other sections; nothing for an unknown one, whose fault comes later."""
+    """What the encoder's class brings for other sections; nothing for an unknown one, whose fault
+    comes later.
+    """
     name = encoder["name"]
     if str(name) not in registry.names("encoders"):
         return {}
-    found: Mapping[str, Any] = registry.find("encoders", name).factory.defaults(task, objective, encoder, size)
+    found: Mapping[str, Any] = registry.find("encoders", name).factory.defaults(
+        task, objective, encoder, size
+    )
     return found
 
 
 def _regularisers(values: Mapping[str, Any], faults: list[str]) -> tuple[Choice, ...]:
     """Those that the objective brings or the user names, but for the ones that are "none"."""
-    wanted = {name: values[name] for name in registry.names(REGULARIZERS) if values.get(name, "none") != "none"}
+    wanted = {
+        name: values[name]
+        for name in registry.names(REGULARIZERS)
+        if values.get(name, "none") != "none"
+    }
     for name, options in wanted.items():
         faults += registry.check(REGULARIZERS, name, options)
     return tuple(_filled(REGULARIZERS, name, options) for name, options in wanted.items())
@@ -275,11 +348,17 @@ def _choice(section: str, kind: str, values: Mapping[str, Any], faults: list[str
     name = values["name"]
     if (name == "none" and section in OPTIONAL) or (name == "auto" and section == "decide"):
         if options:
-            faults.append(f"[{section}] is {name}, so it takes no settings; got {', '.join(options)}")
+            faults.append(
+                f"[{section}] is {name}, so it takes no settings; got {', '.join(options)}"
+            )
         return Choice(name=name)
     if name not in registry.names(kind):
         name = str(name)
-        faults.append(unknown(section, name, [*registry.names(kind), *(["none"] if section in OPTIONAL else [])]))
+        faults.append(
+            unknown(
+                section, name, [*registry.names(kind), *(["none"] if section in OPTIONAL else [])]
+            )
+        )
         return Choice(name=name)
     wrong = registry.check(kind, name, options)
     faults += wrong or registry.refused(kind, name, options)
@@ -288,5 +367,9 @@ def _choice(section: str, kind: str, values: Mapping[str, Any], faults: list[str
 
 def _filled(kind: str, name: str, options: Mapping[str, Any]) -> Choice:
     """The part with every option: those that are not given have their defaults."""
-    listed = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
-    return Choice(name=name, options={**registry.options(registry.find(kind, name).factory), **listed})
+    listed = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
+    }
+    return Choice(
+        name=name, options={**registry.options(registry.find(kind, name).factory), **listed}
+    )

@@ -1,4 +1,6 @@
-"""The sections of the settings: which there are, what the plain ones hold, and what is wrong with a value."""
+"""The sections of the settings: which there are, what the plain ones hold, and what is wrong with a
+value.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
@@ -16,7 +18,8 @@ class DataSettings:
     task: str | None = None
     separator: str = "auto"
     strict: bool = False  # refuse tags of tokens that follow no scheme, where they would be mended
-    cut: str = "auto"  # how texts become tokens where these are tagged: words, characters, jieba or fugashi
+    # how texts become tokens where these are tagged: words, characters, jieba or fugashi
+    cut: str = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +29,8 @@ class SplitSettings:
     dev_share: float = 0.1
     test_share: float = 0.0
     seed: int = 0
-    keep: Mapping[str, int] = field(default_factory=dict)  # label -> texts of train with it that stay
+    # label -> texts of train with it that stay
+    keep: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,15 +46,21 @@ class SoftSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class FitSettings:
-    """The run. An encoder class may bring its own values for any section: `defaults(task, objective)`."""
+    """The run. An encoder class may bring its own values for any section: `defaults(task,
+    objective)`.
+    """
 
     epochs: float = 20.0
     batch: int = 32
     accumulate: int = 1
-    optimiser: str = "auto"  # adamw, row Adagrad for sparse features; or sgd; exact solves bow with bce
+    optimiser: str = (
+        "auto"  # adamw, row Adagrad for sparse features; or sgd; exact solves bow with bce
+    )
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    cost: float = 10.0  # of errors beside large weights where these are solved for: C of logistic regression
+    cost: float = (
+        10.0  # of errors beside large weights where these are solved for: C of logistic regression
+    )
     beta2: float = 0.999  # of AdamW
     epsilon: float = 1e-8
     layer_decay: float = 1.0  # of the rate, a layer down from the top; for pretrained encoders
@@ -63,7 +73,8 @@ class FitSettings:
     vectors: str | None = None  # word vectors to start from: GloVe text, or npy with words beside
     seed: int = 0
     device: str = "auto"
-    precision: str = "auto"  # of a pretrained encoder: bfloat16 where a timed trial shows a gain; or float32, bfloat16
+    # of a pretrained encoder: bfloat16 where a timed trial shows a gain; or float32, bfloat16
+    precision: str = "auto"
     capture: bool = True  # on a GPU, whole steps as CUDA graphs where that can be
     deterministic: bool = False
     save_seconds: float = 30.0
@@ -114,7 +125,8 @@ PART_SECTIONS = {
     "schedule": "schedules",
     "decide": "decisions",
 }
-# what every head of a model has of its own, and what its heads share; [heads.NAME] has any of the former
+# what every head of a model has of its own, and what its heads share; [heads.NAME] has any of the
+# former
 OF_A_HEAD = ("objective", "soft", "head", "loss", "targets", "mask", "weights", "decide")
 OF_THE_RUN = ("data", "split", "fit", "embed", "encoder", "schedule")
 HEADS = "heads"
@@ -123,10 +135,19 @@ REGULARIZERS = "regularizers"
 
 
 def read_section(
-    section: str, maker: type, given: Mapping[str, Any], faults: list[str], *, beside: Sequence[str] = ()
+    section: str,
+    maker: type,
+    given: Mapping[str, Any],
+    faults: list[str],
+    *,
+    beside: Sequence[str] = (),
 ) -> Any:
-    """The section with the given values; what is wrong with them is added to the faults. `beside` are tables in it."""
-    known: dict[str, Any] = {f.name: {} if f.default is MISSING else f.default for f in fields(maker)}
+    """The section with the given values; what is wrong with them is added to the faults. `beside`
+    are tables in it.
+    """
+    known: dict[str, Any] = {
+        f.name: {} if f.default is MISSING else f.default for f in fields(maker)
+    }
     values = {}
     for key, value in given.items():
         if key not in known:
@@ -142,7 +163,9 @@ def read_section(
 
 
 def _fault(name: str, value: Any, wanted: Any) -> str | None:
-    """What is wrong with a value: its type (a whole number serves as a float), that it is no choice, or too small."""
+    """What is wrong with a value: its type (a whole number serves as a float), that it is no
+    choice, or too small.
+    """
     taken = (int, float) if wanted is float else wanted
     if not isinstance(value, taken) or (isinstance(value, bool) and wanted is not bool):
         kind = "a table" if wanted is dict else f"of type {wanted.__name__}"
@@ -150,4 +173,8 @@ def _fault(name: str, value: Any, wanted: Any) -> str | None:
     if name in CHOICES and value not in CHOICES[name]:
         return unknown(name, str(value), CHOICES[name])
     least = 0.0 if name.startswith("heads.") and name.endswith(".weight") else LEAST.get(name)
-    return f"{name} must be at least {least}, got {value!r}" if least is not None and not value >= least else None
+    return (
+        f"{name} must be at least {least}, got {value!r}"
+        if least is not None and not value >= least
+        else None
+    )

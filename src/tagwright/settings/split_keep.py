@@ -1,4 +1,6 @@
-"""`split.keep` as it is given: LABEL=N on the command line, a table in settings, and what may be wrong with it."""
+"""`split.keep` as it is given: LABEL=N on the command line, a table in settings, and what may be
+wrong with it.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,10 +13,13 @@ def kept_faults(wanted: Mapping[str, Any]) -> list[str]:
     faults = []
     for label, number in wanted.items():
         if not isinstance(number, int) or isinstance(number, bool):
-            faults.append(f"split.keep of {label!r} must be a whole number of texts, got {number!r}")
+            faults.append(
+                f"split.keep of {label!r} must be a whole number of texts, got {number!r}"
+            )
         elif number < 1:
             faults.append(
-                f"split.keep of {label!r} must be at least 1, got {number}: without a text there is no such label"
+                f"split.keep of {label!r} must be at least 1, got {number}: without a text there is"
+                " no such label"
             )
     return faults
 
@@ -29,9 +34,14 @@ def kept_of(assignments: Sequence[str] | None) -> dict[str, int] | None:
     for assignment in assignments or []:
         label, equals, number = assignment.rpartition("=")
         if not equals or not label or not _is_whole(number):
-            raise SettingsError(f"--keep takes LABEL=N, N a whole number of texts, got {assignment!r}; e.g. Sports=12")
+            raise SettingsError(
+                f"--keep takes LABEL=N, N a whole number of texts, got {assignment!r}; e.g."
+                " Sports=12"
+            )
         if label in found:
-            raise SettingsError(f"--keep has {label!r} twice ({found[label]} and {number.strip()}); give it once")
+            raise SettingsError(
+                f"--keep has {label!r} twice ({found[label]} and {number.strip()}); give it once"
+            )
         found[label] = int(number)
     return found or None
 

@@ -1,6 +1,8 @@
-"""Two folders swap their places in one step, where the system can do that: there is no moment without either.
+"""Two folders swap their places in one step, where the system can do that: there is no moment
+without either.
 
-Linux has `renameat2` with RENAME_EXCHANGE, macOS `renamex_np` with RENAME_SWAP. Not every file system serves them.
+Linux has `renameat2` with RENAME_EXCHANGE, macOS `renamex_np` with RENAME_SWAP. Not every file
+system serves them.
 """
 
 import ctypes

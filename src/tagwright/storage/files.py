@@ -1,4 +1,6 @@
-"""Files that are whole or not there: written aside, synced, renamed. A disk that takes no more is told by the file."""
+"""Files that are whole or not there: written aside, synced, renamed. A disk that takes no more is
+told by the file.
+"""
 
 import errno
 import json
@@ -18,7 +20,8 @@ CODE = re.compile(r"\(os error (\d+)\)")  # how safetensors tells the system's n
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Gives a path beside `path` to write; leaving the block makes it `path`. After a failure the old file stands.
+    """Gives a path beside `path` to write; leaving the block makes it `path`. After a failure the
+    old file stands.
 
     What is no file, such as a pipe, cannot be replaced: it is written as it is.
     """
@@ -27,7 +30,8 @@ def replaced(path: Path) -> Iterator[Path]:
             yield path
         return
     path = Path(os.path.realpath(path))  # a link stays, and the file that it names is replaced
-    aside = path.with_name(f".{path.name}.part")  # the same each time, so that what a kill leaves does not pile up
+    # the same each time, so that what a kill leaves does not pile up
+    aside = path.with_name(f".{path.name}.part")
     try:
         with writing(path):
             yield aside
@@ -51,7 +55,9 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def append(path: Path, content: bytes) -> None:
-    """Add to the end of a file, on the disk when this returns; a failure leaves the file as it was."""
+    """Add to the end of a file, on the disk when this returns; a failure leaves the file as it
+    was.
+    """
     with writing(path), path.open("ab", buffering=0) as file:
         size = file.tell()
         try:
@@ -99,6 +105,8 @@ def _code(error: Exception) -> int | None:
     """The system's number of an error, also where a library tells it in words."""
     if isinstance(error, OSError):
         # numpy counts what was written and gives no number
-        return errno.ENOSPC if error.errno is None and " requested and " in str(error) else error.errno
+        return (
+            errno.ENOSPC if error.errno is None and " requested and " in str(error) else error.errno
+        )
     found = CODE.search(str(error))
     return int(found[1]) if found else None

@@ -1,4 +1,5 @@
-"""Folders that are whole or not there: filled aside, sealed with a manifest, synced, and put in place in one step.
+"""Folders that are whole or not there: filled aside, sealed with a manifest, synced, and put in
+place in one step.
 
 One process at a time writes a folder. Those that read it (`sealed`) see the old one or the new one.
 """
@@ -36,12 +37,14 @@ def written(
     since: str | None = None,
     sealed: Callable[[str], None] = lambda digest: None,
 ) -> Iterator[Path]:
-    """Gives a side folder to fill; leaving the block makes it `folder`, with a manifest of what it holds.
+    """Gives a side folder to fill; leaving the block makes it `folder`, with a manifest of what it
+    holds.
 
-    An existing folder is an error, unless `overwrite`; of a link, the folder that it leads to is replaced. Files in
-    `free` are not in the manifest: a person may change them. Files of the existing folder that its manifest names and
-    that are in `kept` (names, or folders that end in "/") are linked into the new one, with their digests. It is an
-    error if the existing folder's manifest has another digest than `since`; `sealed` is told that of the new one.
+    An existing folder is an error, unless `overwrite`; of a link, the folder that it leads to is
+    replaced. Files in `free` are not in the manifest: a person may change them. Files of the
+    existing folder that its manifest names and that are in `kept` (names, or folders that end in
+    "/") are linked into the new one, with their digests. It is an error if the existing folder's
+    manifest has another digest than `since`; `sealed` is told that of the new one.
     """
     folder = followed(folder)
     aside = folder.with_name(f".{folder.name}.part")
@@ -77,7 +80,9 @@ def require_model(folder: Path) -> None:
 
 
 def require_ours(folder: Path, marks: Sequence[str], what: str) -> None:
-    """Refuse a file, and a folder that holds something but none of `marks`, the names that tell it for ours."""
+    """Refuse a file, and a folder that holds something but none of `marks`, the names that tell it
+    for ours.
+    """
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not any((folder / mark).exists() for mark in marks):
@@ -99,7 +104,11 @@ def _alone(folder: Path) -> Iterator[None]:
             try:
                 held.enter_context(locked(place, shown=folder))
                 break
-            except (InUseError, FileNotFoundError, FileExistsError):  # the last two: it has just been removed
+            except (
+                InUseError,
+                FileNotFoundError,
+                FileExistsError,
+            ):  # the last two: it has just been removed
                 if time.monotonic() > deadline:
                     raise
         yield
@@ -123,7 +132,11 @@ def _require_unchanged(folder: Path, since: str | None) -> None:
 
 def _linked(folder: Path, aside: Path, kept: Sequence[str]) -> dict[str, str]:
     """Links files into the new folder without copying them; their digests, by name."""
-    known = {name: digest for name, digest in read_manifest(folder)["sha256"].items() if name.startswith(tuple(kept))}
+    known = {
+        name: digest
+        for name, digest in read_manifest(folder)["sha256"].items()
+        if name.startswith(tuple(kept))
+    }
     for name in known:
         (aside / name).parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -133,10 +146,14 @@ def _linked(folder: Path, aside: Path, kept: Sequence[str]) -> dict[str, str]:
     return known
 
 
-def _seal(folder: Path, about: Mapping[str, Any], free: Sequence[str], known: Mapping[str, str]) -> str:
-    """Write the manifest, and sync all files to the disk; digests that are `known` are not made again.
+def _seal(
+    folder: Path, about: Mapping[str, Any], free: Sequence[str], known: Mapping[str, str]
+) -> str:
+    """Write the manifest, and sync all files to the disk; digests that are `known` are not made
+    again.
 
-    Libraries make files that only their owner may read: all new files get the rights of the manifest.
+    Libraries make files that only their owner may read: all new files get the rights of the
+    manifest.
     """
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     names = {p.relative_to(folder).as_posix(): p for p in files}
@@ -145,7 +162,8 @@ def _seal(folder: Path, about: Mapping[str, Any], free: Sequence[str], known: Ma
     manifest = folder / MANIFEST
     manifest.write_text(text, encoding="utf-8")
     rights = stat.S_IMODE(manifest.stat().st_mode)
-    fresh = [path for name, path in names.items() if name not in known]  # those that are linked are on the disk
+    # those that are linked are on the disk
+    fresh = [path for name, path in names.items() if name not in known]
     for path in [*fresh, manifest]:
         path.chmod(rights)
         with path.open("rb+") as file:
@@ -167,7 +185,9 @@ def _recover(folder: Path) -> None:
 
 
 def _put(aside: Path, folder: Path) -> None:
-    """Make `aside` the folder. Where the system can, the two are swapped; else the old one is moved away first."""
+    """Make `aside` the folder. Where the system can, the two are swapped; else the old one is moved
+    away first.
+    """
     old = left_over(folder)
     shutil.rmtree(old, ignore_errors=True)  # its successor is there
     if not folder.exists():

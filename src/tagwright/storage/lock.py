@@ -1,7 +1,9 @@
-"""Folders that one process works in at a time: a file in the folder names the process, and the system guards the file.
+"""Folders that one process works in at a time: a file in the folder names the process, and the
+system guards the file.
 
-The system's lock ends with its process, however that ends. Some shared file systems keep it to one machine, so whoever
-holds a folder also touches the file every few seconds, and a process of another machine that stays silent is gone.
+The system's lock ends with its process, however that ends. Some shared file systems keep it to one
+machine, so whoever holds a folder also touches the file every few seconds, and a process of another
+machine that stays silent is gone.
 """
 
 import json
@@ -27,7 +29,9 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Owner(NamedTuple):
-    """A process. `machine` tells its computer until that is started again, also from within a container."""
+    """A process. `machine` tells its computer until that is started again, also from within a
+    container.
+    """
 
     pid: int
     host: str
@@ -39,8 +43,8 @@ class Owner(NamedTuple):
 def locked(folder: Path, *, shown: Path | None = None) -> Iterator[None]:
     """Make `folder` and hold it inside the block; it is an error where another process does.
 
-    A block that fails leaves the file, which tells the folder for ours; a folder without any other file is removed.
-    Messages name the path `shown`, if one is given.
+    A block that fails leaves the file, which tells the folder for ours; a folder without any other
+    file is removed. Messages name the path `shown`, if one is given.
     """
     file = shown or folder / LOCK
     with writing(file):
@@ -68,7 +72,9 @@ def require_free(folder: Path) -> None:
 
 def holds_files(folder: Path) -> bool:
     """Whether the folder has files beside the lock."""
-    return any(Path(place, name) != folder / LOCK for place, _, names in os.walk(folder) for name in names)
+    return any(
+        Path(place, name) != folder / LOCK for place, _, names in os.walk(folder) for name in names
+    )
 
 
 def _held(folder: Path, shown: Path, *, make: bool) -> int:
@@ -77,7 +83,11 @@ def _held(folder: Path, shown: Path, *, make: bool) -> int:
     while True:
         try:
             return _attempt(folder, shown, make=make)
-        except (InUseError, FileNotFoundError, FileExistsError) as error:  # or removed by one that is done with it
+        except (
+            InUseError,
+            FileNotFoundError,
+            FileExistsError,
+        ) as error:  # or removed by one that is done with it
             gone = isinstance(error, FileNotFoundError) and not make
             if gone or time.monotonic() > deadline:
                 raise
@@ -102,7 +112,9 @@ def _attempt(folder: Path, shown: Path, *, make: bool) -> int:
 
 
 def _lives(owner: Owner | None, silence: float, *, certain: bool) -> bool:
-    """Whether the process that wrote its name may still work, although the system let us have its lock."""
+    """Whether the process that wrote its name may still work, although the system let us have its
+    lock.
+    """
     if owner is None or (certain and owner.machine == _machine()):
         return False
     return silence < SILENT
@@ -112,7 +124,10 @@ def _refusal(folder: Path, owner: Owner | None, silence: float) -> str:
     if owner is None:
         return f"{folder} is in use by another process; wait until it ends, or choose another --out"
     who = f"process {owner.pid} on {owner.host}, which started at {owner.started}"
-    heard = f". It gave a sign of life {max(silence, 0):.0f} seconds ago; after {SILENT:.0f} seconds it counts as gone"
+    heard = (
+        f". It gave a sign of life {max(silence, 0):.0f} seconds ago; after {SILENT:.0f} seconds it"
+        " counts as gone"
+    )
     cure = "wait until it ends, or choose another --out"
     return f"{folder} is in use by {who}; {cure}{'' if owner.machine == _machine() else heard}"
 
@@ -149,7 +164,9 @@ def _beat(path: Path, handle: int, stopped: Event) -> None:
 
 
 def _let_go(folder: Path, handle: int, *, done: bool) -> None:
-    """Remove the file, unless it is what tells an unfinished folder for ours; a folder without others goes with it."""
+    """Remove the file, unless it is what tells an unfinished folder for ours; a folder without
+    others goes with it.
+    """
     full = holds_files(folder)
     if full and not done:
         os.ftruncate(handle, 0)

@@ -12,7 +12,8 @@ T = TypeVar("T")
 
 
 def plain(value: Any) -> Any:
-    """Nested values: lists for tuples and arrays, Python numbers for NumPy's, None for numbers that are not finite.
+    """Nested values: lists for tuples and arrays, Python numbers for NumPy's, None for numbers that
+    are not finite.
 
     >>> plain({"a": (1, float("nan")), "b": np.float32(0.5)})
     {'a': [1, None], 'b': 0.5}
@@ -35,16 +36,22 @@ def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     {'b': {'d': 1}}
     """
     kept = {key: value for key, value in values.items() if value is not None}
-    return {key: without_none(value) if isinstance(value, Mapping) else value for key, value in kept.items()}
+    return {
+        key: without_none(value) if isinstance(value, Mapping) else value
+        for key, value in kept.items()
+    }
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write plain values as a JSON file for people to read."""
-    path.write_text(json.dumps(plain(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(
+        json.dumps(plain(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 def value_of(content: Mapping[str, Any], name: str, kind: type[T]) -> T:
-    """The value of this name as JSON or TOML gave it, which must be of this very type. A float must be finite.
+    """The value of this name as JSON or TOML gave it, which must be of this very type. A float must
+    be finite.
 
     >>> value_of({"limit": 3}, "limit", float)
     3.0

@@ -1,7 +1,9 @@
-"""Sealed folders: a manifest lists their files with digests, and only what was checked against it is read.
+"""Sealed folders: a manifest lists their files with digests, and only what was checked against it
+is read.
 
-A folder may be replaced while it is read. So every file is opened once: small ones are read into memory, weights are
-read through the file that stays open. If another folder is there by then, reading starts anew. A reader moves nothing.
+A folder may be replaced while it is read. So every file is opened once: small ones are read into
+memory, weights are read through the file that stays open. If another folder is there by then,
+reading starts anew. A reader moves nothing.
 """
 
 import hashlib
@@ -63,7 +65,9 @@ class Sealed:
             return make(content)
 
     def reading(self, name: str) -> AbstractContextManager[None]:
-        """Makes one error, which names the file, of whatever trips over its content inside the block."""
+        """Makes one error, which names the file, of whatever trips over its content inside the
+        block.
+        """
         return readable(f"{self.folder}/{name}")
 
     def opened(self, name: str) -> BufferedReader:
@@ -80,20 +84,26 @@ class Sealed:
 
     def _listed(self, files: Mapping[str, T], name: str) -> T:
         if name not in files:
-            raise ModelError(f"{self.folder / MANIFEST} does not list {name}, which belongs there; {CURE}")
+            raise ModelError(
+                f"{self.folder / MANIFEST} does not list {name}, which belongs there; {CURE}"
+            )
         return files[name]
 
 
 @contextmanager
 def opened(folder: Path, *, known: Callable[[str], bool] = lambda name: True) -> Iterator[Sealed]:
-    """The files of a folder, all of one moment. A file that is missing, altered or not `known` is an error."""
+    """The files of a folder, all of one moment. A file that is missing, altered or not `known` is
+    an error.
+    """
     folder = followed(folder)
     with ExitStack() as files:
         yield _settled(folder, known, files)
 
 
 def verified(folder: Path) -> dict[str, Any]:
-    """The manifest, after every file that it lists was found unaltered. Files that it does not list are ignored."""
+    """The manifest, after every file that it lists was found unaltered. Files that it does not list
+    are ignored.
+    """
     with opened(folder) as files:
         for name in files.tensors:
             files.check(name)
@@ -117,7 +127,9 @@ def followed(folder: Path) -> Path:
 
 
 def left_over(folder: Path) -> Path:
-    """Where the old folder is between the two renames of a writer, on systems that cannot swap folders."""
+    """Where the old folder is between the two renames of a writer, on systems that cannot swap
+    folders.
+    """
     return folder.with_name(f".{folder.name}.old")
 
 
@@ -139,12 +151,14 @@ def _settled(folder: Path, known: Callable[[str], bool], files: ExitStack) -> Se
                 raise found
             files.enter_context(tried.pop_all())
             return found
-    raise ModelError(f"{folder} is replaced again and again; read it when no other process writes it")
+    raise ModelError(
+        f"{folder} is replaced again and again; read it when no other process writes it"
+    )
 
 
 def _place(folder: Path, held: ExitStack) -> tuple[Path, os.stat_result]:
-    """The folder, or its old one while a writer has moved that away; and what tells it from others as long as it is
-    held."""
+    """The folder, or its old one while a writer has moved that away; and what tells it from others
+    as long as it is held."""
     for path in (folder, left_over(folder), folder):
         try:
             return path, _mark(path, held)
@@ -158,7 +172,9 @@ def _place(folder: Path, held: ExitStack) -> tuple[Path, os.stat_result]:
 
 
 def _mark(path: Path, held: ExitStack) -> os.stat_result:
-    if os.name != "posix":  # elsewhere a folder cannot be opened, nor moved while a file in it is open
+    if (
+        os.name != "posix"
+    ):  # elsewhere a folder cannot be opened, nor moved while a file in it is open
         return path.stat()
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     held.callback(os.close, handle)
@@ -170,7 +186,9 @@ def _read(folder: Path, known: Callable[[str], bool], files: ExitStack) -> Seale
     manifest = _manifest(folder, content)
     digests: dict[str, Any] = manifest["sha256"]
     _require_names(folder, digests, known)
-    tensors = {name: _listed(f"{folder}/{name}", files) for name in digests if name.endswith(TENSORS)}
+    tensors = {
+        name: _listed(f"{folder}/{name}", files) for name in digests if name.endswith(TENSORS)
+    }
     room = SMALL + SHARE * sum(os.fstat(file.fileno()).st_size for file in tensors.values())
     texts: dict[str, bytes] = {}
     for name in digests.keys() - tensors.keys():
@@ -195,12 +213,18 @@ def _manifest(folder: Path, content: bytes) -> dict[str, Any]:
         if not isinstance(found["sha256"], dict):
             raise ValueError("sha256 must be an object of names and digests")
     except (ValueError, KeyError, RecursionError) as error:
-        raise ModelError(f"{folder / MANIFEST} is no manifest of ours: {reason_of(error)}") from None
+        raise ModelError(
+            f"{folder / MANIFEST} is no manifest of ours: {reason_of(error)}"
+        ) from None
     return found
 
 
 def _no_manifest(folder: Path) -> str:
-    what = f"has no {MANIFEST}; it is no folder of ours, or only part of one" if folder.exists() else "is not there"
+    what = (
+        f"has no {MANIFEST}; it is no folder of ours, or only part of one"
+        if folder.exists()
+        else "is not there"
+    )
     return f"{folder} {what}"
 
 
@@ -211,7 +235,9 @@ def _require_names(folder: Path, names: Mapping[str, Any], known: Callable[[str]
         if not inside or not known(name):
             what = "is not a file of such a folder" if inside else "is not a path inside the folder"
             raise ModelError(f"{folder / MANIFEST} lists {name[:REASON]!r}, which {what}; {CURE}")
-    for parent in {name[:place] for name in names for place, letter in enumerate(name) if letter == "/"}:
+    for parent in {
+        name[:place] for name in names for place, letter in enumerate(name) if letter == "/"
+    }:
         if os.path.islink(f"{folder}/{parent}"):
             raise ModelError(f"{folder}/{parent} is a link; put the folder itself there")
 

@@ -1,4 +1,6 @@
-"""Tensors of a sealed folder: known by their file's header before they are read, and given to a network they fit."""
+"""Tensors of a sealed folder: known by their file's header before they are read, and given to a
+network they fit.
+"""
 
 import math
 import os
@@ -27,10 +29,12 @@ class Tensors(Generic[T]):
             header = int.from_bytes(file.read(8), "little")
             if header > SMALL:
                 raise ValueError(f"its header has {header:,} bytes")
-            # by the open file and not by its path, where another file may be by now; where there is no name for open
-            # files, they cannot be replaced
+            # by the open file and not by its path, where another file may be by now; where there is
+            # no name for open files, they cannot be replaced
             same = f"/dev/fd/{file.fileno()}"
-            self._found = safe_open(same if os.path.exists(same) else file.name, framework=framework)
+            self._found = safe_open(
+                same if os.path.exists(same) else file.name, framework=framework
+            )
             self.names: list[str] = list(self._found.keys())
 
     def shapes(self) -> list[tuple[int, ...]]:
@@ -43,7 +47,10 @@ class Tensors(Generic[T]):
             found: dict[str, T] = {name: self._found.get_tensor(name) for name in self.names}
         strange = [name for name, tensor in found.items() if not _finite(tensor)]
         if strange:
-            raise ModelError(f"{self.path} has numbers that are not finite, in {some(strange)}; make the folder anew")
+            raise ModelError(
+                f"{self.path} has numbers that are not finite, in {some(strange)}; make the folder"
+                " anew"
+            )
         return found
 
 
@@ -62,7 +69,8 @@ def _faults(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> list[s
     other = [
         f"{name} is {_described(found[name])} and must be {_described(tensor)}"
         for name, tensor in wanted.items()
-        if name in found and (found[name].shape != tensor.shape or found[name].dtype != tensor.dtype)
+        if name in found
+        and (found[name].shape != tensor.shape or found[name].dtype != tensor.dtype)
     ]
     missing = [f"{name} is missing" for name in wanted if name not in found]
     return other + missing + [f"{name} is unknown" for name in found if name not in wanted]
@@ -78,4 +86,5 @@ def _finite(tensor: np.ndarray | Tensor) -> bool:
         return bool(np.isfinite(tensor).all())
     if not tensor.is_floating_point() or not tensor.numel():
         return True
-    return all(math.isfinite(end) for end in map(float, torch.aminmax(tensor)))  # makes no tensor of its size
+    # makes no tensor of its size
+    return all(math.isfinite(end) for end in map(float, torch.aminmax(tensor)))

@@ -41,7 +41,9 @@ def key(name: str) -> str:
 
 
 def scalar(value: Any) -> str:
-    """One value as TOML; of a string also a key, and safe in a comment, for it has no line breaks."""
+    """One value as TOML; of a string also a key, and safe in a comment, for it has no line
+    breaks.
+    """
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list | tuple):

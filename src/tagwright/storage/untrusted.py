@@ -1,4 +1,5 @@
-"""Reading files that somebody else may have made: no link, no pipe, no device, no more bytes than belong there.
+"""Reading files that somebody else may have made: no link, no pipe, no device, no more bytes than
+belong there.
 
 Whatever goes wrong is a `ModelError` that names the file.
 """
@@ -29,7 +30,9 @@ def readable(path: Path | str) -> Iterator[None]:
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
     except Exception as error:  # any library, in any way
-        raise ModelError(f"{path} is not as Tagwright writes it ({reason_of(error)}); {CURE}") from error
+        raise ModelError(
+            f"{path} is not as Tagwright writes it ({reason_of(error)}); {CURE}"
+        ) from error
 
 
 def reason_of(error: Exception) -> str:
@@ -47,7 +50,9 @@ def reason_of(error: Exception) -> str:
 
 
 def regular_file(path: str, files: ExitStack) -> BufferedReader:
-    """A file that is open for reading until `files` are closed. One that is not there is a FileNotFoundError."""
+    """A file that is open for reading until `files` are closed. One that is not there is a
+    FileNotFoundError.
+    """
     try:
         mode = os.lstat(path).st_mode
         if not stat.S_ISREG(mode):
@@ -64,7 +69,10 @@ def content_of(file: BufferedReader, *, most: int = SMALL) -> bytes:
     """All of an open file; one with more bytes than `most` is an error, and is not read."""
     size = os.fstat(file.fileno()).st_size
     if size > most:
-        raise ModelError(f"{file.name} has {size:,} bytes, and no more than {max(most, 0):,} belong there; {CURE}")
+        raise ModelError(
+            f"{file.name} has {size:,} bytes, and no more than {max(most, 0):,} belong there;"
+            f" {CURE}"
+        )
     with readable(file.name):
         return file.read(size)
 
@@ -81,7 +89,8 @@ def json_object(content: bytes | str) -> dict[str, Any]:
     >>> json_object('{"a": 1}')
     {'a': 1}
     """
-    text = content if isinstance(content, str) else content.decode("utf-8")  # json itself lets half characters pass
+    # json itself lets half characters pass
+    text = content if isinstance(content, str) else content.decode("utf-8")
     found = json.loads(text, parse_constant=_refused)
     if not isinstance(found, dict):
         raise ValueError(f"expected an object, got {type(found).__name__}")

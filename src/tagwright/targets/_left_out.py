@@ -11,11 +11,15 @@ from tagwright.targets.word_counts import Counts
 CELLS = 2**18  # (text, word, label) at once: what a cache holds
 
 
-def relevance_left_out(words: csc_array, labels: csr_array, counts: Counts, weighting: Weighting) -> np.ndarray:
-    """ILR of eq. 7, (n, L), of texts with these words (n, V) and labels (n, L), which are among those counted.
+def relevance_left_out(
+    words: csc_array, labels: csr_array, counts: Counts, weighting: Weighting
+) -> np.ndarray:
+    """ILR of eq. 7, (n, L), of texts with these words (n, V) and labels (n, L), which are among
+    those counted.
 
-    Leaving a text out changes S_avg, hence every K of eq. 1, so that each (text, word, label) is a value of its own.
-    A word that no other text has says nothing; where there is no other text, all relevance is 0.
+    Leaving a text out changes S_avg, hence every K of eq. 1, so that each (text, word, label) is a
+    value of its own. A word that no other text has says nothing; where there is no other text, all
+    relevance is 0.
     """
     words, frequency = words.tocsr(), counts.word_labels.astype(np.float64)
     steps = np.arange(0, words.nnz, max(1, CELLS // labels.shape[1]))
@@ -29,7 +33,8 @@ def relevance_left_out(words: csc_array, labels: csr_array, counts: Counts, weig
 def _block(
     words: csr_array, labels: csr_array, frequency: csr_array, counts: Counts, weighting: Weighting
 ) -> np.ndarray:
-    text = np.repeat(np.arange(words.shape[0]), np.diff(words.indptr))  # of each cell of `words`, M in all
+    # of each cell of `words`, M in all
+    text = np.repeat(np.arange(words.shape[0]), np.diff(words.indptr))
     own = labels[text]
     cell, label = np.repeat(np.arange(words.nnz), np.diff(own.indptr)), own.indices
     others = frequency[words.indices].toarray()  # (M, L)
@@ -38,11 +43,15 @@ def _block(
     bound = others / weighting.k1
     bound += _norms(words, labels, counts, weighting)[text]
     np.divide(others, bound, out=others, where=others > 0)  # WLC
-    weight = weighting.inverse(labels.shape[1], np.diff(frequency.indptr)[words.indices] - gone)  # WLW
+    # WLW
+    weight = weighting.inverse(labels.shape[1], np.diff(frequency.indptr)[words.indices] - gone)
     weight *= weighting.inverse(counts.text_count - 1, counts.word_texts[words.indices] - 1)  # WIW
     weight *= saturated(words.data, weighting.k2)  # WIC
     weight /= _mean_lengths(words, counts)[text]
-    return csr_array((weight, np.arange(words.nnz), words.indptr), shape=(words.shape[0], words.nnz)) @ others
+    return (
+        csr_array((weight, np.arange(words.nnz), words.indptr), shape=(words.shape[0], words.nnz))
+        @ others
+    )
 
 
 def _norms(words: csr_array, labels: csr_array, counts: Counts, weighting: Weighting) -> np.ndarray:
@@ -53,6 +62,8 @@ def _norms(words: csr_array, labels: csr_array, counts: Counts, weighting: Weigh
 
 
 def _mean_lengths(words: csr_array, counts: Counts) -> np.ndarray:
-    """X_avg of eq. 7 without the text itself, (n,); where no other word is, 1, for all that it divides is 0."""
+    """X_avg of eq. 7 without the text itself, (n,); where no other word is, 1, for all that it
+    divides is 0.
+    """
     others = counts.word_total - words.sum(axis=1, dtype=np.int64)
     return np.where(others > 0, others / max(counts.text_count - 1, 1), 1.0)

@@ -25,7 +25,9 @@ def soft_labels(
     leave_one_out: bool,
     normalise: Normalise,
 ) -> np.ndarray:
-    """Soft labels (n, L), float32. A label with a given value counts where the value is above 0.5, as in scoring."""
+    """Soft labels (n, L), float32. A label with a given value counts where the value is above 0.5,
+    as in scoring.
+    """
     if normalise not in ("auto", "softmax", "sigmoid"):
         raise SettingsError(unknown("normalise", normalise, ["auto", "softmax", "sigmoid"]))
     by_row = normalise == "softmax" or (normalise == "auto" and space.exclusive)
@@ -46,7 +48,8 @@ def softmax(relevance: np.ndarray) -> np.ndarray:
     >>> softmax(np.array([[1e6, 1e6], [0.0, 0.0]])).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
-    shares = relevance.T.copy()  # sums over the first axis are several times faster where labels are few
+    # sums over the first axis are several times faster where labels are few
+    shares = relevance.T.copy()
     shares -= shares.max(axis=0)
     np.exp(shares, out=shares)
     shares /= shares.sum(axis=0)

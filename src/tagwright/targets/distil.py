@@ -1,4 +1,5 @@
-"""LS-Distill: soft labels are the probabilities of a trained model of the same kind (Liu 2022, section 5.2).
+"""LS-Distill: soft labels are the probabilities of a trained model of the same kind (Liu 2022,
+section 5.2).
 
 Of several teachers it is their mean: what an ensemble knows, in one model.
 """
@@ -16,7 +17,9 @@ ROWS = 4096  # that become probabilities at once
 
 
 class TeacherScores(NamedTuple):
-    """What a teacher says of n texts: logits (n, L), in the order of the label space, and their link."""
+    """What a teacher says of n texts: logits (n, L), in the order of the label space, and their
+    link.
+    """
 
     logits: np.ndarray
     link: str
@@ -28,15 +31,20 @@ Teacher: TypeAlias = Callable[[str], TeacherScores]
 
 def nobody(model: str) -> TeacherScores:
     """The teacher where there is none."""
-    raise SettingsError("targets distil are the scores of a teacher, which only `fit` and `compare` train or load")
+    raise SettingsError(
+        "targets distil are the scores of a teacher, which only `fit` and `compare` train or load"
+    )
 
 
-def distil(space: LabelSpace, teacher: Teacher, *, model: str = "", temperature: float = 1.0) -> np.ndarray:
-    """Soft labels (n, L), float32: the teacher's probabilities of its logits divided by `temperature`.
+def distil(
+    space: LabelSpace, teacher: Teacher, *, model: str = "", temperature: float = 1.0
+) -> np.ndarray:
+    """Soft labels (n, L), float32: the teacher's probabilities of its logits divided by
+    `temperature`.
 
-    Where a text has exactly one label a row sums to 1; else each label is a sigmoid, by the teacher's link. A
-    temperature above 1 makes them softer. `model` is a teacher's folder, or several with commas between them; without
-    one a teacher is trained first.
+    Where a text has exactly one label a row sums to 1; else each label is a sigmoid, by the
+    teacher's link. A temperature above 1 makes them softer. `model` is a teacher's folder, or
+    several with commas between them; without one a teacher is trained first.
     """
     if not 0 < temperature < float("inf"):
         raise SettingsError(f"targets.temperature must be above 0 and finite, got {temperature}")

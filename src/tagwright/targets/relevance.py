@@ -13,7 +13,15 @@ from tagwright.errors import DataError
 from tagwright.labels.space import Encoded
 from tagwright.targets._left_out import relevance_left_out
 from tagwright.targets.weighting import Weighting, saturated
-from tagwright.targets.word_counts import FIRST_WORD, ROWS, Counts, batches_of, counted, memberships, occurrences
+from tagwright.targets.word_counts import (
+    FIRST_WORD,
+    ROWS,
+    Counts,
+    batches_of,
+    counted,
+    memberships,
+    occurrences,
+)
 from tagwright.tokenizers.tokens import Tokens
 
 CELLS = 2**22  # of a block of relevances
@@ -21,7 +29,12 @@ DENSE = 2**24  # cells of word-label relevances that may be dense, which is twic
 
 
 def relevances(
-    tokens: Tokens, labels: Encoded, label_count: int, weighting: Weighting, *, leave_one_out: bool = False
+    tokens: Tokens,
+    labels: Encoded,
+    label_count: int,
+    weighting: Weighting,
+    *,
+    leave_one_out: bool = False,
 ) -> Iterator[np.ndarray]:
     """ILR of eq. 7, (n, L), in blocks of rows. A text without words has 0 everywhere.
 
@@ -29,12 +42,14 @@ def relevances(
     """
     word_count = int(tokens.words.max(initial=FIRST_WORD - 1)) + 1
     batches = batches_of(tokens, labels, rows=max(1, min(ROWS, CELLS // label_count)))
-    blocks = [(occurrences(batch, word_count), memberships(batch, label_count)) for batch in batches]
+    blocks = [
+        (occurrences(batch, word_count), memberships(batch, label_count)) for batch in batches
+    ]
     counts = reduce(Counts.merged, (counted(*block) for block in blocks))
     if len(tokens) and not counts.word_total:
         raise DataError(
-            f"soft labels from words need words, and the {len(tokens)} texts have none that the tokeniser knows; "
-            "lower embed.minimum, or take targets smooth"
+            f"soft labels from words need words, and the {len(tokens)} texts have none that the"
+            " tokeniser knows; lower embed.minimum, or take targets smooth"
         )
     if leave_one_out:
         yield from (relevance_left_out(*block, counts, weighting) for block in blocks)
@@ -49,21 +64,35 @@ def word_label_relevance(counts: Counts, weighting: Weighting) -> csr_array:
     norm = weighting.norm(counts.label_words, counts.label_words.mean())
     labels_of_word = np.diff(found.indptr)
     weight = weighting.inverse(found.shape[1], labels_of_word)
-    values = saturated(found.data, weighting.k1, norm[found.indices]) * np.repeat(weight, labels_of_word)
+    values = saturated(found.data, weighting.k1, norm[found.indices]) * np.repeat(
+        weight, labels_of_word
+    )
     return csr_array((values, found.indices, found.indptr), shape=found.shape)
 
 
 def label_vectors(counts: Counts, weighting: Weighting) -> np.ndarray | csr_array:
     """WLR * WIW / X_avg, (V, L): all of eq. 7 that does not depend on the text."""
     relevance = word_label_relevance(counts, weighting)
-    weight = weighting.inverse(counts.text_count, counts.word_texts) * (counts.text_count / max(counts.word_total, 1))
+    weight = weighting.inverse(counts.text_count, counts.word_texts) * (
+        counts.text_count / max(counts.word_total, 1)
+    )
     relevance.data *= np.repeat(weight, np.diff(relevance.indptr))
     return relevance.toarray() if np.prod(relevance.shape, dtype=np.int64) <= DENSE else relevance
 
 
-def text_label_relevance(words: csc_array, vectors: np.ndarray | csr_array, weighting: Weighting) -> np.ndarray:
-    """ILR of eq. 7, (n, L), of texts with these words (n, V): WIC of eq. 4 times the labels' vectors."""
-    amounts = saturated(np.arange(words.data.max(initial=0) + 1), weighting.k2)  # counts are few: looked up
-    cells = (amounts.take(words.data, mode="clip"), words.indices, words.indptr)  # clip: none is, but it is faster
+def text_label_relevance(
+    words: csc_array, vectors: np.ndarray | csr_array, weighting: Weighting
+) -> np.ndarray:
+    """ILR of eq. 7, (n, L), of texts with these words (n, V): WIC of eq. 4 times the labels'
+    vectors.
+    """
+    # counts are few: looked up
+    amounts = saturated(np.arange(words.data.max(initial=0) + 1), weighting.k2)
+    # clip: none is, but it is faster
+    cells = (
+        amounts.take(words.data, mode="clip"),
+        words.indices,
+        words.indptr,
+    )
     found = csc_array(cells, shape=words.shape) @ vectors
     return found if isinstance(found, np.ndarray) else found.toarray()

@@ -1,4 +1,6 @@
-"""LS-TFIDF: soft labels as KWLS makes them, from plain TF-IDF in place of its relevances (Liu 2022, section 5.2)."""
+"""LS-TFIDF: soft labels as KWLS makes them, from plain TF-IDF in place of its relevances (Liu 2022,
+section 5.2).
+"""
 
 from math import inf
 
@@ -21,12 +23,15 @@ def tfidf(
     leave_one_out: bool = False,
     normalise: Normalise = "auto",
 ) -> np.ndarray:
-    """Soft labels (n, L), float32: raw counts times log(all / those that have the word), for labels and for texts.
+    """Soft labels (n, L), float32: raw counts times log(all / those that have the word), for labels
+    and for texts.
 
-    A word that every label has counts nothing. Raw counts are large, so most rows are close to one label. The settings
-    are those of `kwls`.
+    A word that every label has counts nothing. Raw counts are large, so most rows are close to one
+    label. The settings are those of `kwls`.
     """
-    return soft_labels(table, space, tokens, PLAIN, leave_one_out=leave_one_out, normalise=normalise)
+    return soft_labels(
+        table, space, tokens, PLAIN, leave_one_out=leave_one_out, normalise=normalise
+    )
 
 
 PART = tfidf

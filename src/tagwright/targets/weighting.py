@@ -1,4 +1,6 @@
-"""How often becomes how much: saturation and inverse frequency, KWLS eqs. 1, 2, 4, 5 (Liu 2022), and plain TF-IDF."""
+"""How often becomes how much: saturation and inverse frequency, KWLS eqs. 1, 2, 4, 5 (Liu 2022),
+and plain TF-IDF.
+"""
 
 from typing import NamedTuple
 
@@ -6,9 +8,11 @@ import numpy as np
 
 
 class Weighting(NamedTuple):
-    """`k1` and `k2` bound what many occurrences count for in a label and in a text; infinity sets no bound.
+    """`k1` and `k2` bound what many occurrences count for in a label and in a text; infinity sets
+    no bound.
 
-    `b` (0 to 1) says how far the size of a label counts, `base` what is added to the logarithm of an inverse frequency.
+    `b` (0 to 1) says how far the size of a label counts, `base` what is added to the logarithm of
+    an inverse frequency.
     """
 
     k1: float
@@ -17,16 +21,24 @@ class Weighting(NamedTuple):
     base: float
 
     def norm(self, label_words: np.ndarray, mean: float | np.ndarray) -> np.ndarray:
-        """K / k1 of eq. 1, from the words of labels and their mean; where there are no words at all, 1 - b."""
-        share = np.divide(label_words, mean, out=np.zeros(np.broadcast(label_words, mean).shape), where=mean > 0)
+        """K / k1 of eq. 1, from the words of labels and their mean; where there are no words at
+        all, 1 - b.
+        """
+        share = np.divide(
+            label_words, mean, out=np.zeros(np.broadcast(label_words, mean).shape), where=mean > 0
+        )
         return 1 - self.b + self.b * share
 
     def inverse(self, total: float, count: np.ndarray) -> np.ndarray:
-        """WLW and WIW, eqs. 2 and 5: log(total / count) + base; what never occurs weighs nothing."""
+        """WLW and WIW, eqs. 2 and 5: log(total / count) + base; what never occurs weighs
+        nothing.
+        """
         some = count > 0
         return np.where(some, np.log(max(total, 1) / np.where(some, count, 1)) + self.base, 0.0)
 
 
 def saturated(count: np.ndarray, k: float, norm: float | np.ndarray = 1.0) -> np.ndarray:
-    """WLC and WIC, eqs. 1 and 4: count * k / (count + k * norm), in a form that takes k = infinity; 0 for no count."""
+    """WLC and WIC, eqs. 1 and 4: count * k / (count + k * norm), in a form that takes k = infinity;
+    0 for no count.
+    """
     return np.divide(count, count / k + norm, out=np.zeros(len(count)), where=count > 0)

@@ -1,8 +1,10 @@
-"""Words counted by text and by label: all that KWLS and TF-IDF know of the training texts, in whole numbers.
+"""Words counted by text and by label: all that KWLS and TF-IDF know of the training texts, in whole
+numbers.
 
-A word is a token of the first channel whose id is at least 2: padding (0) and unknown (1), which stands for many rare
-words at once, are none. They count nowhere, not even in the length of a text. Whoever has other tokens that are no
-words (the special tokens of a pretrained encoder) makes them 0 first.
+A word is a token of the first channel whose id is at least 2: padding (0) and unknown (1), which
+stands for many rare words at once, are none. They count nowhere, not even in the length of a text.
+Whoever has other tokens that are no words (the special tokens of a pretrained encoder) makes them 0
+first.
 """
 
 from collections.abc import Iterator
@@ -18,12 +20,15 @@ from tagwright.labels.space import Encoded
 from tagwright.tokenizers.tokens import Tokens
 
 FIRST_WORD = 2
-ROWS = 32_768  # texts of a batch: fewer or more and the counting sort leaves the cache or pays for its columns
+# texts of a batch: fewer or more and the counting sort leaves the cache or pays for its columns
+ROWS = 32_768
 FEW_LABELS = 16  # so few make a dense product the faster one
 
 
 class Counts(NamedTuple):
-    """Counts of N texts with V word ids and L labels. A text with several labels counts for each of them."""
+    """Counts of N texts with V word ids and L labels. A text with several labels counts for each of
+    them.
+    """
 
     word_labels: csr_array  # int64 (V, L): how often a word stands in the texts of a label
     word_texts: np.ndarray  # int64 (V,): texts that have the word
@@ -33,14 +38,18 @@ class Counts(NamedTuple):
     word_total: int  # words of all texts
 
     def merged(self, other: "Counts") -> "Counts":
-        """The counts of these texts and the others': the same bits however the texts were parted."""
+        """The counts of these texts and the others': the same bits however the texts were
+        parted.
+        """
         return Counts(*(mine + theirs for mine, theirs in zip(self, other)))
 
 
 def count(batch: pa.RecordBatch, word_count: int, label_count: int) -> Counts:
-    """Count a batch with columns `words` and `labels`, list<int32> each: the ids of every text's words and labels.
+    """Count a batch with columns `words` and `labels`, list<int32> each: the ids of every text's
+    words and labels.
 
-    A label named twice counts once; a null among the ids is no word and no label, a null list is an empty one.
+    A label named twice counts once; a null among the ids is no word and no label, a null list is an
+    empty one.
 
     >>> batch = pa.RecordBatch.from_pydict({"words": [[2, 3, 2], [3]], "labels": [[0], [1, 0]]})
     >>> count(batch, word_count=4, label_count=2).word_labels.toarray().tolist()
@@ -52,7 +61,9 @@ def count(batch: pa.RecordBatch, word_count: int, label_count: int) -> Counts:
 def counted(words: csc_array, labels: csr_array) -> Counts:
     """The counts of texts with these words (n, V) and labels (n, L)."""
     # int32 is enough: a batch has fewer than 2**31 words
-    word_labels = csr_array(words.T @ (labels.toarray() if labels.shape[1] <= FEW_LABELS else labels))
+    word_labels = csr_array(
+        words.T @ (labels.toarray() if labels.shape[1] <= FEW_LABELS else labels)
+    )
     word_labels.sort_indices()
     word_labels = word_labels.astype(np.int64)
     return Counts(
@@ -66,10 +77,15 @@ def counted(words: csc_array, labels: csr_array) -> Counts:
 
 
 def occurrences(batch: pa.RecordBatch, word_count: int) -> csc_array:
-    """How often every text has every word, (n, V) int32; cells are there for words that a text has."""
+    """How often every text has every word, (n, V) int32; cells are there for words that a text
+    has.
+    """
     ids, offsets = _flat(batch.column("words"), "words", 0, word_count)
-    tokens = csr_array((np.ones(len(ids), np.int32), ids, offsets), shape=(batch.num_rows, word_count))
-    cells = tokens.tocsc()  # a counting sort, linear in tokens, which puts a text's equal words side by side
+    tokens = csr_array(
+        (np.ones(len(ids), np.int32), ids, offsets), shape=(batch.num_rows, word_count)
+    )
+    # a counting sort, linear in tokens, which puts a text's equal words side by side
+    cells = tokens.tocsc()
     cells.sum_duplicates()
     start = cells.indptr[min(FIRST_WORD, word_count)]
     starts = np.maximum(cells.indptr - start, 0)
@@ -81,20 +97,29 @@ def memberships(batch: pa.RecordBatch, label_count: int) -> csr_array:
     # nulls are a column of their own, which is cut off
     ids, offsets = _flat(batch.column("labels"), "labels", label_count, label_count + 1)
     shape = (batch.num_rows, label_count + 1)
-    labels = csr_array((np.ones(len(ids), np.int32), ids, offsets), shape=shape, copy=True)  # Arrow's ids are read-only
+    # Arrow's ids are read-only
+    labels = csr_array((np.ones(len(ids), np.int32), ids, offsets), shape=shape, copy=True)
     labels.sum_duplicates()
     labels.data[:] = 1
     return labels[:, :label_count]
 
 
 def batches_of(tokens: Tokens, labels: Encoded, *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
-    """The texts in batches for `count`, in order; no texts are one empty batch. Ids of one channel are not copied."""
+    """The texts in batches for `count`, in order; no texts are one empty batch. Ids of one channel
+    are not copied.
+    """
     if len(tokens) != len(labels.offsets) - 1:
-        raise DataError(f"tokens and labels must be of the same texts, got {len(tokens)} and {len(labels.offsets) - 1}")
+        raise DataError(
+            f"tokens and labels must be of the same texts, got {len(tokens)} and"
+            f" {len(labels.offsets) - 1}"
+        )
     words = np.ascontiguousarray(tokens.words)
     for start in range(0, max(len(tokens), 1), rows):
         end = start + rows + 1
-        lists = [_lists(words, tokens.offsets[start:end]), _lists(labels.ids, labels.offsets[start:end])]
+        lists = [
+            _lists(words, tokens.offsets[start:end]),
+            _lists(labels.ids, labels.offsets[start:end]),
+        ]
         yield pa.RecordBatch.from_arrays(lists, names=["words", "labels"])
 
 
@@ -104,7 +129,9 @@ def _lists(ids: np.ndarray, offsets: np.ndarray) -> pa.ListArray:
 
 
 def _flat(lists: pa.Array, name: str, null: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """All ids one after the other, `null` for a null among them, and where each row's begin, (n + 1,)."""
+    """All ids one after the other, `null` for a null among them, and where each row's begin, (n +
+    1,).
+    """
     lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     flat = pc.list_flatten(lists)
     ids = (pc.fill_null(flat, null) if flat.null_count else flat).to_numpy(zero_copy_only=False)

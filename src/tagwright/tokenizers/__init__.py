@@ -9,5 +9,9 @@ __all__ = ["KIND", "Embed", "Tokeniser", "load_tokeniser", "read_tokeniser"]
 KIND = Kind(
     title="tokeniser",
     base=Embed,
-    facts={"source": "where a pretrained encoder comes from that reads these tokens; None for other encoders"},
+    facts={
+        "source": (
+            "where a pretrained encoder comes from that reads these tokens; None for other encoders"
+        )
+    },
 )

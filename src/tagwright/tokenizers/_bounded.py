@@ -1,4 +1,6 @@
-"""What a tokenizer file may do to a text: it must not grow without bound. The file may come from anybody."""
+"""What a tokenizer file may do to a text: it must not grow without bound. The file may come from
+anybody.
+"""
 
 import json
 from base64 import b64decode
@@ -19,11 +21,15 @@ STEPS = 64
 
 def require_bounded(tokenizer: Tokenizer) -> None:
     """Refuse, with a ValueError, a tokenizer that could make much of a short text."""
-    steps = [*_steps(tokenizer.normalizer, "normalizers"), *_steps(tokenizer.pre_tokenizer, "pretokenizers")]
+    steps = [
+        *_steps(tokenizer.normalizer, "normalizers"),
+        *_steps(tokenizer.pre_tokenizer, "pretokenizers"),
+    ]
     growth = prod(map(_growth, steps))
     if growth > GROWTH or len(steps) > STEPS:
         raise ValueError(
-            f"it can make a text {growth:,} times as long in {len(steps)} steps; {GROWTH} times is allowed"
+            f"it can make a text {growth:,} times as long in {len(steps)} steps; {GROWTH} times is"
+            " allowed"
         )
     added = sum(map(_added, _steps(tokenizer.post_processor, "processors")))
     if added > AROUND:
@@ -71,17 +77,23 @@ def _growth(step: dict[str, Any]) -> int:
     if kind != "Replace":
         return 1
     replaced = step["pattern"].get("String", "")
-    return max(-(-len(step["content"]) // len(replaced)), 1) if replaced else 1 + len(step["content"])
+    return (
+        max(-(-len(step["content"]) // len(replaced)), 1) if replaced else 1 + len(step["content"])
+    )
 
 
 def _longest(charsmap: str) -> int:
-    """Bytes of the longest string that a map of characters has: its size, a trie, then strings that end in 0."""
+    """Bytes of the longest string that a map of characters has: its size, a trie, then strings that
+    end in 0.
+    """
     content = b64decode(charsmap)
     return max(map(len, content[4 + int.from_bytes(content[:4], "little") :].split(b"\0")))
 
 
 def _added(step: dict[str, Any]) -> int:
-    """Tokens that a step adds to a text; a text that would be there twice, or not at all, counts as too many."""
+    """Tokens that a step adds to a text; a text that would be there twice, or not at all, counts as
+    too many.
+    """
     if step["type"] != "TemplateProcessing":
         return 2
     pieces = [piece["SpecialToken"]["id"] for piece in step["single"] if "SpecialToken" in piece]

@@ -1,4 +1,6 @@
-"""Words as four hashed features: the word, its first and last letters, its shape. Nothing is learnt."""
+"""Words as four hashed features: the word, its first and last letters, its shape. Nothing is
+learnt.
+"""
 
 import json
 import unicodedata
@@ -17,8 +19,14 @@ from tagwright.tokenizers._texts import UNSPACED, Texts, slices
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.tokenizers.words_of import Slice, WordTokens, gathered
 
-_APART = rf"([{UNSPACED}]\p{{M}}*|[^\p{{L}}\p{{M}}\p{{N}}\s])"  # what is a word of its own without spaces
-_SHAPE = ((r"[\p{Ll}\p{Lo}\p{Lm}]", "x"), (r"[\p{Lu}\p{Lt}]", "X"), (r"\p{N}", "d"))  # in this order: x before X
+# what is a word of its own without spaces
+_APART = rf"([{UNSPACED}]\p{{M}}*|[^\p{{L}}\p{{M}}\p{{N}}\s])"
+# in this order: x before X
+_SHAPE = (
+    (r"[\p{Ll}\p{Lo}\p{Lm}]", "x"),
+    (r"[\p{Lu}\p{Lt}]", "X"),
+    (r"\p{N}", "d"),
+)
 _RUNS = (("x{5,}", "xxxx"), ("X{5,}", "XXXX"), ("d{5,}", "dddd"))
 
 
@@ -63,7 +71,10 @@ class Hashed:
     def encode_words(self, texts: Texts) -> WordTokens:
         """The same with words, in lower case as they are hashed."""
         cuts = (cut(part) for part in slices(texts))
-        parts = (Slice(self._ids(words), counts, np.arange(len(words)), pc.utf8_lower(words)) for words, counts in cuts)
+        parts = (
+            Slice(self._ids(words), counts, np.arange(len(words)), pc.utf8_lower(words))
+            for words, counts in cuts
+        )
         return gathered(parts, np.empty((0, 4), np.int32))
 
     def encode_tokens(self, words: pa.Array) -> Tokens:
@@ -85,7 +96,9 @@ class Hashed:
         return np.stack([_hash(strings, size) for strings, size in channels], axis=1)
 
     def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
-        """The number of each id, since a hash cannot be turned back; of (n, 4) ids the word channel."""
+        """The number of each id, since a hash cannot be turned back; of (n, 4) ids the word
+        channel.
+        """
         return [f"#{int(row)}" for row in np.asarray(ids).reshape(len(ids), -1)[:, 0]]
 
     def save(self, folder: Path) -> None:
@@ -109,7 +122,8 @@ def cut(texts: list[str]) -> tuple[pa.Array, np.ndarray]:
     spaced = pc.utf8_trim_whitespace(pc.replace_substring_regex(strings, _APART, r" \1 "))
     lists = pc.utf8_split_whitespace(spaced)
     words = pc.list_flatten(lists)
-    empty = pc.equal(spaced, pa.scalar("")).to_numpy(zero_copy_only=False)  # splitting nothing gives one empty word
+    # splitting nothing gives one empty word
+    empty = pc.equal(spaced, pa.scalar("")).to_numpy(zero_copy_only=False)
     counts = pc.list_value_length(lists).to_numpy().astype(np.int64) - empty
     return words.filter(pc.not_equal(words, pa.scalar(""))), counts
 

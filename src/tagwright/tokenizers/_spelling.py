@@ -25,9 +25,11 @@ FIRST_WORD, FIRST_LETTER = 3, 4
 
 @dataclass(frozen=True)
 class Spelling:
-    """A text is a row of letters, [start] (< a b >) (< a >) …: (0, letter), and (word, 1) before each word.
+    """A text is a row of letters, [start] (< a b >) (< a >) …: (0, letter), and (word, 1) before
+    each word.
 
-    So either channel alone, without its zeros, reads as a text of words or of letters; the 1 keeps words apart.
+    So either channel alone, without its zeros, reads as a text of words or of letters; the 1 keeps
+    words apart.
     """
 
     lexicon: tuple[str, ...]
@@ -64,13 +66,17 @@ class Spelling:
 
     def encode_tokens(self, words: pa.Array) -> Tokens:
         """Not for tagging: a word is not one place here."""
-        raise SettingsError("spelled is for whole texts; to tag tokens take hashes, word, char or subword")
+        raise SettingsError(
+            "spelled is for whole texts; to tag tokens take hashes, word, char or subword"
+        )
 
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N, 2) of every text; a null or empty text has none."""
         parts = [self._rows(words_of(part, lowercase=self.lowercase)) for part in slices(texts)]
         ids = np.concatenate([np.empty((0, 2), np.int32), *(part[0] for part in parts)])
-        return Tokens(ids, np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part[1] for part in parts)])))
+        return Tokens(
+            ids, np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part[1] for part in parts)]))
+        )
 
     def encode_words(self, texts: Texts) -> WordTokens:
         """The same with words, each with all its rows; the start of a text belongs to none."""
@@ -79,24 +85,33 @@ class Spelling:
     def _slice(self, texts: Sequence[str]) -> Slice:
         words, counts = words_of(texts, lowercase=self.lowercase)
         ids, lengths = self._rows((words, counts))
-        occurrence = np.cumsum(ids[:, 0] != 0) - 1  # a word opens with its number; so does the text, with a mark
+        # a word opens with its number; so does the text, with a mark
+        occurrence = np.cumsum(ids[:, 0] != 0) - 1
         marks = ids[:, 0] == START
         return Slice(ids, lengths, np.where(marks, -1, occurrence - np.cumsum(marks)), words)
 
     def _rows(self, cut_words: tuple[pa.Array, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Words and how many each text has -> rows (N, 2) with the texts' starts, and how many each text has."""
+        """Words and how many each text has -> rows (N, 2) with the texts' starts, and how many each
+        text has.
+        """
         words, counts = cut_words
         distinct = words.dictionary_encode()
         spelled, starts = self._spell(distinct.dictionary)
         rows, row_lengths = _gathered(spelled, starts, distinct.indices.to_numpy().astype(np.int64))
-        ends = np.concatenate([[0], np.cumsum(row_lengths)])[np.concatenate([[0], np.cumsum(counts)])]
+        ends = np.concatenate([[0], np.cumsum(row_lengths)])[
+            np.concatenate([[0], np.cumsum(counts)])
+        ]
         firsts = ends[np.flatnonzero(np.diff(ends))]
         ids = np.insert(rows, firsts, np.array([START, 1], np.int32), axis=0)
         return ids, np.diff(ends) + (np.diff(ends) > 0)
 
     def _spell(self, words: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-        """The rows (M, 2) of all words one after the other, and where each word's begin, (n + 1,)."""
-        found = pc.fill_null(pc.index_in(words, value_set=self._known), -1).to_numpy().astype(np.int64)
+        """The rows (M, 2) of all words one after the other, and where each word's begin, (n +
+        1,).
+        """
+        found = (
+            pc.fill_null(pc.index_in(words, value_set=self._known), -1).to_numpy().astype(np.int64)
+        )
         word_ids = np.where(found >= 0, found + FIRST_WORD, 1)
         letter_counts = pc.utf8_length(words).to_numpy().astype(np.int64)
         starts = np.concatenate([[0], np.cumsum(letter_counts + 3)])
@@ -125,7 +140,9 @@ class Spelling:
         """Write kind.json, which holds everything."""
         folder.mkdir(parents=True, exist_ok=True)
         content = {"kind": "spelled", "settings": asdict(self)}
-        (folder / "kind.json").write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+        (folder / "kind.json").write_text(
+            json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "Spelling":
@@ -133,7 +150,9 @@ class Spelling:
         lexicon, letters = value_of(content, "lexicon", list), value_of(content, "letters", str)
         if {type(word) for word in lexicon} - {str}:
             raise ValueError("lexicon must be a list of strings")
-        return cls(lexicon=tuple(lexicon), letters=letters, lowercase=value_of(content, "lowercase", bool))
+        return cls(
+            lexicon=tuple(lexicon), letters=letters, lowercase=value_of(content, "lowercase", bool)
+        )
 
 
 def words_of(texts: Sequence[str], *, lowercase: bool) -> tuple[pa.Array, np.ndarray]:
@@ -142,7 +161,9 @@ def words_of(texts: Sequence[str], *, lowercase: bool) -> tuple[pa.Array, np.nda
     return (pc.utf8_lower(words) if lowercase else words), counts
 
 
-def _gathered(rows: np.ndarray, starts: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _gathered(
+    rows: np.ndarray, starts: np.ndarray, which: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the words `which`, in that order, and how many each has."""
     lengths = np.diff(starts)[which]
     ends = np.concatenate([[0], np.cumsum(lengths)])

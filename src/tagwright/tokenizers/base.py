@@ -14,7 +14,9 @@ class Embed:
     whole_texts: ClassVar[bool] = False  # its tokeniser does not take tokens that are cut already
 
     def train(self, texts: Texts, *, seed: int = 0) -> "Tokeniser":
-        """A tokeniser that has learnt from these texts; the same texts and seed give the same one."""
+        """A tokeniser that has learnt from these texts; the same texts and seed give the same
+        one.
+        """
         raise NotImplementedError
 
     def train_tokens(self, words: Texts, *, seed: int = 0) -> "Tokeniser":

@@ -22,14 +22,19 @@ class Char(Embed):
     lowercase: bool = False
 
     def train(self, texts: Texts, *, seed: int = 0) -> Trained:
-        """Count the characters; of equally frequent ones the lower code point comes first, so no seed is needed."""
+        """Count the characters; of equally frequent ones the lower code point comes first, so no
+        seed is needed.
+        """
         trainer = trainers.WordLevelTrainer(
             vocab_size=self.size,
             min_frequency=self.minimum,
             special_tokens=[PADDING, UNKNOWN],
             show_progress=False,
         )
-        model, pieces = models.WordLevel(unk_token=UNKNOWN), pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
+        model, pieces = (
+            models.WordLevel(unk_token=UNKNOWN),
+            pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated"),
+        )
         return train(model, trainer, texts, lowercase=self.lowercase, pieces=pieces, spaces=True)
 
 

@@ -1,4 +1,6 @@
-"""Texts cut into tokens, with where each begins in its text: what a tagger reads that was trained on cut tokens."""
+"""Texts cut into tokens, with where each begins in its text: what a tagger reads that was trained
+on cut tokens.
+"""
 
 import re
 import unicodedata
@@ -17,7 +19,8 @@ Span = tuple[int, int]
 
 # scripts without spaces between words: a character is the smallest safe token
 _UNSPACED = (
-    "\u3040-\u30ff\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d"  # Japanese and Chinese
+    # Japanese and Chinese
+    "\u3040-\u30ff\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d"
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u0f00-\u0fff"  # Thai, Lao, Burmese, Khmer, Tibetan
 )
 _LETTER = rf"[^\W_{_UNSPACED}]"
@@ -26,7 +29,9 @@ CHARACTERS = 0.99  # share of tokens of one character that tells a text cut into
 
 
 class Cut(NamedTuple):
-    """Tokens of all texts: text i has words[offsets[i]:offsets[i + 1]], which begin at `starts` in it."""
+    """Tokens of all texts: text i has words[offsets[i]:offsets[i + 1]], which begin at `starts` in
+    it.
+    """
 
     words: pa.Array
     offsets: np.ndarray  # int64 (n + 1,)
@@ -49,7 +54,9 @@ def cut(texts: Texts, way: str) -> Cut:
             words.extend(text[start:end] for start, end in found)
             starts.extend(start for start, _ in found)
             counts.append(len(found))
-    return Cut(pa.array(words, pa.string()), np.cumsum(counts, dtype=np.int64), np.array(starts, np.int64))
+    return Cut(
+        pa.array(words, pa.string()), np.cumsum(counts, dtype=np.int64), np.array(starts, np.int64)
+    )
 
 
 def way_of(words: pa.Array) -> str:
@@ -73,7 +80,9 @@ def _ways(way: str) -> Callable[[str], Iterator[Span]]:
 
 def _word() -> re.Pattern[str]:
     """Accents and vowel signs belong to the letter before them, which `re` has no name for."""
-    marks = "".join(one for one in map(chr, range(0x300, 0xFFFF)) if unicodedata.category(one)[0] == "M")
+    marks = "".join(
+        one for one in map(chr, range(0x300, 0xFFFF)) if unicodedata.category(one)[0] == "M"
+    )
     letters = rf"{_LETTER}+(?:[{marks}]+{_LETTER}*)*"
     return re.compile(
         rf"[{_UNSPACED}][{marks}]*"
@@ -106,7 +115,8 @@ def _fugashi() -> Callable[[str], Iterator[Span]]:
         tagger = Tagger()
     except (ImportError, RuntimeError) as error:
         raise SettingsError(
-            f"data.cut=fugashi wants fugashi and a dictionary: pip install fugashi unidic-lite ({error})"
+            "data.cut=fugashi wants fugashi and a dictionary: pip install fugashi unidic-lite"
+            f" ({error})"
         ) from None
 
     def spans(text: str) -> Iterator[Span]:

@@ -1,4 +1,6 @@
-"""Hashed word, prefix, suffix and shape: no vocabulary to train, rare and misspelt words keep their parts."""
+"""Hashed word, prefix, suffix and shape: no vocabulary to train, rare and misspelt words keep their
+parts.
+"""
 
 from dataclasses import dataclass
 
@@ -10,7 +12,8 @@ from tagwright.tokenizers.base import Embed
 
 @dataclass(frozen=True, kw_only=True)
 class Hashes(Embed):
-    """`size` ids for words, `affix_size` for the first and the last `affix` letters, `shape_size` for shapes.
+    """`size` ids for words, `affix_size` for the first and the last `affix` letters, `shape_size`
+    for shapes.
 
     >>> Hashes().train([]).sizes
     (30000, 5000, 5000, 1000)
@@ -24,8 +27,12 @@ class Hashes(Embed):
     def train(self, texts: Texts, *, seed: int = 0) -> Hashed:
         """The tokeniser; nothing is learnt from the texts."""
         if min(self.size, self.affix_size, self.shape_size) < 3 or self.affix < 1:
-            raise SettingsError(f"hashes need sizes of at least 3 and an affix of at least 1, got {self}")
-        return Hashed(size=self.size, affix_size=self.affix_size, shape_size=self.shape_size, affix=self.affix)
+            raise SettingsError(
+                f"hashes need sizes of at least 3 and an affix of at least 1, got {self}"
+            )
+        return Hashed(
+            size=self.size, affix_size=self.affix_size, shape_size=self.shape_size, affix=self.affix
+        )
 
 
 PART = Hashes

@@ -11,14 +11,19 @@ from tagwright.tokenizers.source import find_source
 
 @dataclass(frozen=True, kw_only=True)
 class Pieces(Embed):
-    """`source` is where the encoder comes from; other encoders have none, and cannot use its pieces."""
+    """`source` is where the encoder comes from; other encoders have none, and cannot use its
+    pieces.
+    """
 
     source: str | None
 
     def train(self, texts: Texts, *, seed: int = 0) -> OwnPieces:
         """The encoder's tokeniser, as it is."""
         if self.source is None:
-            raise SettingsError("embed pieces belongs to a pretrained encoder; take --encoder minilm, or embed subword")
+            raise SettingsError(
+                "embed pieces belongs to a pretrained encoder; take --encoder minilm, or embed"
+                " subword"
+            )
         return read_pieces(find_source(self.source))
 
 

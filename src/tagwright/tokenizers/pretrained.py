@@ -1,4 +1,6 @@
-"""The tokeniser that a pretrained encoder was trained with; its special tokens stand around every text."""
+"""The tokeniser that a pretrained encoder was trained with; its special tokens stand around every
+text.
+"""
 
 import json
 from collections.abc import Sequence
@@ -24,12 +26,16 @@ _MASK = ("MASK", "mask")  # between brackets of any kind
 
 
 class OwnPieces:
-    """One channel of ids, special tokens included; ids are the encoder's, so 0 need not be padding."""
+    """One channel of ids, special tokens included; ids are the encoder's, so 0 need not be
+    padding.
+    """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        tokenizer.encode_special_tokens = True  # a text that has the letters "[SEP]" has letters, not a separator
+        tokenizer.encode_special_tokens = (
+            True  # a text that has the letters "[SEP]" has letters, not a separator
+        )
         self.tokenizer = tokenizer
 
     @property
@@ -51,20 +57,35 @@ class OwnPieces:
     def specials(self) -> tuple[int, int]:
         """How many special tokens stand before a text and how many behind it."""
         for sample in _SAMPLES:
-            inside = np.flatnonzero(np.array(self.tokenizer.encode(sample).special_tokens_mask) == 0)
+            inside = np.flatnonzero(
+                np.array(self.tokenizer.encode(sample).special_tokens_mask) == 0
+            )
             if len(inside):
                 return int(inside[0]), len(self.tokenizer.encode(sample).ids) - 1 - int(inside[-1])
-        raise ModelError("the tokenizer finds no token in any text; is it the one that belongs to the encoder?")
+        raise ModelError(
+            "the tokenizer finds no token in any text; is it the one that belongs to the encoder?"
+        )
 
     @cached_property
     def marks(self) -> tuple[int, ...]:
         """The special tokens, those for padding and unknown among them."""
-        return tuple(i for i, token in self.tokenizer.get_added_tokens_decoder().items() if token.special)
+        return tuple(
+            i for i, token in self.tokenizer.get_added_tokens_decoder().items() if token.special
+        )
 
     @cached_property
     def mask(self) -> int | None:
-        """The special token that hides a piece ("[MASK]", "<mask>"); None where the encoder knows none."""
-        return next((i for i, piece in zip(self.marks, self.words(self.marks)) if piece.strip("[<|>]") in _MASK), None)
+        """The special token that hides a piece ("[MASK]", "<mask>"); None where the encoder knows
+        none.
+        """
+        return next(
+            (
+                i
+                for i, piece in zip(self.marks, self.words(self.marks))
+                if piece.strip("[<|>]") in _MASK
+            ),
+            None,
+        )
 
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N,) of every text, special tokens included; a null or empty text has these alone."""
@@ -95,22 +116,38 @@ class OwnPieces:
     def save(self, folder: Path) -> None:
         """Write tokenizer.json and kind.json."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "tokenizer.json").write_text(self.tokenizer.to_str(pretty=False), encoding="utf-8")
+        (folder / "tokenizer.json").write_text(
+            self.tokenizer.to_str(pretty=False), encoding="utf-8"
+        )
         (folder / "kind.json").write_text(json.dumps({"kind": "pieces"}) + "\n", encoding="utf-8")
 
 
 def read_pieces(folder: Path) -> OwnPieces:
     """The tokeniser of an encoder's folder, in its fast form."""
     library = transformers()
-    if not any(path for pattern in _FILES for path in folder.glob(pattern)):  # the library would make an empty one up
-        raise ModelError(f"{folder} has no tokenizer ({', '.join(_FILES)}); save the encoder's own beside its weights")
+    if not any(
+        path for pattern in _FILES for path in folder.glob(pattern)
+    ):  # the library would make an empty one up
+        raise ModelError(
+            f"{folder} has no tokenizer ({', '.join(_FILES)}); save the encoder's own beside its"
+            " weights"
+        )
     try:
         with quiet(), panics_told():
-            found = library.AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-    except Exception as error:  # whatever the library trips over, the folder's tokenizer cannot be used
-        raise ModelError(f"{folder} has no tokenizer that transformers can read: {reason_of(error)}") from None
+            found = library.AutoTokenizer.from_pretrained(
+                folder, trust_remote_code=False, local_files_only=True
+            )
+    except (
+        Exception
+    ) as error:  # whatever the library trips over, the folder's tokenizer cannot be used
+        raise ModelError(
+            f"{folder} has no tokenizer that transformers can read: {reason_of(error)}"
+        ) from None
     if not getattr(found, "is_fast", False):
-        raise ModelError(f"the tokenizer of {folder} has no fast form (tokenizer.json); save it with save_pretrained")
+        raise ModelError(
+            f"the tokenizer of {folder} has no fast form (tokenizer.json); save it with"
+            " save_pretrained"
+        )
     tokenizer = Tokenizer.from_str(found.backend_tokenizer.to_str())
     try:
         require_bounded(tokenizer)

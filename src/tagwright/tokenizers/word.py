@@ -13,7 +13,8 @@ _WORD = rf"[{UNSPACED}]\p{{M}}*|[[\p{{L}}\p{{M}}\p{{N}}]&&[^{UNSPACED}]]+|\S"
 
 @dataclass(frozen=True, kw_only=True)
 class Word(Embed):
-    """The `size` most frequent words that occur at least `minimum` times, two ids for padding and unknown included.
+    """The `size` most frequent words that occur at least `minimum` times, two ids for padding and
+    unknown included.
 
     >>> Word(minimum=1).train(["a b", "b 手机"]).vocabulary
     {'[PAD]': 0, '[UNK]': 1, 'b': 2, 'a': 3, '手': 4, '机': 5}
@@ -25,10 +26,16 @@ class Word(Embed):
 
     def train_tokens(self, words: Texts, *, seed: int = 0) -> Trained:
         """The same of tokens that are cut already: each is one word, whatever it is made of."""
-        return self.train(words, seed=seed, pieces=pre_tokenizers.Split(Regex(r"[\s\S]+"), "isolated"))
+        return self.train(
+            words, seed=seed, pieces=pre_tokenizers.Split(Regex(r"[\s\S]+"), "isolated")
+        )
 
-    def train(self, texts: Texts, *, seed: int = 0, pieces: pre_tokenizers.PreTokenizer | None = None) -> Trained:
-        """Count the words; of equally frequent ones the first in code point order comes first, so no seed is needed."""
+    def train(
+        self, texts: Texts, *, seed: int = 0, pieces: pre_tokenizers.PreTokenizer | None = None
+    ) -> Trained:
+        """Count the words; of equally frequent ones the first in code point order comes first, so
+        no seed is needed.
+        """
         trainer = trainers.WordLevelTrainer(
             vocab_size=self.size,
             min_frequency=self.minimum,

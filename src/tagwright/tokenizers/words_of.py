@@ -18,18 +18,21 @@ _NONE = {None: -1}
 class WordTokens(NamedTuple):
     """Tokens as `encode` gives them, and the words that they are part of.
 
-    A word is what the tokeniser cuts a text into before it looks for pieces, with all its pieces. White space that is a
-    token, special tokens and marks belong to none: -1.
+    A word is what the tokeniser cuts a text into before it looks for pieces, with all its pieces.
+    White space that is a token, special tokens and marks belong to none: -1.
     """
 
     tokens: Tokens
     word_of: np.ndarray  # int32 (N,), into `words`
-    place: np.ndarray  # int32 (N,), which word of its text, from 0; two equal neighbours are two words
+    # int32 (N,), which word of its text, from 0; two equal neighbours are two words
+    place: np.ndarray
     words: tuple[str, ...]  # distinct, as the tokeniser normalises them
 
 
 class Slice(NamedTuple):
-    """Tokens of some texts. `occurrence` (N,) numbers the words from 0 through all the texts, -1 for none."""
+    """Tokens of some texts. `occurrence` (N,) numbers the words from 0 through all the texts, -1
+    for none.
+    """
 
     ids: np.ndarray
     lengths: np.ndarray  # (n,)
@@ -38,18 +41,29 @@ class Slice(NamedTuple):
 
 
 def gathered(parts: Iterable[Slice], empty: np.ndarray) -> WordTokens:
-    """All slices as one; `empty` are the ids of no text. A word that is nothing but white space is none."""
+    """All slices as one; `empty` are the ids of no text. A word that is nothing but white space is
+    none.
+    """
     numbers: dict[str, int] = {}
-    ids, lengths, word_of, places = [empty], [np.zeros(1, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    ids, lengths, word_of, places = (
+        [empty],
+        [np.zeros(1, np.int64)],
+        [np.empty(0, np.int32)],
+        [np.empty(0, np.int32)],
+    )
     for part in parts:
         distinct = part.strings.dictionary_encode()
         known = [
-            numbers.setdefault(word, len(numbers)) if word.strip() else -1 for word in distinct.dictionary.to_pylist()
+            numbers.setdefault(word, len(numbers)) if word.strip() else -1
+            for word in distinct.dictionary.to_pylist()
         ]
-        of_occurrence = np.array([*known, -1], np.int32)[distinct.indices.to_numpy().astype(np.int64)]
+        of_occurrence = np.array([*known, -1], np.int32)[
+            distinct.indices.to_numpy().astype(np.int64)
+        ]
         ids.append(part.ids)
         lengths.append(part.lengths)
-        word_of.append(np.append(of_occurrence, np.int32(-1))[part.occurrence])  # -1 takes the last one
+        # -1 takes the last one
+        word_of.append(np.append(of_occurrence, np.int32(-1))[part.occurrence])
         places.append(_places(part, of_occurrence >= 0))
     tokens = Tokens(np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
     return WordTokens(tokens, np.concatenate(word_of), np.concatenate(places), tuple(numbers))
@@ -83,18 +97,27 @@ def _slice(tokenizer: Tokenizer, texts: list[str], *, special: bool) -> Slice:
     starts, ends = np.fromiter(spans, np.int64, 2 * total).reshape(total, 2).T
     text = np.repeat(np.arange(len(rows)), lengths)
     inside = pre_token >= 0
-    opens = inside & (np.diff(pre_token, prepend=-1) != 0) | inside & (np.diff(text, prepend=-1) != 0)
+    opens = inside & (np.diff(pre_token, prepend=-1) != 0) | inside & (
+        np.diff(text, prepend=-1) != 0
+    )
     occurrence = np.where(inside, np.cumsum(opens) - 1, -1)
     firsts = np.flatnonzero(opens)
     tops = np.full(len(firsts), 0, np.int64)
     np.maximum.at(tops, occurrence[inside], ends[inside])
-    surfaces = [texts[row][a:b] for row, a, b in zip(text[firsts].tolist(), starts[firsts].tolist(), tops.tolist())]
+    surfaces = [
+        texts[row][a:b]
+        for row, a, b in zip(text[firsts].tolist(), starts[firsts].tolist(), tops.tolist())
+    ]
     return Slice(ids, lengths, occurrence, _normalised(tokenizer, surfaces))
 
 
 def _normalised(tokenizer: Tokenizer, surfaces: list[str]) -> pa.Array:
-    """Words as they stand in the texts -> as the tokenizer normalises them, without the space before them."""
+    """Words as they stand in the texts -> as the tokenizer normalises them, without the space
+    before them.
+    """
     distinct = pa.array(surfaces, pa.string()).dictionary_encode()
-    normalise = (lambda text: text) if tokenizer.normalizer is None else tokenizer.normalizer.normalize_str
+    normalise = (
+        (lambda text: text) if tokenizer.normalizer is None else tokenizer.normalizer.normalize_str
+    )
     read = [normalise(surface).strip().strip(_SPACE) for surface in distinct.dictionary.to_pylist()]
     return pa.array(read, pa.string()).take(distinct.indices)

@@ -13,11 +13,13 @@ BUCKET = 2**24  # bytes sent at once: few enough to copy, enough to fill the wir
 def summed(parameters: Sequence[Tensor], value: float, ranks: Ranks) -> float:
     """Sums the gradients over all processes, in place, and returns the sum of `value`.
 
-    A parameter that one process did not use counts as zeros there; one that none used keeps no gradient.
+    A parameter that one process did not use counts as zeros there; one that none used keeps no
+    gradient.
     """
     if ranks.world == 1:
         return value
-    # over the host, and first: a process that is gone is noticed here, where a GPU would wait for it
+    # over the host, and first: a process that is gone is noticed here, where a GPU would wait for
+    # it
     value, *users = ranks.total([value, *(p.grad is not None for p in parameters)])
     used = [parameter for parameter, count in zip(parameters, users) if count]
     for bucket in _buckets([_gradient(parameter) for parameter in used]):

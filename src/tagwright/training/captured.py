@@ -1,6 +1,8 @@
-"""The training loop on a GPU without Python inside its steps: each shape of step is captured once, as a CUDA graph.
+"""The training loop on a GPU without Python inside its steps: each shape of step is captured once,
+as a CUDA graph.
 
-Rows, rates and draws enter a graph as tensors. Losses are read some steps later, so that nobody waits for the device.
+Rows, rates and draws enter a graph as tensors. Losses are read some steps later, so that nobody
+waits for the device.
 """
 
 import time
@@ -18,7 +20,8 @@ from tagwright.randomness import seed_of
 from tagwright.training.loop import Course, Dial, Step, seed_draws
 
 GROUP = 64  # steps whose losses are read together, at most
-PATIENCE = 0.5  # seconds that a group should not take much longer than: a run is asked to stop between groups
+# seconds that a group should not take much longer than: a run is asked to stop between groups
+PATIENCE = 0.5
 
 
 class NotCaptured(Exception):
@@ -26,7 +29,9 @@ class NotCaptured(Exception):
 
 
 class CapturedStep:
-    """Forward, loss, backward, clip and update of a batch, a graph for each width of batch. A CPU runs it as it is."""
+    """Forward, loss, backward, clip and update of a batch, a graph for each width of batch. A CPU
+    runs it as it is.
+    """
 
     def __init__(
         self,
@@ -40,7 +45,12 @@ class CapturedStep:
         clip: float = 0.0,
         dials: Sequence[Dial] = (),
     ) -> None:
-        self.resident, self.network, self.optimiser, self.loss_of = resident, network, optimiser, loss_of
+        self.resident, self.network, self.optimiser, self.loss_of = (
+            resident,
+            network,
+            optimiser,
+            loss_of,
+        )
         self.accumulate, self.clip, self.dials = accumulate, clip, dials
         self.device = device = resident.ids.device
         self.generator = torch.Generator(device)
@@ -68,7 +78,9 @@ class CapturedStep:
                 group["lr"], group["capturable"] = float(group["lr"]), False
 
     def feed(self, first: int, batches: Sequence[np.ndarray], rates: np.ndarray) -> None:
-        """Rows of the steps from `first` on and their rates (steps, parameter groups); fillers weigh nothing."""
+        """Rows of the steps from `first` on and their rates (steps, parameter groups); fillers
+        weigh nothing.
+        """
         rows, real = np.zeros(self.rows.shape, np.int64), np.zeros(self.real.shape, np.float32)
         for place, index in enumerate(batches):
             rows[place, : len(index)], real[place, : len(index)] = index, 1
@@ -76,7 +88,9 @@ class CapturedStep:
         self.real.copy_(torch.from_numpy(real))
         self.rates[: len(rates)].copy_(torch.from_numpy(rates))
         if self.dials:
-            values = [[dial.at(first + place) for dial in self.dials] for place in range(len(batches))]
+            values = [
+                [dial.at(first + place) for dial in self.dials] for place in range(len(batches))
+            ]
             self.settings[: len(batches)].copy_(torch.tensor(values))
         self.place.zero_()
         if self.device.type == "cuda":
@@ -110,14 +124,17 @@ class CapturedStep:
             loss.backward()
             total = total + loss.detach()
         if self.clip > 0:
-            moved = [parameter for parameter in self.network.parameters() if parameter.grad is not None]
+            moved = [
+                parameter for parameter in self.network.parameters() if parameter.grad is not None
+            ]
             nn.utils.clip_grad_norm_(moved, self.clip, foreach=True)
         return total
 
     def _capture(self, width: int) -> torch.cuda.CUDAGraph:
         self.network.train()
         self._warm_up(width)
-        torch.cuda.empty_cache()  # a graph has a pool of its own, and finds no room in what the trial left
+        # a graph has a pool of its own, and finds no room in what the trial left
+        torch.cuda.empty_cache()
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(self.generator)
         pool = next(iter(self.graphs.values())).pool() if self.graphs else None
@@ -128,11 +145,14 @@ class CapturedStep:
             self._recover()
             reason = str(error.__context__ or error).splitlines()[0]
             raise NotCaptured(f"a step waits for the host ({reason})") from None
-        self.optimiser.zero_grad(set_to_none=True)  # a replay makes its own: their room is free between steps
+        # a replay makes its own: their room is free between steps
+        self.optimiser.zero_grad(set_to_none=True)
         return graph
 
     def _warm_up(self, width: int) -> None:
-        """Run what a graph will hold, for libraries start and kernels are compiled outside of it. Moves no weights."""
+        """Run what a graph will hold, for libraries start and kernels are compiled outside of it.
+        Moves no weights.
+        """
         self.side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.side):
             try:
@@ -155,7 +175,9 @@ class CapturedStep:
             torch.rand(1, device=self.device, generator=self.generator)
 
     def _make_state(self) -> None:
-        """The optimiser's averages must be there before a graph finds them: a step without gradient makes them."""
+        """The optimiser's averages must be there before a graph finds them: a step without gradient
+        makes them.
+        """
         self.rate.zero_()
         torch._foreach_zero_([p.grad for p in self.network.parameters() if p.grad is not None])
         self.optimiser.step()
@@ -172,24 +194,31 @@ def captured_steps(
     due: Callable[[int], bool] = lambda number: False,
     seed: int = 0,
 ) -> Iterator[Step]:
-    """Like `steps`: trains from step `start` to the last. Steps come in groups, when their losses have been read.
+    """Like `steps`: trains from step `start` to the last. Steps come in groups, when their losses
+    have been read.
 
     Only the last of a group is `settled`. A step after which something is `due` ends its group.
     """
-    rates = [group.setdefault("initial_lr", float(group["lr"])) for group in step.optimiser.param_groups]
+    rates = [
+        group.setdefault("initial_lr", float(group["lr"])) for group in step.optimiser.param_groups
+    ]
     number, size = start, 1
     with step.holding():
         while number < course.total:
             started = time.monotonic()
             group = _group(number, min(number + size, course.total), due)
             batches = [course.rows(one) for one in group]
-            step.feed(number, batches, np.outer([factor(one) for one in group], rates).astype(np.float32))
+            step.feed(
+                number, batches, np.outer([factor(one) for one in group], rates).astype(np.float32)
+            )
             for one, index in zip(group, batches):
                 step.generator.manual_seed(seed_of(seed, "draw", one))
                 seed_draws(step.device, seed_of(seed, "dropout", one))
                 step(step.resident.width_of(index))
             losses = step.losses[: len(group)].tolist()
-            size = min(2 * size, GROUP) if time.monotonic() - started < PATIENCE else max(size // 2, 1)
+            size = (
+                min(2 * size, GROUP) if time.monotonic() - started < PATIENCE else max(size // 2, 1)
+            )
             for one, value in zip(group, losses):
                 done = one + 1
                 facts = {"number": done, "epoch": done / course.per_epoch, "loss": value}
@@ -199,4 +228,6 @@ def captured_steps(
 
 def _group(first: int, last: int, due: Callable[[int], bool]) -> range:
     """Steps from `first`, before `last`, up to one after which something is due."""
-    return next((range(first, one + 1) for one in range(first, last) if due(one + 1)), range(first, last))
+    return next(
+        (range(first, one + 1) for one in range(first, last) if due(one + 1)), range(first, last)
+    )

@@ -1,4 +1,6 @@
-"""Checkpoints: weights, best weights, optimiser and history in a folder that is whole or not there; never pickled."""
+"""Checkpoints: weights, best weights, optimiser and history in a folder that is whole or not there;
+never pickled.
+"""
 
 import json
 import shutil
@@ -51,7 +53,8 @@ def load_last(folder: Path, *, fingerprint: str) -> Checkpoint | None:
     manifest = verified(found[-1])
     if manifest["fingerprint"] != fingerprint:
         raise ModelError(
-            f"{found[-1]} belongs to a run with other data or settings; give those, or start over with --overwrite"
+            f"{found[-1]} belongs to a run with other data or settings; give those, or start over"
+            " with --overwrite"
         )
     state = json.loads((found[-1] / "state.json").read_text(encoding="utf-8"))
     optimiser = _unflatten(state["optimiser"], load_file(found[-1] / "optimiser.safetensors"))
@@ -73,9 +76,14 @@ def _flatten(state_dict: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Tens
     plain: dict[str, dict[str, Any]] = {}
     for index, values in state_dict["state"].items():
         plain[str(index)] = {k: v for k, v in values.items() if not isinstance(v, Tensor)}
-        tensors.update({f"{index}/{k}": v.contiguous() for k, v in values.items() if isinstance(v, Tensor)})
+        tensors.update(
+            {f"{index}/{k}": v.contiguous() for k, v in values.items() if isinstance(v, Tensor)}
+        )
     # whether steps are captured is a matter of the device that goes on
-    groups = [{k: _plain(v) for k, v in g.items() if k != "capturable"} for g in state_dict["param_groups"]]
+    groups = [
+        {k: _plain(v) for k, v in g.items() if k != "capturable"}
+        for g in state_dict["param_groups"]
+    ]
     return {"state": plain, "param_groups": groups}, tensors
 
 
@@ -86,14 +94,20 @@ def _plain(value: Any) -> Any:
 
 
 def _unflatten(plain: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Any]:
-    state: dict[int, dict[str, Any]] = {int(index): dict(values) for index, values in plain["state"].items()}
+    state: dict[int, dict[str, Any]] = {
+        int(index): dict(values) for index, values in plain["state"].items()
+    }
     for name, tensor in tensors.items():
         index, _, key = name.partition("/")
         state[int(index)][key] = tensor
-    groups = [{**g, "betas": tuple(g["betas"])} if "betas" in g else g for g in plain["param_groups"]]
+    groups = [
+        {**g, "betas": tuple(g["betas"])} if "betas" in g else g for g in plain["param_groups"]
+    ]
     return {"state": state, "param_groups": groups}
 
 
 def snapshot(module: torch.nn.Module) -> dict[str, Tensor]:
     """A copy of a module's state on the host."""
-    return {name: tensor.detach().to("cpu", copy=True) for name, tensor in module.state_dict().items()}
+    return {
+        name: tensor.detach().to("cpu", copy=True) for name, tensor in module.state_dict().items()
+    }

@@ -1,4 +1,6 @@
-"""From a trained network to a model with its decision: first by a plain rule, then by one that is fitted on dev."""
+"""From a trained network to a model with its decision: first by a plain rule, then by one that is
+fitted on dev.
+"""
 
 import time
 from collections.abc import Collection, Mapping
@@ -65,19 +67,33 @@ class Fitted:
         if len(self.heads) == 1:
             return self
         watch = self.watch.alone(name)
-        history = [_course_of(row, self.heads, name) for row in self.history if score_of(name) in row]
+        history = [
+            _course_of(row, self.heads, name) for row in self.history if score_of(name) in row
+        ]
         heads, settings = {name: self.heads[name]}, self.settings.of(name)
-        return replace(self, model=self.model.alone(name), settings=settings, history=history, watch=watch, heads=heads)
+        return replace(
+            self,
+            model=self.model.alone(name),
+            settings=settings,
+            history=history,
+            watch=watch,
+            heads=heads,
+        )
 
 
 def _course_of(row: Mapping[str, Any], heads: Collection[str], name: str) -> dict[str, Any]:
     """A row of the history with the score of one head in place of the mean."""
     scores = [score_of(head) for head in heads]
-    return {**{key: value for key, value in row.items() if key not in scores}, "score": row[score_of(name)]}
+    return {
+        **{key: value for key, value in row.items() if key not in scores},
+        "score": row[score_of(name)],
+    }
 
 
 def undecided(trained: Trained) -> Model:
-    """The model by a rule that needs no fitting, so that it can be saved before anything else is done."""
+    """The model by a rule that needs no fitting, so that it can be saved before anything else is
+    done.
+    """
     prepared, settings = trained.prepared, trained.settings
     heads = {
         name: _plain_head(settings.of(name), head.space, tagged=head.tags_tokens)
@@ -103,14 +119,26 @@ def head_fit(dev: HeadDev, answers: Answers) -> HeadFit:
     """One head with its decision, measured on dev."""
     head, scores = dev.decided(answers)
     measures = dev.measured(scores, rows=np.arange(len(scores.chosen)))
-    results = {"split": "dev", "convention": "sklearn", "metrics": measures.results(label_counts=dev.space.counts)}
-    return HeadFit(replace(head, metrics=results, **described(dev.settings)._asdict()), measures, scores)
+    results = {
+        "split": "dev",
+        "convention": "sklearn",
+        "metrics": measures.results(label_counts=dev.space.counts),
+    }
+    return HeadFit(
+        replace(head, metrics=results, **described(dev.settings)._asdict()), measures, scores
+    )
 
 
 def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> Head:
     rule = "spans" if tagged else "argmax" if space.exclusive else "zero"
     decision = registry.build("decisions", rule, {}, label_names=space.names)
-    return Head(space=space, link=settings.link, rule=rule, decision=decision, **described(settings)._asdict())
+    return Head(
+        space=space,
+        link=settings.link,
+        rule=rule,
+        decision=decision,
+        **described(settings)._asdict(),
+    )
 
 
 def _model(trained: Trained, heads: dict[str, Head]) -> Model:

@@ -1,4 +1,6 @@
-"""Dev during and after training: what is true there for each head, what the network says, and how good that is."""
+"""Dev during and after training: what is true there for each head, what the network says, and how
+good that is.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -38,7 +40,8 @@ Answers = np.ndarray | Shortlist
 
 @dataclass(frozen=True, kw_only=True)
 class HeadDev:
-    """One head on dev. `kept` are the rows (of texts, or of tokens) on which something is true; None: all.
+    """One head on dev. `kept` are the rows (of texts, or of tokens) on which something is true;
+    None: all.
 
     Of a head that tags tokens `offsets` say where each kept text begins.
     """
@@ -61,18 +64,24 @@ class HeadDev:
             return answers
         if isinstance(answers, Shortlist):
             log_sum = None if answers.log_sum is None else answers.log_sum[self.kept]
-            return Shortlist(answers.ids[self.kept], answers.logits[self.kept], log_sum, answers.label_count)
+            return Shortlist(
+                answers.ids[self.kept], answers.logits[self.kept], log_sum, answers.label_count
+            )
         return answers[self.kept]
 
     def decided(self, answers: Answers) -> tuple[Head, Scores | ShortScores]:
-        """The head with its decision fitted, and the scores of the kept rows: no text had a say in its own."""
+        """The head with its decision fitted, and the scores of the kept rows: no text had a say in
+        its own.
+        """
         texts, answers = of_texts(self.offsets), self.scored(answers)
         head, chosen = decide_on(answers, self.truth, self.settings, self.space, **texts)
         return head, head.scores(answers, **texts)._replace(chosen=chosen)
 
     def measured(self, scores: Scores | ShortScores, **options: Any) -> Measures:
         """Metrics of the kept rows."""
-        return measured(scores, self.truth, tags=self.space.names, **of_texts(self.offsets), **options)
+        return measured(
+            scores, self.truth, tags=self.space.names, **of_texts(self.offsets), **options
+        )
 
 
 class HeadFit(NamedTuple):
@@ -94,7 +103,9 @@ def _dev_of(prepared: Prepared, name: str, own: Settings, rows: Rows) -> HeadDev
         target, labelled = rows.heads[name].target, rows.heads[name].labelled
         kept = None if labelled is None else np.flatnonzero(labelled)
         target = target if kept is None else target[kept]
-        return HeadDev(name=name, settings=own, space=data.space, truth=truth_of(target, own.head), kept=kept)
+        return HeadDev(
+            name=name, settings=own, space=data.space, truth=truth_of(target, own.head), kept=kept
+        )
     tags, offsets, kept = data.tags["dev"], prepared.sheets["dev"].offsets, None
     if table["tags"].null_count:
         tagged = pc.is_valid(table["tags"]).to_numpy(zero_copy_only=False)
@@ -102,21 +113,31 @@ def _dev_of(prepared: Prepared, name: str, own: Settings, rows: Rows) -> HeadDev
         kept = np.flatnonzero(np.repeat(tagged, lengths))
         tags, offsets = tags[kept], np.concatenate([[0], np.cumsum(lengths[tagged])])
     truth = truth_of_tags(tags, len(data.space))
-    return HeadDev(name=name, settings=own, space=data.space, truth=truth, kept=kept, offsets=offsets)
+    return HeadDev(
+        name=name, settings=own, space=data.space, truth=truth, kept=kept, offsets=offsets
+    )
 
 
 class Asked:
-    """What the network is asked of dev: the texts of the heads for these, windows for those that tag tokens."""
+    """What the network is asked of dev: the texts of the heads for these, windows for those that
+    tag tokens.
+    """
 
-    def __init__(self, prepared: Prepared, settings: Settings, inputs: Inputs, devs: Mapping[str, HeadDev]) -> None:
+    def __init__(
+        self, prepared: Prepared, settings: Settings, inputs: Inputs, devs: Mapping[str, HeadDev]
+    ) -> None:
         self.inputs, self.devs = inputs, devs
         tagging = [dev for dev in devs.values() if dev.tags_tokens]
         self.windows = inputs
         if tagging and not prepared.only_tokens:
             part, limit = tagging[0].settings.head, settings.fit.limit
-            self.windows = windows_of(prepared.sheets["dev"], prepared.tokeniser, part, limit=limit, whole=True)
+            self.windows = windows_of(
+                prepared.sheets["dev"], prepared.tokeniser, part, limit=limit, whole=True
+            )
 
-    def answers(self, network: Network, ranks: Ranks, heads: Sequence[str] | None = None) -> dict[str, Answers]:
+    def answers(
+        self, network: Network, ranks: Ranks, heads: Sequence[str] | None = None
+    ) -> dict[str, Answers]:
         """Logits (n, L), or shortlists, of every row of the heads; None: of all heads."""
         devs = [self.devs[name] for name in (self.devs if heads is None else heads)]
         short = [one for one in devs if shortlisted(one.settings.head, len(one.space))]
@@ -127,23 +148,33 @@ class Asked:
             found |= logits_of_heads(network, self.inputs, plain, ranks=ranks)
         for one in short:
             terms = log_terms(one.settings.link, exclusive=one.space.exclusive)
-            found[one.name] = shortlist_of(network, self.inputs, log_terms=terms, head=one.name, ranks=ranks)
+            found[one.name] = shortlist_of(
+                network, self.inputs, log_terms=terms, head=one.name, ranks=ranks
+            )
         if tagging:
             found |= token_logits_of_heads(network, self.windows, tagging, ranks=ranks)  # type: ignore[arg-type]
         return found
 
 
 class Watched:
-    """What the best model is chosen by: a metric of one head, or the mean over several heads of each one's own.
+    """What the best model is chosen by: a metric of one head, or the mean over several heads of
+    each one's own.
 
     Where `fit.metric` names a metric, heads that do not have it have no say.
     """
 
     def __init__(self, prepared: Prepared, settings: Settings) -> None:
-        spaces, metric = {name: head.space for name, head in prepared.heads.items()}, settings.fit.metric
+        spaces, metric = (
+            {name: head.space for name, head in prepared.heads.items()},
+            settings.fit.metric,
+        )
         if len(spaces) > 1 and metric != "auto":
             metrics.metric(metric)
-            spaces = {name: space for name, space in spaces.items() if _has(metric, settings.of(name), space)}
+            spaces = {
+                name: space
+                for name, space in spaces.items()
+                if _has(metric, settings.of(name), space)
+            }
             if not spaces:
                 raise SettingsError(f"no head is measured by {metric}; choose another fit.metric")
         self.of = {name: watched(settings.of(name), space) for name, space in spaces.items()}
@@ -175,10 +206,19 @@ class Watched:
 
 
 def watched(settings: Settings, space: LabelSpace) -> str:
-    """The metric of a head that chooses the best model. By default it is free of thresholds, for F1 at a fixed one
-    stays 0 for long where labels are sparse. One that the scores do not give is refused."""
+    """The metric of a head that chooses the best model. By default it is free of thresholds, for F1
+    at a fixed one stays 0 for long where labels are sparse. One that the scores do not give is
+    refused."""
     short, tagged = shortlisted(settings.head, len(space)), settings.head.name == "tokens"
-    usual = usual_of_tags(space.names) if tagged else "accuracy" if space.exclusive else WATCHED if short else "lrap"
+    usual = (
+        usual_of_tags(space.names)
+        if tagged
+        else "accuracy"
+        if space.exclusive
+        else WATCHED
+        if short
+        else "lrap"
+    )
     name = usual if settings.fit.metric == "auto" else settings.fit.metric
     metrics.metric(name)
     return require_given(name) if short else name
@@ -198,7 +238,9 @@ def _has(name: str, settings: Settings, space: LabelSpace) -> bool:
     return True
 
 
-def scorer(network: Network, asked: Asked, watch: Watched, ranks: Ranks) -> Callable[[], Evaluation]:
+def scorer(
+    network: Network, asked: Asked, watch: Watched, ranks: Ranks
+) -> Callable[[], Evaluation]:
     """Measures the network on dev as it is."""
     alone = len(asked.devs) == 1
 
@@ -230,5 +272,7 @@ def _score(dev: HeadDev, answers: Answers, metric: str) -> tuple[float, dict[str
     beside = BESIDE if dev.tags_tokens else ()
     results = dev.measured(scores, names=[metric, *beside]).results(label_counts=dev.space.counts)
     if metric not in results:
-        raise SettingsError(f"{metric} has no value for these labels and this decision; choose another fit.metric")
+        raise SettingsError(
+            f"{metric} has no value for these labels and this decision; choose another fit.metric"
+        )
     return results[metric], {name: results[name] for name in beside}

@@ -19,13 +19,14 @@ def check_ranks(settings: Settings, ranks: Ranks) -> None:
     batchwise = [name for name in losses if registry.find("losses", name).factory.batchwise]
     if batchwise:
         raise SettingsError(
-            f"{batchwise[0]} looks at a whole batch, and each of {ranks.world} processes sees a share of it; "
-            "train in one process, or take a loss of single texts such as bce, zlpr or dice"
+            f"{batchwise[0]} looks at a whole batch, and each of {ranks.world} processes sees a"
+            " share of it; train in one process, or take a loss of single texts such as bce, zlpr"
+            " or dice"
         )
     if registry.find("encoders", settings.encoder.name).factory.sparse:
         raise SettingsError(
-            f"{settings.encoder.name}'s gradients are sparse rows, which {ranks.world} processes do not add up; train "
-            "it in one process, or take cnn, lstm or a pretrained encoder"
+            f"{settings.encoder.name}'s gradients are sparse rows, which {ranks.world} processes do"
+            " not add up; train it in one process, or take cnn, lstm or a pretrained encoder"
         )
     _check_device(settings, ranks)
 
@@ -35,11 +36,14 @@ def _check_device(settings: Settings, ranks: Ranks) -> None:
     if kind not in ("cpu", "cuda"):
         raise SettingsError(f"several processes train on cpu or cuda, not on {kind}; set --device")
     if kind == "cuda" and ":" in asked:
-        raise SettingsError(f"each process takes a GPU of its own, so --device {asked} cannot be; take cuda")
+        raise SettingsError(
+            f"each process takes a GPU of its own, so --device {asked} cannot be; take cuda"
+        )
     if kind == "cuda" and ranks.local >= torch.cuda.device_count():
         raise SettingsError(
-            f"process {ranks.local} of this machine finds no GPU of its own: there are {torch.cuda.device_count()}; "
-            "start as many processes as GPUs (--nproc_per_node), or set --device cpu"
+            f"process {ranks.local} of this machine finds no GPU of its own: there are"
+            f" {torch.cuda.device_count()}; start as many processes as GPUs (--nproc_per_node), or"
+            " set --device cpu"
         )
 
 
@@ -48,4 +52,6 @@ def require_one_start(network: Network, step: int, fingerprint: str, ranks: Rank
     if ranks.world > 1:
         ranks.require_same([int(fingerprint[:15], 16)], "their data or settings")
         tensors = list(network.state_dict().values())
-        ranks.require_same([step, *start_of(tensors)], "the weights they start from (is --out shared?)")
+        ranks.require_same(
+            [step, *start_of(tensors)], "the weights they start from (is --out shared?)"
+        )

@@ -1,4 +1,6 @@
-"""Which labels each training text excuses by its words (MaskLoss A.3): by a given dictionary, or one that is found."""
+"""Which labels each training text excuses by its words (MaskLoss A.3): by a given dictionary, or
+one that is found.
+"""
 
 import shutil
 import time
@@ -21,13 +23,16 @@ from tagwright.training.teacher import Teaching
 SECONDS = 30  # between two sentences on a long search
 FOUND = "lower mask.threshold, or train the model longer that words are found with"
 GIVEN = (
-    "mask.words must have a text's gold label and another one among the labels of its words, which are written as the "
-    "tokeniser writes them (most in lower case)"
+    "mask.words must have a text's gold label and another one among the labels of its words, which"
+    " are written as the tokeniser writes them (most in lower case)"
 )
 
 
-def excused_rows(teaching: Teaching, names: Sequence[str], mask: ElementMask, target: csr_array) -> csr_array:
-    """Labels that are not pushed down, sparse bool (n, L), of the texts of some tables with these targets (n, L).
+def excused_rows(
+    teaching: Teaching, names: Sequence[str], mask: ElementMask, target: csr_array
+) -> csr_array:
+    """Labels that are not pushed down, sparse bool (n, L), of the texts of some tables with these
+    targets (n, L).
 
     What a person should know of it is said, once: of train alone.
     """
@@ -35,7 +40,9 @@ def excused_rows(teaching: Teaching, names: Sequence[str], mask: ElementMask, ta
     elements = mask.elements
     if elements is None:
         elements = teaching.once("elements", lambda: found_elements(teaching, mask))
-    texts = pa.chunked_array([c for name in names for c in prepared.tables[name]["text"].chunks], pa.string())
+    texts = pa.chunked_array(
+        [c for name in names for c in prepared.tables[name]["text"].chunks], pa.string()
+    )
     words = prepared.tokeniser.encode_words(texts)
     found = csr_array(target.shape, dtype=bool)
     if len(elements):
@@ -69,7 +76,8 @@ def check_elements(prepared: Prepared, mask: ElementMask) -> None:
 
 
 def found_elements(teaching: Teaching, mask: ElementMask) -> Elements:
-    """Words that labels depend on, by the mask's model or the teacher; kept beside it, and as elements.csv of the run.
+    """Words that labels depend on, by the mask's model or the teacher; kept beside it, and as
+    elements.csv of the run.
 
     Of several processes all look, and take what the first found.
     """
@@ -97,9 +105,14 @@ def _kept(teaching: Teaching, mask: ElementMask) -> Path | None:
 
 
 def _find(teaching: Teaching, mask: ElementMask, blocks: Path | None) -> Elements:
-    """Ask the model about every text without each of its words; `blocks` is where a killed search goes on."""
+    """Ask the model about every text without each of its words; `blocks` is where a killed search
+    goes on.
+    """
     run, model = teaching.run, teaching.model(mask.model)
-    run.say("words that labels depend on are looked for: each training text is scored without each of its words")
+    run.say(
+        "words that labels depend on are looked for: each training text is scored without each of"
+        " its words"
+    )
     model.network.to(device_of(teaching.settings))
     found = find_elements(
         model,
@@ -111,8 +124,8 @@ def _find(teaching: Teaching, mask: ElementMask, blocks: Path | None) -> Element
     )
     model.network.cpu()
     run.say(
-        f"words: {len(found.elements.by_word):,} of {found.words:,} have labels that depend on them, "
-        f"by {found.selected:,} of {found.texts:,} texts ({mask.select})"
+        f"words: {len(found.elements.by_word):,} of {found.words:,} have labels that depend on"
+        f" them, by {found.selected:,} of {found.texts:,} texts ({mask.select})"
     )
     return found.elements
 
@@ -126,8 +139,12 @@ def _told(run: Run) -> Callable[[int, int], None]:
         if time.monotonic() - told > SECONDS:
             told = time.monotonic()
             run.say(f"words: {done:,} of {total:,} texts without a word are scored")
-        if run.ranks.world == 1 and run.asked():  # several would have to agree, and may be at different places
-            raise Interrupted("stopped while words are looked for; what was scored is kept, go on with --resume")
+        if (
+            run.ranks.world == 1 and run.asked()
+        ):  # several would have to agree, and may be at different places
+            raise Interrupted(
+                "stopped while words are looked for; what was scored is kept, go on with --resume"
+            )
 
     return progress
 

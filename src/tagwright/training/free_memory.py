@@ -11,8 +11,12 @@ PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
 
 def free_host_bytes(proc: Path = PROC, groups: Path = GROUPS) -> int | None:
-    """The least of what the machine has free and what its control groups have left; None: unknown."""
-    known = [bytes_ for bytes_ in (_of_machine(proc), *_of_groups(proc, groups)) if bytes_ is not None]
+    """The least of what the machine has free and what its control groups have left; None:
+    unknown.
+    """
+    known = [
+        bytes_ for bytes_ in (_of_machine(proc), *_of_groups(proc, groups)) if bytes_ is not None
+    ]
     return min(known) if known else None
 
 
@@ -48,7 +52,9 @@ def _left(folder: Path, limit: str, used: str) -> int | None:
     most, taken = _text(folder / limit).strip(), _text(folder / used).strip()
     if not most.isdigit() or not taken.isdigit() or int(most) >= UNLIMITED:
         return None
-    facts = dict(line.split(maxsplit=1) for line in _text(folder / "memory.stat").splitlines() if " " in line)
+    facts = dict(
+        line.split(maxsplit=1) for line in _text(folder / "memory.stat").splitlines() if " " in line
+    )
     idle = int(facts.get("total_inactive_file", facts.get("inactive_file", 0)))
     return max(0, int(most) - int(taken) + idle)
 

@@ -1,4 +1,6 @@
-"""What each head of a network learns by: its objective, and what its loss weighs beside those of the other heads."""
+"""What each head of a network learns by: its objective, and what its loss weighs beside those of
+the other heads.
+"""
 
 from typing import Any
 
@@ -14,8 +16,9 @@ from tagwright.objective import Objective
 class HeadObjective(nn.Module):
     """The objective of one head, times `weight`. `link` makes probabilities of its logits.
 
-    A head that `tags_tokens` has logits (B, T, L), every token with a tag counts. What is asked of texts without an
-    answer too, such as that two passes agree, weighs `of_any_text`; None: as the objective does.
+    A head that `tags_tokens` has logits (B, T, L), every token with a tag counts. What is asked of
+    texts without an answer too, such as that two passes agree, weighs `of_any_text`; None: as the
+    objective does.
     """
 
     def __init__(
@@ -28,7 +31,12 @@ class HeadObjective(nn.Module):
         of_any_text: float | None = None,
     ) -> None:
         super().__init__()
-        self.objective, self.link, self.tags_tokens, self.weight = objective, link, tags_tokens, weight
+        self.objective, self.link, self.tags_tokens, self.weight = (
+            objective,
+            link,
+            tags_tokens,
+            weight,
+        )
         self.of_any_text = weight if of_any_text is None else of_any_text
 
     @property
@@ -37,25 +45,42 @@ class HeadObjective(nn.Module):
         return self.objective.loss.batchwise
 
     def forward(
-        self, logits: Tensor, batch: HeadBatch, *, soft_logits: Tensor | None = None, generator: torch.Generator | None
+        self,
+        logits: Tensor,
+        batch: HeadBatch,
+        *,
+        soft_logits: Tensor | None = None,
+        generator: torch.Generator | None,
     ) -> Tensor:
-        """The sum over examples. Slots of labels that the batch shows take no part: their answer stands there."""
+        """The sum over examples. Slots of labels that the batch shows take no part: their answer
+        stands there.
+        """
         weight = batch.weight
         if batch.tags is not None:
-            return self._weighed(self.objective.of_tokens(logits, batch.tags, weight=weight, generator=generator))
-        facts: dict[str, Any] = {"excused": batch.excused, "soft": batch.soft, "soft_logits": soft_logits}
+            return self._weighed(
+                self.objective.of_tokens(logits, batch.tags, weight=weight, generator=generator)
+            )
+        facts: dict[str, Any] = {
+            "excused": batch.excused,
+            "soft": batch.soft,
+            "soft_logits": soft_logits,
+        }
         facts |= {"known": batch.known, "example_weight": weight, "generator": generator}
         if batch.shown is not None:
             facts |= _of_masked(batch, logits.dtype, averaged=self.objective.loss.labels == "mean")
         return self._weighed(self.objective(logits, batch.target, **facts))
 
     def in_chunks(self, hidden: Tensor, head: Any, batch: HeadBatch) -> Tensor:
-        """The same of sparse targets, for a head that takes its labels in chunks: the logits are never made."""
+        """The same of sparse targets, for a head that takes its labels in chunks: the logits are
+        never made.
+        """
         target: SparseTarget = batch.target  # type: ignore[assignment]
         facts: dict[str, Any] = {"known": batch.known, "example_weight": batch.weight}
         linear = head.linear
         return self._weighed(
-            self.objective.linear(hidden, linear.weight, linear.bias, target, chunk=head.chunk, **facts)
+            self.objective.linear(
+                hidden, linear.weight, linear.bias, target, chunk=head.chunk, **facts
+            )
         )
 
     def _weighed(self, value: Tensor) -> Tensor:
@@ -68,6 +93,8 @@ def _of_masked(batch: HeadBatch, dtype: torch.dtype, *, averaged: bool) -> dict[
     masked, weight = shown == MASK, batch.weight
     known = masked if batch.known is None else masked & batch.known
     if averaged:
-        share = masked.shape[1] / masked.sum(1).clamp(min=1).to(torch.promote_types(dtype, torch.float32))
+        share = masked.shape[1] / masked.sum(1).clamp(min=1).to(
+            torch.promote_types(dtype, torch.float32)
+        )
         weight = share if weight is None else share * weight
     return {"known": known, "example_weight": weight}

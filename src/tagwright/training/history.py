@@ -1,4 +1,6 @@
-"""What happened: every step's loss in short, every evaluation in full. Best and patience are derived from it."""
+"""What happened: every step's loss in short, every evaluation in full. Best and patience are
+derived from it.
+"""
 
 import math
 from typing import Any
@@ -7,7 +9,8 @@ from tagwright.training.loop import Step
 
 
 class History:
-    """Evaluations as rows (step, epoch, loss since the last one, rate, score, metrics beside it), ready for JSON.
+    """Evaluations as rows (step, epoch, loss since the last one, rate, score, metrics beside it),
+    ready for JSON.
 
     `sign` is -1 where a lower score is better.
     """
@@ -30,7 +33,9 @@ class History:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The row with the best score, the last of equals: once at its top, it says nothing against more."""
+        """The row with the best score, the last of equals: once at its top, it says nothing against
+        more.
+        """
         return max(reversed(self.rows), key=lambda row: self._key(row["score"]), default=None)
 
     def _key(self, score: float) -> float:

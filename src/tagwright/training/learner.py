@@ -1,4 +1,6 @@
-"""What a step learns from: a pass over a batch, and the objectives of what came out. Regularisers stand around it."""
+"""What a step learns from: a pass over a batch, and the objectives of what came out. Regularisers
+stand around it.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +19,9 @@ from tagwright.training.head_objective import HeadObjective
 
 
 class Outcome(NamedTuple):
-    """The objective of a batch, summed over its examples, and what it was made of: one row a row of the batch."""
+    """The objective of a batch, summed over its examples, and what it was made of: one row a row of
+    the batch.
+    """
 
     value: Tensor  # ()
     logits: dict[str, Tensor]  # of every head
@@ -35,7 +39,9 @@ class Learner:
 
     def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
         """The sum over heads; one that takes its labels in chunks never makes its logits."""
-        chunked = [name for name, head in batch.heads.items() if isinstance(head.target, SparseTarget)]
+        chunked = [
+            name for name, head in batch.heads.items() if isinstance(head.target, SparseTarget)
+        ]
         hidden, logits = self.network.run(*batch.inputs, shown=batch.shown, without=chunked)
         value: Any = 0.0
         for number, (name, objective) in enumerate(self.objectives.items()):
@@ -50,7 +56,9 @@ class Learner:
 
 
 def soft_head(name: str) -> str:
-    """The name of the second head that soft labels have beside a head; no head of a model is called so."""
+    """The name of the second head that soft labels have beside a head; no head of a model is called
+    so.
+    """
     return f"{name} soft"
 
 
@@ -71,10 +79,17 @@ def check_regularisers(settings: Settings, heads: Sequence[Settings]) -> None:
         factory.check(*heads, **{**registry.options(factory), **choice.options})
 
 
-def learner_of(network: Network, objectives: Mapping[str, HeadObjective], settings: Settings) -> Learn:
-    """The learner with the regularisers of the settings around it; those that change what is read stand outermost."""
+def learner_of(
+    network: Network, objectives: Mapping[str, HeadObjective], settings: Settings
+) -> Learn:
+    """The learner with the regularisers of the settings around it; those that change what is read
+    stand outermost.
+    """
     learn: Learn = Learner(network, objectives)
-    made = [(registry.find(REGULARIZERS, choice.name).factory.depth, choice) for choice in settings.regularise]
+    made = [
+        (registry.find(REGULARIZERS, choice.name).factory.depth, choice)
+        for choice in settings.regularise
+    ]
     for _, choice in sorted(made, key=lambda pair: pair[0]):
         known = {"learn": learn, "network": network, "objectives": objectives}
         learn = registry.build(REGULARIZERS, choice.name, choice.options, **known)

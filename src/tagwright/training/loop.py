@@ -1,4 +1,6 @@
-"""The training loop: a generator of steps. Keeping, stopping, saving and progress are pipes around it."""
+"""The training loop: a generator of steps. Keeping, stopping, saving and progress are pipes around
+it.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +18,12 @@ from tagwright.training.optimizers.together import Optimiser
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One update of the weights. `number` counts from 1; an evaluation brings a `score` and metrics `beside` it.
-    Where labels are solved one by one (`training/optimizers/exact.py`), the `unit` is a label.
+    """One update of the weights. `number` counts from 1; an evaluation brings a `score` and metrics
+    `beside` it. Where labels are solved one by one (`training/optimizers/exact.py`), the `unit` is
+    a label.
 
-    `settled`: the weights are those of this step. A loop that runs ahead says so only of the last step it made.
+    `settled`: the weights are those of this step. A loop that runs ahead says so only of the last
+    step it made.
     """
 
     number: int
@@ -34,7 +38,9 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """Which rows every step sees: a function of the step alone, so that any step can be the first."""
+    """Which rows every step sees: a function of the step alone, so that any step can be the
+    first.
+    """
 
     plan: Callable[[int], Sequence[np.ndarray]]  # epoch -> batches of row numbers
     per_epoch: int
@@ -48,7 +54,9 @@ class Course:
 
 
 def seed_draws(device: torch.device, seed: int) -> None:
-    """Seed what dropout draws from. `torch.manual_seed` would queue a call for every absent GPU, with a stack trace."""
+    """Seed what dropout draws from. `torch.manual_seed` would queue a call for every absent GPU,
+    with a stack trace.
+    """
     torch.default_generator.manual_seed(seed)
     if device.type == "cuda":
         torch.cuda.manual_seed(seed)
@@ -90,9 +98,10 @@ def steps(
 ) -> Iterator[Step]:
     """Trains from step `start` to the last, and yields after each update.
 
-    `loss_of` gives the loss summed over some rows; the mean over the batch is the same however it was cut in parts,
-    and however many processes (`ranks`) shared them: gradients are added up, and all take the same step. Where a
-    device's memory does not hold a part, `crowded(parts, rows)` says into how many to cut from now on.
+    `loss_of` gives the loss summed over some rows; the mean over the batch is the same however it
+    was cut in parts, and however many processes (`ranks`) shared them: gradients are added up, and
+    all take the same step. Where a device's memory does not hold a part, `crowded(parts, rows)`
+    says into how many to cut from now on.
     """
     # a restored optimiser carries the rate of its last step in "lr"
     rates = [group.setdefault("initial_lr", group["lr"]) for group in optimiser.param_groups]
@@ -106,13 +115,17 @@ def steps(
         network.train()
         value = None
         while value is None:
-            generator = torch.Generator(device).manual_seed(seed_of(seed, ranks.purpose("draw"), number))
+            generator = torch.Generator(device).manual_seed(
+                seed_of(seed, ranks.purpose("draw"), number)
+            )
             seed_draws(torch.device(device), seed_of(seed, ranks.purpose("dropout"), number))
             optimiser.zero_grad(set_to_none=True)
             own = ranks.share(rows)
             try:
                 size = course.size(rows)
-                value = sum(_backward(loss_of(part, generator) / size) for part in _parts(own, accumulate))
+                value = sum(
+                    _backward(loss_of(part, generator) / size) for part in _parts(own, accumulate)
+                )
             except torch.OutOfMemoryError:
                 if crowded is None:
                     raise
@@ -121,4 +134,9 @@ def steps(
         if clip > 0:
             nn.utils.clip_grad_norm_([p for p in network.parameters() if p.grad is not None], clip)
         optimiser.step()
-        yield Step(number=number + 1, epoch=(number + 1) / course.per_epoch, loss=value, rate=rates[0] * factor(number))
+        yield Step(
+            number=number + 1,
+            epoch=(number + 1) / course.per_epoch,
+            loss=value,
+            rate=rates[0] * factor(number),
+        )

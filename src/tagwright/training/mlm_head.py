@@ -1,4 +1,6 @@
-"""The head of masked-language modelling for an encoder: whether there can be one, and where it starts."""
+"""The head of masked-language modelling for an encoder: whether there can be one, and where it
+starts.
+"""
 
 import json
 from typing import Any
@@ -21,27 +23,38 @@ NAME = "mlm"
 
 
 def check_mlm(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
-    """Refuse masked-language modelling where it cannot be; a sentence on a head that has to start anew comes back."""
+    """Refuse masked-language modelling where it cannot be; a sentence on a head that has to start
+    anew comes back.
+    """
     choice = _choice(settings)
     if choice is None:
         return ()
-    require_sound(**{**registry.options(registry.find(REGULARIZERS, NAME).factory), **choice.options})
+    require_sound(
+        **{**registry.options(registry.find(REGULARIZERS, NAME).factory), **choice.options}
+    )
     source = source_of(settings)
     if source is None or not isinstance(prepared.tokeniser, OwnPieces):
         raise SettingsError(
-            f"mlm needs a pretrained encoder, got {settings.encoder.name}; take --encoder minilm, or leave mlm out"
+            f"mlm needs a pretrained encoder, got {settings.encoder.name}; take --encoder minilm,"
+            " or leave mlm out"
         )
     if prepared.tokeniser.mask is None:
-        raise SettingsError(f"mlm hides pieces behind a mask token, and the tokenizer of {source} has none")
+        raise SettingsError(
+            f"mlm hides pieces behind a mask token, and the tokenizer of {source} has none"
+        )
     if any(settings.of(name).head.options.get("chunk") for name in prepared.heads):
         raise SettingsError("mlm does not go with labels in chunks; leave --head-chunk or mlm out")
     if form_in(find_source(source), _config(prepared)) is None:
-        return (f"mlm: {source} brings no head for masked pieces, so one starts from its word vectors",)
+        return (
+            f"mlm: {source} brings no head for masked pieces, so one starts from its word vectors",
+        )
     return ()
 
 
 def mlm_heads(prepared: Prepared, settings: Settings, encoder: Any) -> dict[str, MaskedPieces]:
-    """The head, by its name, with the weights that the encoder's folder has for it; nothing where none is asked for."""
+    """The head, by its name, with the weights that the encoder's folder has for it; nothing where
+    none is asked for.
+    """
     if _choice(settings) is None:
         return {}
     folder, config = find_source(str(source_of(settings))), _config(prepared)
@@ -72,9 +85,15 @@ def _config(prepared: Prepared) -> dict[str, Any]:
 
 
 def _back(model: nn.Module, own: int, width: int) -> Tensor | None:
-    """What leads from states (D) back to word vectors (E), (E, D): the inverse of how the model widens them."""
+    """What leads from states (D) back to word vectors (E), (E, D): the inverse of how the model
+    widens them.
+    """
     if own == width:
         return None
-    wider = (part for part in model.modules() if isinstance(part, nn.Linear) and part.weight.shape == (width, own))
+    wider = (
+        part
+        for part in model.modules()
+        if isinstance(part, nn.Linear) and part.weight.shape == (width, own)
+    )
     found = next(wider, None)
     return None if found is None else torch.linalg.pinv(found.weight.detach())

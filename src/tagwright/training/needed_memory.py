@@ -25,10 +25,19 @@ from tagwright.training.prepare import Prepared
 
 FLOAT = 4
 GIGABYTE, MEGABYTE = 1e9, 1e6
-ADAMW, ROW_ADAGRAD = 4, 2  # weights, gradient, and Adam's two averages; row Adagrad has one number for a whole row
+# weights, gradient, and Adam's two averages; row Adagrad has one number for a whole row
+ADAMW, ROW_ADAGRAD = (
+    4,
+    2,
+)
 BATCH = 4  # logits, loss and their gradients
 TOUCHED = 2.3  # sparse gradients of the features that a batch has, and their copies
-WATCHED, PLAIN, FITTED = 18, 29, 56  # bytes per text of dev and label: while training, for a decision, for a fitted one
+# bytes per text of dev and label: while training, for a decision, for a fitted one
+WATCHED, PLAIN, FITTED = (
+    18,
+    29,
+    56,
+)
 
 
 class Part(NamedTuple):
@@ -41,7 +50,9 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Needed:
-    """What training takes at its peak on a GPU and on the host; without a GPU all is on the host."""
+    """What training takes at its peak on a GPU and on the host; without a GPU all is on the
+    host.
+    """
 
     device: Sequence[Part]
     host: Sequence[Part]
@@ -62,21 +73,27 @@ def require_memory(prepared: Prepared, settings: Settings) -> None:
             listed = " + ".join(f"{_told(part.size)} for {part.told}" for part in large)
             where = "are free" if place.type == "cpu" else f"are free on {place}"
             raise SettingsError(
-                f"training needs about {_told(wanted)} of memory, and {_told(free)} {where}: {listed}. "
-                f"{_advice(max(needs).kind, prepared, settings)}"
+                f"training needs about {_told(wanted)} of memory, and {_told(free)} {where}:"
+                f" {listed}. {_advice(max(needs).kind, prepared, settings)}"
             )
 
 
 def needed(prepared: Prepared, settings: Settings) -> Needed:
-    """The larger of two peaks: while weights are trained, and when the decisions are fitted on dev."""
+    """The larger of two peaks: while weights are trained, and when the decisions are fitted on
+    dev.
+    """
     first = prepared.first
-    heads = [_of_head(prepared.alone(name), settings.of(name), encoder=name == first) for name in prepared.heads]
+    heads = [
+        _of_head(prepared.alone(name), settings.of(name), encoder=name == first)
+        for name in prepared.heads
+    ]
     training = [part for head in heads for part in (head.weights, head.gradients)]
     kept, soft = ([getattr(head, kind) for head in heads] for kind in ("kept", "soft"))
     scores, deciding = ([getattr(head, kind) for head in heads] for kind in ("scores", "deciding"))
     if device_of(settings).type == "cuda":
         return Needed(device=training, host=[*kept, *soft, *map(max, scores, deciding)])
-    once = [head.kept if head.kept.size else head.weights for head in heads]  # when the decision is fitted
+    # when the decision is fitted
+    once = [head.kept if head.kept.size else head.weights for head in heads]
     phases = [[*training, *kept, *soft, *scores], [*once, *soft, *deciding]]
     return Needed(device=[], host=max(phases, key=lambda phase: sum(part.size for part in phase)))
 
@@ -96,8 +113,14 @@ def _of_head(prepared: Prepared, settings: Settings, *, encoder: bool) -> _OfHea
     label_count = len(prepared.space)
     rows, cells = _cells(prepared, settings)
     scores = Part(WATCHED * cells, "scores", f"scores of {rows} × {label_count:,} labels")
-    fitted = settings.decide.name in ("auto", "threshold") and not prepared.space.exclusive and not prepared.tagged
-    deciding = Part((FITTED if fitted or settings.link == "none" else PLAIN) * cells, "scores", scores.told)
+    fitted = (
+        settings.decide.name in ("auto", "threshold")
+        and not prepared.space.exclusive
+        and not prepared.tagged
+    )
+    deciding = Part(
+        (FITTED if fitted or settings.link == "none" else PLAIN) * cells, "scores", scores.told
+    )
     soft = Part(0.0, "scores", "soft labels of train")
     if settings.targets.name != "hard":
         soft = soft._replace(size=float(FLOAT * prepared.tables["train"].num_rows * label_count))
@@ -105,8 +128,8 @@ def _of_head(prepared: Prepared, settings: Settings, *, encoder: bool) -> _OfHea
 
 
 def _weights(prepared: Prepared, settings: Settings, *, encoder: bool) -> tuple[Part, Part, Part]:
-    """Weights with the state of their optimiser, the best weights so far, the gradients of a batch; those of the
-    `encoder` included, or not."""
+    """Weights with the state of their optimiser, the best weights so far, the gradients of a batch;
+    those of the `encoder` included, or not."""
     factory: Any = registry.find("encoders", settings.encoder.name).factory
     extra = registry.find("losses", settings.loss.name).factory.extra_logits
     columns, batch = len(prepared.space) + extra, settings.fit.batch
@@ -116,8 +139,14 @@ def _weights(prepared: Prepared, settings: Settings, *, encoder: bool) -> tuple[
         told = f"weights of {width:,} features × {columns:,} labels"
         own = float(FLOAT * (width + 1) * columns)
         moved = 0.0 if is_exact(settings) else TOUCHED * FLOAT * touched * columns
-        best = Part(0.0 if is_exact(settings) else own, "weights", "a second copy of them (the best so far)")
-        return Part(own, "weights", told), best, Part(logits + moved, "gradients", f"batches of {batch} texts")
+        best = Part(
+            0.0 if is_exact(settings) else own, "weights", "a second copy of them (the best so far)"
+        )
+        return (
+            Part(own, "weights", told),
+            best,
+            Part(logits + moved, "gradients", f"batches of {batch} texts"),
+        )
     width, beside = _dense_width(prepared, settings)
     beside = beside if encoder else 0
     size, copies = _matrix(settings, columns)
@@ -125,24 +154,36 @@ def _weights(prepared: Prepared, settings: Settings, *, encoder: bool) -> tuple[
         float(size * (width + 1) * columns),
         f"weights of width {width:,} × {columns:,} labels and their optimiser",
     )
-    gradients = Part(0.0 if settings.head.options.get("chunk") else logits, "gradients", f"batches of {batch} texts")
+    gradients = Part(
+        0.0 if settings.head.options.get("chunk") else logits,
+        "gradients",
+        f"batches of {batch} texts",
+    )
     whole = Part(copies * own + ADAMW * FLOAT * beside, "weights", told)
     return whole, Part(own + FLOAT * beside, "weights", "the best weights so far"), gradients
 
 
 def _matrix(settings: Settings, columns: int) -> tuple[int, int]:
-    """Bytes of a weight of the label matrix, and how many such a weight takes with gradient and optimiser."""
+    """Bytes of a weight of the label matrix, and how many such a weight takes with gradient and
+    optimiser.
+    """
     head = settings.head.options
     asked, half = head.get("optimiser", "auto"), head.get("dtype") == "bfloat16"
-    rows = asked == "row_adagrad" or (asked == "auto" and (half or (head.get("chunk", 0) and columns > FULL)))
+    rows = asked == "row_adagrad" or (
+        asked == "auto" and (half or (head.get("chunk", 0) and columns > FULL))
+    )
     return (2 if half else FLOAT), (ROW_ADAGRAD if rows else ADAMW)
 
 
 def _sparse_features(prepared: Prepared, settings: Settings) -> tuple[int, int]:
     """The number of features, and how many different ones a batch has (of texts across train)."""
-    encoder = registry.build("encoders", settings.encoder.name, settings.encoder.options, learned=prepared.learned)
+    encoder = registry.build(
+        "encoders", settings.encoder.name, settings.encoder.options, learned=prepared.learned
+    )
     tokens = prepared.tokens["train"]
-    rows = np.linspace(0, len(tokens) - 1, min(settings.fit.batch, len(tokens))).astype(int).tolist()
+    rows = (
+        np.linspace(0, len(tokens) - 1, min(settings.fit.batch, len(tokens))).astype(int).tolist()
+    )
     spans = [(tokens.offsets[row], tokens.offsets[row + 1]) for row in rows]
     offsets = np.cumsum([0, *(end - start for start, end in spans)])
     sample = Tokens(np.concatenate([tokens.ids[start:end] for start, end in spans]), offsets)
@@ -176,8 +217,8 @@ def _cells(prepared: Prepared, settings: Settings) -> tuple[str, int]:
         tokens = len(prepared.sheets["dev"].tags)
         return f"{tokens:,} tokens of dev", tokens * len(prepared.space)
     texts = prepared.tables["dev"].num_rows
-    return f"{texts:,} texts of dev", 0 if shortlisted(settings.head, len(prepared.space)) else texts * len(
-        prepared.space
+    return f"{texts:,} texts of dev", (
+        0 if shortlisted(settings.head, len(prepared.space)) else texts * len(prepared.space)
     )
 
 
@@ -188,13 +229,18 @@ def _advice(kind: str, prepared: Prepared, settings: Settings) -> str:
     if kind == "scores":
         many = len(prepared.space) > FULL and not chunk and not factory.sparse
         first = "--head-chunk 16384, which keeps the highest labels of each text, " if many else ""
-        return f"Take {first}fewer texts in dev (split.dev_share, or a smaller file), or fewer labels"
+        return (
+            f"Take {first}fewer texts in dev (split.dev_share, or a smaller file), or fewer labels"
+        )
     if factory.sparse:
         fewer = "fewer features (--set encoder.minimum=5, --set encoder.longest=1)"
         return f"Take an encoder with dense vectors (--encoder cnn), {fewer}, or fewer labels"
     if not chunk:
         return "Take --head-chunk 16384, a smaller fit.batch, a narrower encoder, or fewer labels"
-    return "Take --set head.dtype=bfloat16, --set head.optimiser=row_adagrad, a narrower encoder, or fewer labels"
+    return (
+        "Take --set head.dtype=bfloat16, --set head.optimiser=row_adagrad, a narrower encoder, or"
+        " fewer labels"
+    )
 
 
 def _told(size: float) -> str:

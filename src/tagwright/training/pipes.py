@@ -15,7 +15,9 @@ class Interrupted(TagwrightError):
 
 
 def due(number: int, *, every: float, total: int) -> bool:
-    """Whether a step is followed by an evaluation: after every `every` steps (a fraction works too) and the last."""
+    """Whether a step is followed by an evaluation: after every `every` steps (a fraction works too)
+    and the last.
+    """
     return int(number / every) > int((number - 1) / every) or number == total
 
 
@@ -26,7 +28,9 @@ class Evaluation(NamedTuple):
     beside: Mapping[str, float] = {}
 
 
-def evaluated(steps: Iterator[Step], evaluate: Callable[[], Evaluation], due: Callable[[int], bool]) -> Iterator[Step]:
+def evaluated(
+    steps: Iterator[Step], evaluate: Callable[[], Evaluation], due: Callable[[int], bool]
+) -> Iterator[Step]:
     """Adds an evaluation to the steps that are due."""
     for step in steps:
         yield replace(step, **evaluate()._asdict()) if due(step.number) else step
@@ -53,8 +57,8 @@ def stopped(steps: Iterator[Step], history: History, *, patience: int) -> Iterat
 def saved(steps: Iterator[Step], save: Callable[[int], None], *, seconds: float) -> Iterator[Step]:
     """Saves when so many seconds have passed since the last time, and at the end.
 
-    Only a settled step can be. Where a save takes long (a large label matrix), the next waits nine times as long:
-    saving costs a tenth at most.
+    Only a settled step can be. Where a save takes long (a large label matrix), the next waits nine
+    times as long: saving costs a tenth at most.
     """
     last, unsaved, took = time.monotonic(), None, 0.0
     for step in steps:
@@ -68,10 +72,14 @@ def saved(steps: Iterator[Step], save: Callable[[int], None], *, seconds: float)
         save(unsaved)
 
 
-def interruptible(steps: Iterator[Step], asked: Callable[[], bool], save: Callable[[int], None]) -> Iterator[Step]:
+def interruptible(
+    steps: Iterator[Step], asked: Callable[[], bool], save: Callable[[int], None]
+) -> Iterator[Step]:
     """Ends with `Interrupted` after the step in which `asked` became true, its state saved."""
     for step in steps:
         yield step
         if step.settled and asked():
             save(step.number)
-            raise Interrupted(f"stopped after {step.unit} {step.number}; the state is saved, go on with --resume")
+            raise Interrupted(
+                f"stopped after {step.unit} {step.number}; the state is saved, go on with --resume"
+            )

@@ -22,7 +22,15 @@ from tagwright.data.keep import keep
 from tagwright.data.split import split
 from tagwright.errors import DataError, SettingsError
 from tagwright.inference.model import inputs_of
-from tagwright.inference.tagged_tokens import Sheet, flat, sheet_of, tag_space, tags_at, tags_of, windows_of
+from tagwright.inference.tagged_tokens import (
+    Sheet,
+    flat,
+    sheet_of,
+    tag_space,
+    tags_at,
+    tags_of,
+    windows_of,
+)
 from tagwright.labels.space import LabelSpace
 from tagwright.models.build import learn
 from tagwright.models.network import Network
@@ -43,7 +51,8 @@ LEARNT_FROM = {"text", "labels", "values", "unknown", "weight", "tokens", "tags"
 
 @dataclass(frozen=True, kw_only=True)
 class HeadData:
-    """What is known of one head before training: its labels, and how many examples of train they are counted among.
+    """What is known of one head before training: its labels, and how many examples of train they
+    are counted among.
 
     A head that tags tokens has the ids of all tags of each table, where the others have texts.
     """
@@ -74,7 +83,8 @@ class Prepared:
     dropped: dict[str, int]
     warnings: tuple[str, ...]
     source: str
-    sheets: Mapping[str, Sheet] = field(default_factory=dict)  # of the same tables, where texts come as tokens
+    # of the same tables, where texts come as tokens
+    sheets: Mapping[str, Sheet] = field(default_factory=dict)
 
     @property
     def first(self) -> str:
@@ -98,7 +108,9 @@ class Prepared:
 
     @property
     def counted(self) -> int:
-        """What the rows of train count in a mean: texts, or the tokens that have a tag where every head tags tokens."""
+        """What the rows of train count in a mean: texts, or the tokens that have a tag where every
+        head tags tokens.
+        """
         if not self.only_tokens:
             return self.tables["train"].num_rows
         tags = [head.tags["train"] >= 0 for head in self.heads.values() if head.tags is not None]
@@ -110,7 +122,9 @@ class Prepared:
         return all(head.tags_tokens for head in self.heads.values())
 
     def alone(self, name: str) -> "Prepared":
-        """The same for one head, as if no other were learnt; texts on which it has no label stay."""
+        """The same for one head, as if no other were learnt; texts on which it has no label
+        stay.
+        """
         head = self.heads[name]
         if len(self.heads) == 1:
             return self
@@ -121,7 +135,9 @@ class Prepared:
         return replace(self, tables=tables, heads={name: head}, sheets=sheets)
 
     def answered(self, name: str) -> "Prepared":
-        """The same for one head, with those texts of train and dev alone that have an answer for it."""
+        """The same for one head, with those texts of train and dev alone that have an answer for
+        it.
+        """
         made = self.alone(name)
         for part in ("train", "dev"):
             made = made._answered(part, "tags" if made.tagged else "labels")
@@ -138,7 +154,12 @@ class Prepared:
             kept = np.repeat(known.to_numpy(zero_copy_only=False), np.diff(whole.offsets))
             sheets = {**sheets, part: sheet_of(table, self.tokeniser, whole.tags[kept])}
         tokens = sheets[part].tokens if sheets else self.tokeniser.encode(table["text"])
-        return replace(self, tables={**self.tables, part: table}, sheets=sheets, tokens={**self.tokens, part: tokens})
+        return replace(
+            self,
+            tables={**self.tables, part: table},
+            sheets=sheets,
+            tokens={**self.tokens, part: tokens},
+        )
 
     def rows(self, name: str, network: Network, settings: Settings) -> Rows:
         """The rows of a table, with the labels as given."""
@@ -157,7 +178,9 @@ class Prepared:
         if not self.sheets:
             return inputs_of(network, self.tokens[name], limit=limit)
         part = settings.of(self.first).head
-        return windows_of(self.sheets[name], self.tokeniser, part, limit=limit, whole=self.only_tokens)
+        return windows_of(
+            self.sheets[name], self.tokeniser, part, limit=limit, whole=self.only_tokens
+        )
 
     def _answers(self, name: str, head: str, own: Settings, inputs: Inputs) -> HeadRows:
         """What one head learns of the rows of a table."""
@@ -179,13 +202,18 @@ class Prepared:
     def soft_labels(
         self, names: Sequence[str], settings: Settings, *, teacher: Teacher = nobody
     ) -> np.ndarray | csr_array | None:
-        """The soft labels of a single head that its settings name, made of these tables alone; None for hard ones.
+        """The soft labels of a single head that its settings name, made of these tables alone; None
+        for hard ones.
 
         `teacher` scores these rows, and is asked only by targets that want it.
         """
         if settings.targets.name == "hard":
             return None
-        columns = [name for name in ("labels", "values") if all(name in self.tables[one].column_names for one in names)]
+        columns = [
+            name
+            for name in ("labels", "values")
+            if all(name in self.tables[one].column_names for one in names)
+        ]
         table = pa.concat_tables([self.tables[name].select(columns) for name in names])
         tokens = reduce(Tokens.joined, map(self.words, names))
         facts = {"table": table, "space": self.space, "tokens": tokens, "teacher": teacher}
@@ -197,24 +225,34 @@ class Prepared:
     def fingerprint(self, settings: Settings) -> str:
         """A digest of the data and of every setting that moves the result."""
         plain = settings.as_dict()
-        plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
-        return hashlib.sha256(f"{plain!r} {file_digests(settings)} {self.data_digest}".encode()).hexdigest()
+        plain["fit"] = {
+            k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")
+        }
+        return hashlib.sha256(
+            f"{plain!r} {file_digests(settings)} {self.data_digest}".encode()
+        ).hexdigest()
 
     def words(self, name: str) -> Tokens:
         """The first channel of a table's tokens, with 0 in place of what stands for no word."""
         words, marks = self.tokens[name].words, self.tokeniser.marks
-        return Tokens(np.where(np.isin(words, marks), 0, words) if marks else words, self.tokens[name].offsets)
+        return Tokens(
+            np.where(np.isin(words, marks), 0, words) if marks else words, self.tokens[name].offsets
+        )
 
     @cached_property
     def data_digest(self) -> str:
         """Of every table. Asked for by every run of a comparison, and made once."""
-        return " ".join(f"{name} {table_digest(table)}" for name, table in sorted(self.tables.items()))
+        return " ".join(
+            f"{name} {table_digest(table)}" for name, table in sorted(self.tables.items())
+        )
 
 
 def table_digest(table: pa.Table) -> str:
     """A digest of what is learnt from or scored by, in hexadecimal."""
     digest = hashlib.sha256()
-    for column in sorted(name for name in table.column_names if name.partition("/")[0] in LEARNT_FROM):
+    for column in sorted(
+        name for name in table.column_names if name.partition("/")[0] in LEARNT_FROM
+    ):
         sink = pa.BufferOutputStream()
         part = table.select([column]).combine_chunks()
         with pa.ipc.new_stream(sink, part.schema) as writer:
@@ -224,14 +262,19 @@ def table_digest(table: pa.Table) -> str:
 
 
 def prepare(data: Data, settings: Settings) -> Prepared:
-    """Split, clean, cut what is to be rare, learn labels and vocabulary from train, tokenise every text once."""
+    """Split, clean, cut what is to be rare, learn labels and vocabulary from train, tokenise every
+    text once.
+    """
     choice = settings.split
     if data.task == "both" and not data.heads:
-        raise DataError(f"{data.source} has labels of texts and tags of tokens, but names no heads for them")
+        raise DataError(
+            f"{data.source} has labels of texts and tags of tokens, but names no heads for them"
+        )
     if settings.heads.keys() != data.heads.keys():
         raise SettingsError(
-            f"the settings name the heads {', '.join(settings.heads) or 'none'}, and {data.source} was read for "
-            f"{', '.join(data.heads) or 'none'}; `tagwright fit` reads data by its settings"
+            f"the settings name the heads {', '.join(settings.heads) or 'none'}, and {data.source}"
+            f" was read for {', '.join(data.heads) or 'none'}; `tagwright fit` reads data by its"
+            " settings"
         )
     whole = split(data, dev_share=choice.dev_share, test_share=choice.test_share, seed=choice.seed)
     dropped: dict[str, int] = {}
@@ -242,7 +285,9 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     cut: tuple[str, ...] = ()
     if choice.keep:
         tables["train"], cut = keep(tables["train"], choice.keep, seed=choice.seed)
-    columns = data.heads or {MAIN: HeadColumns(task=data.task, columns=data.label_columns, separator=data.separator)}
+    columns = data.heads or {
+        MAIN: HeadColumns(task=data.task, columns=data.label_columns, separator=data.separator)
+    }
     heads: dict[str, HeadData] = {}
     sheets: dict[str, Sheet] = {}
     if data.task in ("tokens", "both"):
@@ -265,9 +310,12 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     if settings.fit.vectors:
         if not tokeniser.vocabulary:
             raise SettingsError(
-                f"word vectors need a vocabulary, and {settings.embed.name} has none; take --set embed.name=word"
+                f"word vectors need a vocabulary, and {settings.embed.name} has none; take --set"
+                " embed.name=word"
             )
-        vectors, count = read_vectors(Path(settings.fit.vectors), tokeniser.vocabulary, seed=settings.split.seed)
+        vectors, count = read_vectors(
+            Path(settings.fit.vectors), tokeniser.vocabulary, seed=settings.split.seed
+        )
         found += (f"vectors: {count} of {len(vectors)} words are in {settings.fit.vectors}",)
     learned = learn(settings, tokens["train"], tokeniser)
     return Prepared(
@@ -290,7 +338,8 @@ def _head_data(
 ) -> tuple[HeadData, tuple[str, ...]]:
     """What is known of a head, and sentences on labels of dev that train does not have.
 
-    A text of dev whose only label is left out goes where there is one head: it has none to be right about.
+    A text of dev whose only label is left out goes where there is one head: it has none to be right
+    about.
     """
     own = {one: of_head(table, name) for one, table in tables.items()}
     of_whom = f" of {name}" if several else ""
@@ -332,14 +381,20 @@ def _forget(tables: dict[str, pa.Table], one: str, head: str, rows: np.ndarray) 
     tables[one] = table.set_column(place, name, pc.if_else(pa.array(rows), None, table[name]))
 
 
-def _laid_out(tables: Mapping[str, pa.Table], settings: Settings) -> tuple[Tokeniser, dict[str, Sheet]]:
+def _laid_out(
+    tables: Mapping[str, pa.Table], settings: Settings
+) -> tuple[Tokeniser, dict[str, Sheet]]:
     """Texts that come as tokens: a tokeniser learnt from those of train, and the pieces of all."""
-    tokeniser: Tokeniser = _embed(settings).train_tokens(flat(tables["train"]["tokens"]), seed=settings.split.seed)
+    tokeniser: Tokeniser = _embed(settings).train_tokens(
+        flat(tables["train"]["tokens"]), seed=settings.split.seed
+    )
     return tokeniser, {name: sheet_of(table, tokeniser) for name, table in tables.items()}
 
 
 def _embed(settings: Settings) -> Any:
-    return registry.build("tokenizers", settings.embed.name, settings.embed.options, source=source_of(settings))
+    return registry.build(
+        "tokenizers", settings.embed.name, settings.embed.options, source=source_of(settings)
+    )
 
 
 def source_of(settings: Settings) -> str | None:
@@ -350,13 +405,15 @@ def source_of(settings: Settings) -> str | None:
         return None
     if settings.embed.name != own:
         raise SettingsError(
-            f"{settings.encoder.name} reads the tokens it was trained with; leave embed.name at {own}, "
-            f"got {settings.embed.name}"
+            f"{settings.encoder.name} reads the tokens it was trained with; leave embed.name at"
+            f" {own}, got {settings.embed.name}"
         )
     return str({**registry.options(factory), **settings.encoder.options}["path"])
 
 
-def _too_long(tokens: Tokens, learned: Mapping[str, np.ndarray], settings: Settings) -> tuple[str, ...]:
+def _too_long(
+    tokens: Tokens, learned: Mapping[str, np.ndarray], settings: Settings
+) -> tuple[str, ...]:
     """A sentence on the texts that the encoder cannot read whole, if it tells of them."""
     encoder = registry.find("encoders", settings.encoder.name).factory
     sentence = encoder.said(tokens, learned, limit=settings.fit.limit, **settings.encoder.options)
@@ -364,11 +421,20 @@ def _too_long(tokens: Tokens, learned: Mapping[str, np.ndarray], settings: Setti
 
 
 def learns_unlabelled(settings: Settings) -> bool:
-    """Whether texts without labels are learnt from: a teacher says all that is learnt of a text, and nothing else asks
-    for its labels (what slots show, what a text weighs by its gold label)."""
-    alone = settings.targets.name == "distil" and settings.soft.role == "replace" and settings.soft.from_step == 0
-    by_gold = settings.weights.name != "none" and registry.find("weights", settings.weights.name).factory.exclusive
-    return alone and not registry.find("heads", settings.head.name).factory.has_slots and not by_gold
+    """Whether texts without labels are learnt from: a teacher says all that is learnt of a text,
+    and nothing else asks for its labels (what slots show, what a text weighs by its gold label)."""
+    alone = (
+        settings.targets.name == "distil"
+        and settings.soft.role == "replace"
+        and settings.soft.from_step == 0
+    )
+    by_gold = (
+        settings.weights.name != "none"
+        and registry.find("weights", settings.weights.name).factory.exclusive
+    )
+    return (
+        alone and not registry.find("heads", settings.head.name).factory.has_slots and not by_gold
+    )
 
 
 def _asked(data: Data) -> list[str]:
@@ -377,7 +443,10 @@ def _asked(data: Data) -> list[str]:
         return ["tags" if data.task == "tokens" else "labels"]
     plain = {name: "tags" if one.task == "tokens" else "labels" for name, one in data.heads.items()}
     there = data.first.column_names
-    return [f"{column}/{name}" if f"{column}/{name}" in there else column for name, column in plain.items()]
+    return [
+        f"{column}/{name}" if f"{column}/{name}" in there else column
+        for name, column in plain.items()
+    ]
 
 
 def _clean(table: pa.Table, dropped: dict[str, int], asked: Sequence[str]) -> pa.Table:
@@ -396,7 +465,9 @@ def _empty(table: pa.Table) -> pa.ChunkedArray:
 
 
 def _unlabelled(table: pa.Table, dropped: dict[str, int]) -> dict[str, pa.Table]:
-    """The texts without labels, by the name of their table, where there are some; they are no longer `dropped`."""
+    """The texts without labels, by the name of their table, where there are some; they are no
+    longer `dropped`.
+    """
     found = table.filter(pc.and_(pc.is_null(table["labels"]), pc.invert(_empty(table))))
     if not found.num_rows:
         return {}
@@ -420,7 +491,11 @@ def _require_rows(tables: dict[str, pa.Table], source: str) -> None:
 
 
 def _unseen(name: str, what: str, unseen: dict[str, int], done: str) -> tuple[str, ...]:
-    return (f"{name} has {what} that train has never seen; {done}: {listed(unseen)}",) if unseen else ()
+    return (
+        (f"{name} has {what} that train has never seen; {done}: {listed(unseen)}",)
+        if unseen
+        else ()
+    )
 
 
 def _few(name: str, rows: int) -> tuple[str, ...]:
@@ -433,5 +508,7 @@ def listed(counts: Mapping[str, int], *, most: int = 5) -> str:
     >>> listed({"a": 1, "b": 3, "c": 2}, most=2)
     'b (3), c (2) and 1 more'
     """
-    shown = ", ".join(f"{label} ({count})" for label, count in sorted(counts.items(), key=lambda p: -p[1])[:most])
+    shown = ", ".join(
+        f"{label} ({count})" for label, count in sorted(counts.items(), key=lambda p: -p[1])[:most]
+    )
     return shown + (f" and {len(counts) - most} more" if len(counts) > most else "")

@@ -1,4 +1,6 @@
-"""The folder beside a model with the state and reports of its run: what is in it, and what may be replaced."""
+"""The folder beside a model with the state and reports of its run: what is in it, and what may be
+replaced.
+"""
 
 import json
 import shutil
@@ -32,7 +34,10 @@ def refuse_run(folder: Path, *, may_stand: bool) -> None:
     """Refuse a folder of others, and an unfinished run unless it `may_stand`."""
     require_ours(folder, (*MARKS, *_found(folder, STATES, *LASTING)), "run folder")
     if holds_files(folder) and not may_stand:
-        raise ModelError(f"an unfinished run stands in {folder}; go on with --resume, or start over with --overwrite")
+        raise ModelError(
+            f"an unfinished run stands in {folder}; go on with --resume, or start over with"
+            " --overwrite"
+        )
 
 
 @contextmanager

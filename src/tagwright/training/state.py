@@ -29,8 +29,9 @@ def silent(stream: Iterator[Step], title: str, start: int, total: int) -> Iterat
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Where a run keeps its state (nowhere: None), how it shows progress and what it finds, how it is asked to stop,
-    who shares it, and where teachers stand that several runs share (None: each run has its own)."""
+    """Where a run keeps its state (nowhere: None), how it shows progress and what it finds, how it
+    is asked to stop, who shares it, and where teachers stand that several runs share (None: each
+    run has its own)."""
 
     folder: Path | None = None
     progress: Progress = silent
@@ -40,7 +41,9 @@ class Run:
     teachers: Path | None = None
 
     def lasting(self, name: str) -> Path | None:
-        """A file that stays in the run folder when the run ends; that of one of several heads has the head's name."""
+        """A file that stays in the run folder when the run ends; that of one of several heads has
+        the head's name.
+        """
         if self.folder is None or not self.folder.name.startswith(OF_HEAD):
             return None if self.folder is None else self.folder / name
         path = self.folder.with_name(name)
@@ -49,7 +52,9 @@ class Run:
 
 @dataclass(kw_only=True)
 class Training:
-    """The moving state of one training: what a checkpoint holds, and what it takes to make the next step."""
+    """The moving state of one training: what a checkpoint holds, and what it takes to make the next
+    step.
+    """
 
     network: Network
     optimiser: Optimiser
@@ -59,7 +64,9 @@ class Training:
     parts: int = 1  # of a batch, that are computed one after the other
 
     def keep(self) -> None:
-        """Remember the weights as the best so far, on the host: a device has better use for its memory."""
+        """Remember the weights as the best so far, on the host: a device has better use for its
+        memory.
+        """
         self.best = checkpoint.snapshot(self.network)
 
     def save(self, step: int, folder: Path, fingerprint: str) -> None:

@@ -1,4 +1,6 @@
-"""Which loop trains: whole steps captured as graphs where a GPU can, else the plain one; both find room by cutting."""
+"""Which loop trains: whole steps captured as graphs where a GPU can, else the plain one; both find
+room by cutting.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -34,12 +36,16 @@ def steps_of(
     run: Run,
     due: Callable[[int], bool],
 ) -> Iterator[Step]:
-    """The steps from the training's own on. After a step that is `due`, the weights are those of that step."""
+    """The steps from the training's own on. After a step that is `due`, the weights are those of
+    that step.
+    """
     choice, device = settings.fit, device_of(settings)
     facts = {"step_count": course.total, "width": training.network.encoder.width_out}
     factor = registry.build("schedules", settings.schedule.name, settings.schedule.options, **facts)
     done, dials = training.step, _dials(objectives, rows, settings)
-    loss_of = partial(batch_loss, training.network, learner_of(training.network, objectives, settings))
+    loss_of = partial(
+        batch_loss, training.network, learner_of(training.network, objectives, settings)
+    )
 
     def loss_of_rows(index: np.ndarray, generator: torch.Generator) -> Tensor:
         return loss_of(rows.batch(index, device), generator)
@@ -61,7 +67,9 @@ def steps_of(
                 clip=choice.clip,
                 dials=dials,
             )
-            for step in captured_steps(captured, course, factor, start=done, due=due, seed=choice.seed):
+            for step in captured_steps(
+                captured, course, factor, start=done, due=due, seed=choice.seed
+            ):
                 done = step.number
                 yield step
             return
@@ -109,9 +117,15 @@ def batch_loss(network: Network, learn: Learn, batch: Batch, generator: torch.Ge
 
 
 def against_capture(
-    training: Training, objectives: Mapping[str, HeadObjective], rows: Rows, settings: Settings, run: Run
+    training: Training,
+    objectives: Mapping[str, HeadObjective],
+    rows: Rows,
+    settings: Settings,
+    run: Run,
 ) -> str | None:
-    """Why steps are not captured: None where they are, nothing to say where nobody would expect it."""
+    """Why steps are not captured: None where they are, nothing to say where nobody would expect
+    it.
+    """
     device = device_of(settings)
     asked = settings.fit.capture and device.type == "cuda"
     if not asked or not isinstance(training.optimiser, torch.optim.AdamW):
@@ -127,5 +141,7 @@ def against_capture(
         return "texts in windows have no fixed shape"
     size, free = resident_bytes(rows), free_bytes(device) or 0
     if size > SHARE * free:
-        return f"texts and labels take {size / 1e9:.1f} GB, and the GPU has {free / 1e9:.1f} GB free"
+        return (
+            f"texts and labels take {size / 1e9:.1f} GB, and the GPU has {free / 1e9:.1f} GB free"
+        )
     return None

@@ -1,7 +1,9 @@
-"""A teacher: a trained model of the same kind, whose scores are soft labels (KWLS) or tell what words do (MaskLoss).
+"""A teacher: a trained model of the same kind, whose scores are soft labels (KWLS) or tell what
+words do (MaskLoss).
 
-It is made when it is asked for: loaded from a model folder, or trained with the run's own settings on the labels as
-given. What was trained or scored is kept in the run's folder, or where several runs share it.
+It is made when it is asked for: loaded from a model folder, or trained with the run's own settings
+on the labels as given. What was trained or scored is kept in the run's folder, or where several
+runs share it.
 """
 
 import hashlib
@@ -32,7 +34,10 @@ from tagwright.training.state import Run
 
 T = TypeVar("T")
 PHASE = "teacher"
-CARD = "# A teacher\n\nTrained on the labels as given, to make soft labels or masks for another model.\n"
+CARD = (
+    "# A teacher\n\nTrained on the labels as given, to make soft labels or masks for another"
+    " model.\n"
+)
 
 
 class Trained(Protocol):
@@ -61,17 +66,29 @@ class Teaching:
         return made
 
     def model(self, folder: str = "") -> Model:
-        """The teacher in a model folder, with the labels of the data; "" is one that is trained for this run."""
-        return self.once(_place(folder), lambda: self._loaded(Path(folder)) if folder else self._trained())
+        """The teacher in a model folder, with the labels of the data; "" is one that is trained for
+        this run.
+        """
+        return self.once(
+            _place(folder), lambda: self._loaded(Path(folder)) if folder else self._trained()
+        )
 
     def scores(self, names: Sequence[str], folder: str = "") -> TeacherScores:
-        """Logits (n, L) of the texts of some tables; kept beside the teacher, so that they are made once."""
+        """Logits (n, L) of the texts of some tables; kept beside the teacher, so that they are made
+        once.
+        """
         model, store, ranks = self.model(folder), self.store(folder), self.run.ranks
         link = model.primary.link
-        path = None if store is None else store / f"scores-{'-'.join(names)}-{self.key(folder)[:16]}.npy"
+        path = (
+            None
+            if store is None
+            else store / f"scores-{'-'.join(names)}-{self.key(folder)[:16]}.npy"
+        )
         if path is not None and ranks.all(path.is_file()):
             return TeacherScores(np.load(path), link)
-        logits = self._logits(model, pa.concat_tables(self.prepared.tables[name].select(["text"]) for name in names))
+        logits = self._logits(
+            model, pa.concat_tables(self.prepared.tables[name].select(["text"]) for name in names)
+        )
         if folder:  # several would all stay in memory until the run ends
             del model, self._made[_place(folder)]
         with ranks.together():
@@ -89,7 +106,9 @@ class Teaching:
         """A digest of the teacher and the data."""
         if not folder:
             return self.prepared.fingerprint(plainly(self.settings))
-        return hashlib.sha256(f"{sha256(Path(folder) / MANIFEST)} {self.prepared.data_digest}".encode()).hexdigest()
+        return hashlib.sha256(
+            f"{sha256(Path(folder) / MANIFEST)} {self.prepared.data_digest}".encode()
+        ).hexdigest()
 
     def _loaded(self, folder: Path) -> Model:
         with self.run.ranks.together():
@@ -106,7 +125,10 @@ class Teaching:
             self.run.say("the teacher is trained already")
             with ranks.together():
                 return model_folder.load(store / "model", plugins=True)  # made by this run
-        self.run.say(f"a teacher is trained first: {settings.encoder.name} with {settings.loss.name}, labels as given")
+        self.run.say(
+            f"a teacher is trained first: {settings.encoder.name} with {settings.loss.name}, labels"
+            " as given"
+        )
         own = replace(self.run, folder=store, teachers=None, progress=self._progress)
         model = self.train(self.prepared, settings, own).model
         with ranks.together():
@@ -114,17 +136,26 @@ class Teaching:
                 _keep(model, store, self.key())
         return model
 
-    def _progress(self, stream: Iterator[Step], title: str, start: int, total: int) -> Iterator[Step]:
+    def _progress(
+        self, stream: Iterator[Step], title: str, start: int, total: int
+    ) -> Iterator[Step]:
         return self.run.progress(stream, PHASE, start, total)
 
     def _logits(self, model: Model, table: pa.Table) -> np.ndarray:
-        """Logits (n, L) in the order of the data's labels, on which the link holds without a calibration."""
+        """Logits (n, L) in the order of the data's labels, on which the link holds without a
+        calibration.
+        """
         head, network = model.primary, model.network.to(device_of(self.settings))
-        inputs = inputs_of(network, model.tokeniser.encode(table["text"]), limit=model.inference.limit)
+        inputs = inputs_of(
+            network, model.tokeniser.encode(table["text"]), limit=model.inference.limit
+        )
         found = model.answers(inputs, ranks=self.run.ranks)
         network.cpu()
         if isinstance(found, Shortlist):
-            raise ModelError(f"a teacher must score all labels, and one of {len(head.space):,} keeps the highest alone")
+            raise ModelError(
+                f"a teacher must score all labels, and one of {len(head.space):,} keeps the highest"
+                " alone"
+            )
         found = head.calibration.log_odds(found)
         place = {name: number for number, name in enumerate(head.space.names)}
         columns = [place[name] for name in self.prepared.space.names]
@@ -137,10 +168,13 @@ def _place(folder: str) -> str:
 
 
 def plainly(settings: Settings) -> Settings:
-    """The settings of a teacher: those of the run, with the labels as given, no mask and no second training."""
+    """The settings of a teacher: those of the run, with the labels as given, no mask and no second
+    training.
+    """
     return replace(
         settings,
-        objective=settings.loss.name,  # it says nothing that the parts do not, and two presets may share a teacher
+        # it says nothing that the parts do not, and two presets may share a teacher
+        objective=settings.loss.name,
         targets=Choice(name="hard"),
         mask=Choice(name="none"),
         soft=SoftSettings(),
@@ -150,7 +184,10 @@ def plainly(settings: Settings) -> Settings:
 
 def check_teachers(settings: Settings, space: LabelSpace, head: str) -> None:
     """Refuse folders of teachers, named in the settings, that are no models of these labels."""
-    named = [*folders_in(settings.targets.options.get("model", "")), settings.mask.options.get("model", "")]
+    named = [
+        *folders_in(settings.targets.options.get("model", "")),
+        settings.mask.options.get("model", ""),
+    ]
     for folder in filter(None, named):
         require_labels(Path(folder), space, head)
 
@@ -161,7 +198,9 @@ def require_labels(folder: Path, space: LabelSpace, head: str) -> None:
     Of several heads the one with the same name as the `head` that learns counts, else the first.
     """
     if not folder.exists():
-        raise ModelError(f"no model folder {folder} to teach; `tagwright fit DATA --out {folder}` makes one")
+        raise ModelError(
+            f"no model folder {folder} to teach; `tagwright fit DATA --out {folder}` makes one"
+        )
     if not (folder / MANIFEST).is_file():
         raise ModelError(f"{folder} is no model folder; name the --out of a `tagwright fit`")
     own = model_folder.load_labels(folder, head)
@@ -169,12 +208,14 @@ def require_labels(folder: Path, space: LabelSpace, head: str) -> None:
     sides = {"only the data have": ours - theirs, "only the teacher has": theirs - ours}
     found = [f"{side} {some(sorted(names))}" for side, names in sides.items() if names]
     if found:
-        raise ModelError(f"the teacher {folder} has other labels: {'; '.join(found)}; train it on the same data")
+        raise ModelError(
+            f"the teacher {folder} has other labels: {'; '.join(found)}; train it on the same data"
+        )
     if own.exclusive != space.exclusive:
         kinds = ["any number of labels", "exactly one label"]
         raise ModelError(
-            f"the teacher {folder} is for texts with {kinds[own.exclusive]}, these have {kinds[space.exclusive]}; "
-            "train it on the same data"
+            f"the teacher {folder} is for texts with {kinds[own.exclusive]}, these have"
+            f" {kinds[space.exclusive]}; train it on the same data"
         )
 
 
@@ -186,7 +227,8 @@ def _stands(store: Path, key: str) -> bool:
         return False
     if found != key:
         raise ModelError(
-            f"{store} belongs to a run with other data or settings; give those, or start over with --overwrite"
+            f"{store} belongs to a run with other data or settings; give those, or start over with"
+            " --overwrite"
         )
     return True
 

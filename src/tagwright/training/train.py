@@ -34,7 +34,15 @@ from tagwright.training.memory import explained
 from tagwright.training.mlm_head import check_mlm, mlm_heads
 from tagwright.training.needed_memory import require_memory
 from tagwright.training.optimizers.of_network import optimiser_of
-from tagwright.training.pipes import Evaluation, due, evaluated, interruptible, recorded, saved, stopped
+from tagwright.training.pipes import (
+    Evaluation,
+    due,
+    evaluated,
+    interruptible,
+    recorded,
+    saved,
+    stopped,
+)
 from tagwright.training.prepare import Prepared
 from tagwright.training.state import OF_HEAD, Run, Training
 from tagwright.training.steps import steps_of
@@ -43,7 +51,9 @@ from tagwright.training.training_rows import check_lessons, lessons
 
 
 def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
-    """Refuse what cannot be trained, before anything is written; what a person should know of the rest comes back."""
+    """Refuse what cannot be trained, before anything is written; what a person should know of the
+    rest comes back.
+    """
     several = len(prepared.heads) > 1
     said: list[str] = []
     for name in prepared.heads:
@@ -63,15 +73,23 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
 
 
 def _check_kind(own: Settings, *, tagged: bool) -> None:
-    """Refuse a head for tokens where texts are labelled, and one for texts where tokens are tagged."""
+    """Refuse a head for tokens where texts are labelled, and one for texts where tokens are
+    tagged.
+    """
     if tagged != (own.head.name == "tokens"):
-        wanted = "tokens, for these are tagged" if tagged else "document, cloze or chain, for whole texts are labelled"
+        wanted = (
+            "tokens, for these are tagged"
+            if tagged
+            else "document, cloze or chain, for whole texts are labelled"
+        )
         raise SettingsError(f"head.name is {own.head.name}; take {wanted}")
 
 
 def _check_head(prepared: Prepared, own: Settings) -> tuple[str, ...]:
     """Refuse what one head by itself cannot learn."""
-    objective = build_objective(own, prepared.space, row_count=prepared.heads[prepared.first].examples)
+    objective = build_objective(
+        own, prepared.space, row_count=prepared.heads[prepared.first].examples
+    )
     check_head(own, prepared.space)
     rule_of(own.decide, exclusive=prepared.space.exclusive, tagged=prepared.tagged)
     check_lessons(prepared, own, objective)
@@ -90,16 +108,25 @@ def _about_head(name: str, *, several: bool) -> Iterator[None]:
 
 def _check_together(prepared: Prepared, settings: Settings) -> None:
     """Refuse heads that cannot stand beside each other."""
-    slotted = [name for name in prepared.heads if registry.find("heads", settings.of(name).head.name).factory.has_slots]
+    slotted = [
+        name
+        for name in prepared.heads
+        if registry.find("heads", settings.of(name).head.name).factory.has_slots
+    ]
     if len(slotted) > 1:
-        raise SettingsError(f"heads {' and '.join(slotted)} put slots before a text, and only one can; take document")
+        raise SettingsError(
+            f"heads {' and '.join(slotted)} put slots before a text, and only one can; take"
+            " document"
+        )
     tagging = [name for name, head in prepared.heads.items() if head.tags_tokens]
     if len({settings.of(name).head.options.get("overlap") for name in tagging}) > 1:
-        raise SettingsError(f"heads {' and '.join(tagging)} read the same windows; give them one head.overlap")
+        raise SettingsError(
+            f"heads {' and '.join(tagging)} read the same windows; give them one head.overlap"
+        )
     if slotted and prepared.sheets:
         raise SettingsError(
-            "head cloze puts slots before a text, and tags of its tokens are read without them; for both take "
-            "head document"
+            "head cloze puts slots before a text, and tags of its tokens are read without them; for"
+            " both take head document"
         )
 
 
@@ -107,7 +134,8 @@ def _check_clip(settings: Settings) -> None:
     """Refuse to clip gradients that are sparse, such as those of bow."""
     if registry.find("encoders", settings.encoder.name).factory.sparse and settings.fit.clip > 0:
         raise SettingsError(
-            f"{settings.encoder.name} has sparse gradients, which cannot be clipped; leave fit.clip out or set it to 0"
+            f"{settings.encoder.name} has sparse gradients, which cannot be clipped; leave fit.clip"
+            " out or set it to 0"
         )
 
 
@@ -118,7 +146,8 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
 
 def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> Trained:
     """Train and keep the best; then train on everything where the settings say so."""
-    import_module("torch._dynamo")  # the first optimiser would: a second that is not the first run's
+    # the first optimiser would: a second that is not the first run's
+    import_module("torch._dynamo")
     started, run = time.monotonic(), run or Run()
     settings = _with_vector_width(settings, prepared.vectors)
     fingerprint = prepared.fingerprint(settings)
@@ -130,14 +159,34 @@ def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> Tra
     asked = Asked(prepared, settings, dev.inputs, devs_of(prepared, settings, dev))
     watch = Watched(prepared, settings)
     history, score = History(sign=watch.sign), scorer(network, asked, watch, run.ranks)
-    train_network(network, objectives, rows, settings, run, history, score, fingerprint=fingerprint, phase="fit")
+    train_network(
+        network,
+        objectives,
+        rows,
+        settings,
+        run,
+        history,
+        score,
+        fingerprint=fingerprint,
+        phase="fit",
+    )
     answers = asked.answers(network, run.ranks)
     if settings.fit.refit:
         epochs = settings.fit.epochs if history.best is None else history.best["epoch"]
         again = replace(settings, fit=replace(settings.fit, epochs=epochs))
         network = _network(prepared, settings)
         both = lessons(prepared, teachings, ["train", "dev"], network, objectives, settings)
-        train_network(network, objectives, both, again, run, History(), None, fingerprint=fingerprint, phase="refit")
+        train_network(
+            network,
+            objectives,
+            both,
+            again,
+            run,
+            History(),
+            None,
+            fingerprint=fingerprint,
+            phase="refit",
+        )
     return Trained(
         prepared=prepared,
         settings=settings,
@@ -160,19 +209,25 @@ def _teaching(prepared: Prepared, name: str, settings: Settings, run: Run) -> Te
 def objectives_of(prepared: Prepared, settings: Settings) -> dict[str, HeadObjective]:
     """What each head learns by, on the run's device.
 
-    A step divides by what its rows count: texts, or tokens where every head tags these. Every head weighs as its
-    setting says, so one that has answers for a tenth of them weighs each of its answers ten times. A loss of a whole
-    batch of texts is a mean as it is.
+    A step divides by what its rows count: texts, or tokens where every head tags these. Every head
+    weighs as its setting says, so one that has answers for a tenth of them weighs each of its
+    answers ten times. A loss of a whole batch of texts is a mean as it is.
     """
     found, counted = {}, prepared.counted
     for name, head in prepared.heads.items():
         own, weight = settings.of(name), settings.weight_of(name)
         objective = build_objective(own, head.space, row_count=head.examples)
         a_mean = objective.loss.batchwise and not head.tags_tokens
-        balanced = weight if a_mean or head.examples == counted else weight * counted / head.examples
+        balanced = (
+            weight if a_mean or head.examples == counted else weight * counted / head.examples
+        )
         of_any = balanced if head.tags_tokens else weight
         made = HeadObjective(
-            objective, link=own.link, tags_tokens=head.tags_tokens, weight=balanced, of_any_text=of_any
+            objective,
+            link=own.link,
+            tags_tokens=head.tags_tokens,
+            weight=balanced,
+            of_any_text=of_any,
         )
         found[name] = made.to(device_of(settings))
     return found
@@ -190,13 +245,17 @@ def train_network(
     fingerprint: str,
     phase: str,
 ) -> None:
-    """Train to the end, from the run's checkpoint where there is one; the network ends with its best weights."""
+    """Train to the end, from the run's checkpoint where there is one; the network ends with its
+    best weights.
+    """
     if is_exact(settings):
         solve_network(network, rows, settings, run, fingerprint=fingerprint, phase=phase)
         return
     choice, course, ranks = settings.fit, _course(rows, settings.fit), run.ranks
     optimiser = optimiser_of(network, settings, objectives)
-    training = Training(network=network, optimiser=optimiser, history=history, parts=choice.accumulate)
+    training = Training(
+        network=network, optimiser=optimiser, history=history, parts=choice.accumulate
+    )
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
         training.take_up(folder, fingerprint)
@@ -209,15 +268,20 @@ def train_network(
 
     def save_and_meet(step: int) -> None:
         save(step)
-        ranks.any(False)  # one that ends makes torchrun end the others: not while the first is writing
+        # one that ends makes torchrun end the others: not while the first is writing
+        ranks.any(False)
 
     def evaluation_due(number: int) -> bool:
-        return score is not None and due(number, every=course.per_epoch / choice.evaluations, total=course.total)
+        return score is not None and due(
+            number, every=course.per_epoch / choice.evaluations, total=course.total
+        )
 
     stream = steps_of(training, course, objectives, rows, settings, run, evaluation_due)
     if score is not None:
         stream = evaluated(stream, score, evaluation_due)
-    stream = stopped(recorded(stream, history, training.keep), history, patience=choice.patience if score else 0)
+    stream = stopped(
+        recorded(stream, history, training.keep), history, patience=choice.patience if score else 0
+    )
     stream = saved(stream, save, seconds=choice.save_seconds)
     stream = interruptible(stream, lambda: ranks.any(run.asked()), save_and_meet)
     with forked_random(), deterministic(choice.deterministic), explained():
@@ -257,15 +321,20 @@ def _course(rows: Rows, choice: FitSettings) -> Course:
 
     sizes = rows.sizes
     size = len if sizes is None else lambda index: max(int(sizes[index].sum()), 1)
-    return Course(plan=batches, per_epoch=per_epoch, total=max(1, round(choice.epochs * per_epoch)), size=size)
+    return Course(
+        plan=batches, per_epoch=per_epoch, total=max(1, round(choice.epochs * per_epoch)), size=size
+    )
 
 
 def _with_vector_width(settings: Settings, vectors: np.ndarray | None) -> Settings:
     if vectors is None:
-        # not in the encoder: a saved model is built without the file, its vectors come with the weights
+        # not in the encoder: a saved model is built without the file, its vectors come with the
+        # weights
         takes = registry.asked(registry.find("encoders", settings.encoder.name).factory)
         if "vectors" in takes and settings.encoder.options.get("freeze"):
-            raise SettingsError("freeze holds given vectors as they are, but there are none; give --vectors")
+            raise SettingsError(
+                "freeze holds given vectors as they are, but there are none; give --vectors"
+            )
         return settings
     options = {**settings.encoder.options, "width": vectors.shape[1]}
     return replace(settings, encoder=Choice(name=settings.encoder.name, options=options))

@@ -1,4 +1,6 @@
-"""The rows that a run learns from, with all that a teacher adds to them: soft labels, and labels that are excused."""
+"""The rows that a run learns from, with all that a teacher adds to them: soft labels, and labels
+that are excused.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,15 +27,20 @@ def lessons(
     objectives: Mapping[str, HeadObjective],
     settings: Settings,
 ) -> Rows:
-    """The rows of some tables, and of texts without labels where these are learnt from; a teacher is asked only where
-    the targets or the mask want one."""
+    """The rows of some tables, and of texts without labels where these are learnt from; a teacher
+    is asked only where the targets or the mask want one."""
     names = [*names, *_unlabelled(prepared, settings)]
     rows = reduce(add, (prepared.rows(name, network, settings) for name in names))
-    heads = {name: _taught(teachings[name], names, own, objectives[name].objective) for name, own in rows.heads.items()}
+    heads = {
+        name: _taught(teachings[name], names, own, objectives[name].objective)
+        for name, own in rows.heads.items()
+    }
     return replace(rows, heads=heads)
 
 
-def _taught(teaching: Teaching, names: Sequence[str], rows: HeadRows, objective: Objective) -> HeadRows:
+def _taught(
+    teaching: Teaching, names: Sequence[str], rows: HeadRows, objective: Objective
+) -> HeadRows:
     """The rows of one head with its soft labels, and with those that its words excuse."""
     scores, mask = partial(teaching.scores, names), objective.mask_of
     soft = teaching.prepared.soft_labels(names, teaching.settings, teacher=scores)
@@ -49,10 +56,18 @@ def check_lessons(prepared: Prepared, settings: Settings, objective: Objective) 
     if isinstance(objective.mask_of, ElementMask):
         check_elements(prepared, objective.mask_of)
     if settings.targets.name != "hard":
-        names = ["train", *_unlabelled(prepared, settings), *(["dev"] if settings.fit.refit else [])]
-        require_soft_memory(sum(prepared.tables[name].num_rows for name in names), len(prepared.space))
+        names = [
+            "train",
+            *_unlabelled(prepared, settings),
+            *(["dev"] if settings.fit.refit else []),
+        ]
+        require_soft_memory(
+            sum(prepared.tables[name].num_rows for name in names), len(prepared.space)
+        )
 
 
 def _unlabelled(prepared: Prepared, settings: Settings) -> list[str]:
-    """The table of texts without labels, where there is one and these settings learn from it: its teacher's do not."""
+    """The table of texts without labels, where there is one and these settings learn from it: its
+    teacher's do not.
+    """
     return [UNLABELLED] if UNLABELLED in prepared.tables and learns_unlabelled(settings) else []

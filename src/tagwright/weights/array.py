@@ -1,4 +1,6 @@
-"""The array A of BAT (CECLA): a text weighs by how rare its gold label is; for labels that exclude each other."""
+"""The array A of BAT (CECLA): a text weighs by how rare its gold label is; for labels that exclude
+each other.
+"""
 
 import numpy as np
 
@@ -8,7 +10,8 @@ from tagwright.weights.label_weights import LabelWeights
 
 @weights(exclusive=True)
 def array(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
-    """Gold label g: N / n_g, times `positive_scale` (the paper's lambda); every other label: N / ((L - 1) n_g).
+    """Gold label g: N / n_g, times `positive_scale` (the paper's lambda); every other label: N /
+    ((L - 1) n_g).
 
     The matrix A is never written down: its column g has these two values only.
 

@@ -1,4 +1,6 @@
-"""EE weights, eq. 8 of BAT: a gold label weighs N over those that have it, as another N over those that have it not."""
+"""EE weights, eq. 8 of BAT: a gold label weighs N over those that have it, as another N over those
+that have it not.
+"""
 
 import numpy as np
 
@@ -8,9 +10,11 @@ from tagwright.weights.label_weights import LabelWeights
 
 @weights()
 def ee(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
-    """Positive N / n, times `positive_scale` (the paper's lambda), and negative N / (N - n), each (L,).
+    """Positive N / n, times `positive_scale` (the paper's lambda), and negative N / (N - n), each
+    (L,).
 
-    N is the number of texts (of tokens where tokens are tagged); a label that none or all have counts as one short.
+    N is the number of texts (of tokens where tokens are tagged); a label that none or all have
+    counts as one short.
 
     >>> ee(np.array([1, 3]), 4).negative
     array([1.33333333, 4.        ])

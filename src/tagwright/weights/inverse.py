@@ -1,4 +1,6 @@
-"""Weight of a gold label: one over its share in train, scaled so that the average assignment weighs 1."""
+"""Weight of a gold label: one over its share in train, scaled so that the average assignment weighs
+1.
+"""
 
 import numpy as np
 

@@ -1,4 +1,6 @@
-"""Standard weights of BAT: a gold label weighs the share of texts without it, as another the share of those with it."""
+"""Standard weights of BAT: a gold label weighs the share of texts without it, as another the share
+of those with it.
+"""
 
 import numpy as np
 
@@ -7,8 +9,11 @@ from tagwright.weights.label_weights import LabelWeights
 
 
 @weights()
-def standard(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
-    """Positive (N - n) / N, times `positive_scale` (the paper's lambda), and negative n / N, each (L,).
+def standard(
+    label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0
+) -> LabelWeights:
+    """Positive (N - n) / N, times `positive_scale` (the paper's lambda), and negative n / N, each
+    (L,).
 
     >>> standard(np.array([1, 3]), 4).positive
     array([0.75, 0.25])

@@ -1,4 +1,6 @@
-"""Integers beyond 64 bits keep their digits: in columns, lists and objects, in whole files and in pieces."""
+"""Integers beyond 64 bits keep their digits: in columns, lists and objects, in whole files and in
+pieces.
+"""
 
 import importlib
 import json
@@ -27,7 +29,9 @@ def both(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("long", [LONG, -LONG, MOST + 1, LEAST - 1, 10**400])
-def test_a_column_with_an_integer_beyond_64_bits_is_text_digit_for_digit(tmp_path: Path, long: int) -> None:
+def test_a_column_with_an_integer_beyond_64_bits_is_text_digit_for_digit(
+    tmp_path: Path, long: int
+) -> None:
     rows = [{"a": "x", "n": 1}, {"a": "y", "n": long}, {"a": "z", "n": None}, {"a": "7"}]
     found = both(save(tmp_path / "a.jsonl", rows))
     assert [row["n"] for row in found] == ["1", str(long), None, None]
@@ -74,5 +78,8 @@ def test_long_integers_are_labels_that_differ(tmp_path: Path) -> None:
 def test_a_float_that_is_too_large_is_an_error_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"n": 1}\n{"n": 1e400}\n')
     for read in (jsonl, lambda path: list(stream(path))):
-        with pytest.raises(DataError, match=r"^a.jsonl, line 2: the number 1e400 is too large; write it as a string"):
+        with pytest.raises(
+            DataError,
+            match=r"^a.jsonl, line 2: the number 1e400 is too large; write it as a string",
+        ):
             read(tmp_path / "a.jsonl")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tagwright.data import conll, read_data
 from tagwright.errors import DataError
 
-TOKEN = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=5) | st.sampled_from(
-    ["点", "卡", "中国", "#", '"', "é", "😀"]
-)
+TOKEN = st.text(
+    st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=5
+) | st.sampled_from(["点", "卡", "中国", "#", '"', "é", "😀"])
 
 
 def slow(content: str) -> list[list[tuple[str, str]]]:
@@ -30,7 +30,9 @@ def save(path: Path, content: str | bytes) -> Path:
 
 
 @pytest.mark.parametrize("gap", ["\t", " ", " NN B-NP ", "\tNN\t"])
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(sentences=st.lists(st.lists(TOKEN, min_size=1, max_size=5), min_size=1, max_size=5))
 def test_sentences_equal_a_plain_loop_and_starts_point_at_tokens(
     tmp_path: Path, gap: str, sentences: list[list[str]]
@@ -54,13 +56,18 @@ def test_words_are_joined_by_blanks_and_single_cjk_characters_by_nothing(tmp_pat
 
 
 def test_a_tab_keeps_blanks_inside_a_token(tmp_path: Path) -> None:
-    assert conll(save(tmp_path / "a.conll", "10 000\tNUM\r\nx\tO\r\n"))["tokens"].to_pylist() == [["10 000", "x"]]
+    assert conll(save(tmp_path / "a.conll", "10 000\tNUM\r\nx\tO\r\n"))["tokens"].to_pylist() == [
+        ["10 000", "x"]
+    ]
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"EU B-ORG\n\nrejects\n", r"^a.conll, line 3: 'rejects' is no token with its tag; expected two columns"),
+        (
+            b"EU B-ORG\n\nrejects\n",
+            r"^a.conll, line 3: 'rejects' is no token with its tag; expected two columns",
+        ),
         (b"EU\t\n", r"^a.conll, line 1: 'EU\\t' is no token with its tag"),
         (b"EU B-ORG\ncaf\xe9 O\n", r"^a.conll, line 2, column 4: byte 0xE9 is not UTF-8"),
         (b"EU B-ORG\na\0 O\n", r"^a.conll, line 2, byte 2: a NUL byte"),
@@ -75,7 +82,9 @@ def test_a_fault_is_one_error_with_its_place(tmp_path: Path, content: bytes, mes
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_row_knows_the_line_of_its_first_token(tmp_path: Path, end: str) -> None:
-    content = end.join(["-DOCSTART- O", "", "", "a O", "b O", " ", "-DOCSTART- O", "c O", "", "d O"])
+    content = end.join(
+        ["-DOCSTART- O", "", "", "a O", "b O", " ", "-DOCSTART- O", "c O", "", "d O"]
+    )
     assert conll(save(tmp_path / "a.conll", content))["line"].to_pylist() == [4, 8, 10]
 
 

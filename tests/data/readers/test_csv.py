@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from tagwright.data import csv, stream
 from tagwright.errors import DataError
 
-NASTY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12) | st.sampled_from(
+NASTY = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12
+) | st.sampled_from(
     [
         "",
         '"',
@@ -43,7 +45,9 @@ def save(path: Path, content: str | bytes) -> Path:
 
 
 @pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t")])
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(rows=st.lists(st.tuples(NASTY, NASTY, NASTY), min_size=1, max_size=7))
 def test_what_python_writes_is_read_back_equal(
     tmp_path: Path, suffix: str, delimiter: str, rows: list[tuple[str, ...]]
@@ -65,7 +69,10 @@ def test_numbers_and_dates_stay_as_written(tmp_path: Path) -> None:
 
 
 def test_a_byte_order_mark_is_read_past(tmp_path: Path) -> None:
-    assert csv(save(tmp_path / "a.csv", b"\xef\xbb\xbftext,label\na,b\n")).column_names == ["text", "label"]
+    assert csv(save(tmp_path / "a.csv", b"\xef\xbb\xbftext,label\na,b\n")).column_names == [
+        "text",
+        "label",
+    ]
 
 
 @pytest.mark.parametrize("mark", [";", "\t"])
@@ -82,7 +89,9 @@ def test_a_compressed_file_is_read(tmp_path: Path) -> None:
 
 
 def test_blank_lines_are_skipped_and_empty_cells_kept(tmp_path: Path) -> None:
-    assert rows_of(save(tmp_path / "a.csv", "\ntext,label\n\n,x\n\n")) == [{"text": "", "label": "x"}]
+    assert rows_of(save(tmp_path / "a.csv", "\ntext,label\n\n,x\n\n")) == [
+        {"text": "", "label": "x"}
+    ]
 
 
 def test_a_lone_quote_inside_an_unquoted_cell_is_text(tmp_path: Path) -> None:
@@ -97,16 +106,28 @@ def test_a_lone_quote_inside_an_unquoted_cell_is_text(tmp_path: Path) -> None:
             r"^a.csv, line 3: 4 columns, expected 3 \(id, text, labels\); is a quote",
         ),
         (b'id,text\n1,"x\ny"\n2\n', r"^a.csv, line 4: 1 column, expected 2"),
-        (b"id,text\n1,a\n2,caf\xe9\n", r"^a.csv, line 3, column 6: byte 0xE9 is not UTF-8; is the file Latin-1"),
+        (
+            b"id,text\n1,a\n2,caf\xe9\n",
+            r"^a.csv, line 3, column 6: byte 0xE9 is not UTF-8; is the file Latin-1",
+        ),
         (b"id,t\xe9xt\n1,a\n", r"^a.csv, line 1, column 5: byte 0xE9"),
         (b"id,text\n1,a\n2,b\0c\n", r"^a.csv, line 3, byte 4: a NUL byte"),
         (b"", r"^a.csv: the file is empty"),
         (b"\xef\xbb\xbf\n", r"^a.csv: the file is empty"),
         (b"id,text,id\n1,a,2\n", r"^a.csv, line 1: column 'id' appears twice"),
-        (b'id,text\n1,a\n2,"b\n3,c\n', r"^a.csv, line 3, column 'text': a quote is opened and never closed"),
-        (b'id,text\n1,5" x\n2,"b\n3,c\n', r"^a.csv, line 3, column 'text': a quote is opened and never closed"),
+        (
+            b'id,text\n1,a\n2,"b\n3,c\n',
+            r"^a.csv, line 3, column 'text': a quote is opened and never closed",
+        ),
+        (
+            b'id,text\n1,5" x\n2,"b\n3,c\n',
+            r"^a.csv, line 3, column 'text': a quote is opened and never closed",
+        ),
         (b'id,text\n1,"b', r"^a.csv, line 2, column 'text': a quote is opened and never closed"),
-        (b'id,text\n1,"a\n2,"b"\n3,c\n', r"^a.csv, line 2, column 'text': text follows a closing quote"),
+        (
+            b'id,text\n1,"a\n2,"b"\n3,c\n',
+            r"^a.csv, line 2, column 'text': text follows a closing quote",
+        ),
         ("id,text\n1,a\n".encode("utf-16"), r"^a.csv: the file is UTF-16; convert it"),
         ("id,text\n1,a\n".encode("utf-16-le") * 20, r"^a.csv: the file is UTF-16"),
     ],

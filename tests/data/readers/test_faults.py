@@ -46,4 +46,6 @@ def test_a_broken_byte_is_found_in_its_line_and_column(tmp_path: Path, seed: int
     content = [text.encode() for text in lines]
     content[line] = lines[line][:column].encode() + b"\xff" + lines[line][column:].encode()
     (tmp_path / "a.txt").write_bytes(b"\n".join(content))
-    assert f"a.txt, line {line + 1}, column {column + 1}: byte 0xFF" in str(text_fault(tmp_path / "a.txt"))
+    assert f"a.txt, line {line + 1}, column {column + 1}: byte 0xFF" in str(
+        text_fault(tmp_path / "a.txt")
+    )

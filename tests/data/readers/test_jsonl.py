@@ -20,12 +20,20 @@ def save(path: Path, content: str | bytes) -> Path:
     return path
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(
-    rows=st.lists(st.fixed_dictionaries({"text": TEXT, "labels": st.none() | st.lists(TEXT)}), min_size=1, max_size=7)
+    rows=st.lists(
+        st.fixed_dictionaries({"text": TEXT, "labels": st.none() | st.lists(TEXT)}),
+        min_size=1,
+        max_size=7,
+    )
 )
 @pytest.mark.parametrize("ascii_only", [True, False])
-def test_what_python_writes_is_read_back_equal(tmp_path: Path, ascii_only: bool, rows: list[dict[str, object]]) -> None:
+def test_what_python_writes_is_read_back_equal(
+    tmp_path: Path, ascii_only: bool, rows: list[dict[str, object]]
+) -> None:
     lines = [json.dumps(row, ensure_ascii=ascii_only) for row in rows]
     path = save(tmp_path / "rows.jsonl", "\n".join(lines))
     assert jsonl(path).to_pylist() == rows
@@ -52,9 +60,15 @@ def test_a_missing_key_is_null_and_blank_lines_are_skipped(tmp_path: Path) -> No
         (b'{"a": "x"}\n[1]\n', r"^a.jsonl, line 2: a list, expected an object"),
         (b'[{"a": "x"}]\n', r"^a.jsonl, line 1: a list, expected one object a line; convert it"),
         (b'{"a": "x"}\n{"a": 1}\n', r"^a.jsonl, line 2: 'a' is a number, but a string in line 1"),
-        (b'{"a": ["x"]}\n{"a": [1]}\n', r"^a.jsonl, line 2: 'a\[\]' is a number, but a string in line 1"),
+        (
+            b'{"a": ["x"]}\n{"a": [1]}\n',
+            r"^a.jsonl, line 2: 'a\[\]' is a number, but a string in line 1",
+        ),
         (b'{"a": 1, "b": 2, "a": 3}\n', r"^a.jsonl, line 1: key 'a' appears twice"),
-        (b'{"n": ' + b"9" * 5000 + b'}\n{"n": "x"}\n', r"^a.jsonl, line 2: 'n' is a string, but a number in line 1"),
+        (
+            b'{"n": ' + b"9" * 5000 + b'}\n{"n": "x"}\n',
+            r"^a.jsonl, line 2: 'n' is a string, but a number in line 1",
+        ),
         (b'{"a": "x"}\n{"a": "caf\xe9"}\n', r"^a.jsonl, line 2, column 11: byte 0xE9 is not UTF-8"),
         (b'{"\xe9": "x"}\n', r"^a.jsonl, line 1, column 3: byte 0xE9 is not UTF-8"),
         (b'{"a": "x\0"}\n', r"^a.jsonl, line 1, byte 9: a NUL byte"),

@@ -10,16 +10,25 @@ LENGTHS = torch.tensor([5, 2, 0])
 
 def test_answers_are_softmax_means_of_the_tokens_values() -> None:
     generator = torch.Generator().manual_seed(0)
-    query, key, value = (torch.randn(3, 2, 5, 3, generator=generator, dtype=torch.float64) for _ in range(3))
+    query, key, value = (
+        torch.randn(3, 2, 5, 3, generator=generator, dtype=torch.float64) for _ in range(3)
+    )
     found = full(query, key, value, inside_of(LENGTHS, 5, dtype=torch.float64))
     assert found.isfinite().all()
     for text, length in enumerate(LENGTHS.tolist()):
         for head in range(2):
             for place in range(length):
-                scores = [float(query[text, head, place] @ key[text, head, k]) / math.sqrt(3) for k in range(length)]
+                scores = [
+                    float(query[text, head, place] @ key[text, head, k]) / math.sqrt(3)
+                    for k in range(length)
+                ]
                 weights = [math.exp(score) for score in scores]
-                expected = sum(w * value[text, head, k] for k, w in enumerate(weights)) / sum(weights)
-                torch.testing.assert_close(found[text, head, place], expected, rtol=1e-10, atol=1e-12)
+                expected = sum(w * value[text, head, k] for k, w in enumerate(weights)) / sum(
+                    weights
+                )
+                torch.testing.assert_close(
+                    found[text, head, place], expected, rtol=1e-10, atol=1e-12
+                )
 
 
 def test_heads_come_apart_and_together() -> None:

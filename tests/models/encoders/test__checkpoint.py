@@ -6,7 +6,13 @@ import torch
 from tagwright.errors import ModelError
 from tagwright.models.encoders._checkpoint import from_config
 
-SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24, "vocab_size": 9}
+SMALL = {
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "vocab_size": 9,
+}
 BERT = {"model_type": "bert", **SMALL}
 
 
@@ -19,7 +25,9 @@ def test_the_library_chooses_its_own_attention(key, value):
 @pytest.mark.parametrize("key", ["dtype", "torch_dtype"])
 def test_what_a_source_was_stored_in_is_not_what_is_computed_in(key):
     """A model folder holds float32, whatever its encoder came in."""
-    assert {one.dtype for one in from_config({**BERT, key: "float16"}).parameters()} == {torch.float32}
+    assert {one.dtype for one in from_config({**BERT, key: "float16"}).parameters()} == {
+        torch.float32
+    }
 
 
 @pytest.mark.parametrize(

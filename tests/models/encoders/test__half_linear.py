@@ -1,4 +1,6 @@
-"""Linear layers in bfloat16: the products of autocast, with gradients of weights that are not rounded."""
+"""Linear layers in bfloat16: the products of autocast, with gradients of weights that are not
+rounded.
+"""
 
 import copy
 

@@ -23,5 +23,6 @@ def test_texts_that_fill_the_batch_need_no_mask_on_a_host():
 
 
 def test_a_device_is_not_asked():
-    inside = inside_of(torch.tensor([3, 3], device="meta"), 3, dtype=torch.float32)  # meta has no values to look at
+    # meta has no values to look at
+    inside = inside_of(torch.tensor([3, 3], device="meta"), 3, dtype=torch.float32)
     assert inside.keys.shape == (2, 1, 1, 3)

@@ -15,10 +15,19 @@ def layer_of(norm: str, dropout: float = 0.0) -> Layer:
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_layer_is_the_librarys_with_its_weights(norm: str) -> None:
     layer = layer_of(norm)
-    theirs = nn.TransformerEncoderLayer(6, 2, 7, dropout=0.0, batch_first=True, norm_first=norm == "pre").double()
+    theirs = nn.TransformerEncoderLayer(
+        6, 2, 7, dropout=0.0, batch_first=True, norm_first=norm == "pre"
+    ).double()
     attention = theirs.self_attn
-    attention.in_proj_weight.data, attention.in_proj_bias.data = layer.attention.into.weight, layer.attention.into.bias
-    attention.out_proj, theirs.linear1, theirs.linear2 = layer.attention.out, layer.feed.into, layer.feed.out
+    attention.in_proj_weight.data, attention.in_proj_bias.data = (
+        layer.attention.into.weight,
+        layer.attention.into.bias,
+    )
+    attention.out_proj, theirs.linear1, theirs.linear2 = (
+        layer.attention.out,
+        layer.feed.into,
+        layer.feed.out,
+    )
     theirs.norm1, theirs.norm2 = layer.norms
     states, lengths = torch.randn(2, 5, 6, dtype=torch.float64), torch.tensor([5, 3])
     found = layer(states, inside_of(lengths, 5, dtype=torch.float64))

@@ -9,7 +9,9 @@ TOKENS = torch.arange(5) < torch.tensor([5, 3, 1, 0])[:, None]
 
 
 def products_of() -> Tensor:
-    return torch.randn(4, 5, 12, generator=torch.Generator().manual_seed(0), dtype=torch.float64).requires_grad_()
+    return torch.randn(
+        4, 5, 12, generator=torch.Generator().manual_seed(0), dtype=torch.float64
+    ).requires_grad_()
 
 
 @pytest.mark.parametrize("tokens", [None, TOKENS])
@@ -25,7 +27,9 @@ def test_taps_are_added_token_by_token(tokens: Tensor | None) -> None:
                 total = total + products[text, place - 1, 6:9]
             if place < 4 and there[text, place + 1]:
                 total = total + products[text, place + 1, 9:]
-            torch.testing.assert_close(found[text, place], F.relu(own) + F.relu(total), rtol=1e-10, atol=1e-12)
+            torch.testing.assert_close(
+                found[text, place], F.relu(own) + F.relu(total), rtol=1e-10, atol=1e-12
+            )
 
 
 @pytest.mark.parametrize("tokens", [None, TOKENS])

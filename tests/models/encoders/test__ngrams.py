@@ -20,10 +20,14 @@ def random_rows(seed: int, *, count: int = 41, words: int = 13) -> list[list[int
     return [rng.integers(0, words, rng.integers(0, 18)).tolist() for _ in range(count)]
 
 
-def reference(train: list[list[int]], other: list[list[int]], *, longest: int, minimum: int) -> np.ndarray:
+def reference(
+    train: list[list[int]], other: list[list[int]], *, longest: int, minimum: int
+) -> np.ndarray:
     vectorizer = TfidfVectorizer(
         analyzer=lambda row: [
-            " ".join(map(str, row[i : i + n])) for n in range(1, longest + 1) for i in range(len(row) + 1 - n)
+            " ".join(map(str, row[i : i + n]))
+            for n in range(1, longest + 1)
+            for i in range(len(row) + 1 - n)
         ],
         sublinear_tf=True,
         min_df=minimum,
@@ -44,7 +48,9 @@ def test_features_equal_scikit_learn(longest: int, minimum: int) -> None:
     grams = NGrams.learn(tokens_of(train), longest=longest, min_documents=minimum)
     ours = grams.features(tokens_of(train + other)).toarray()
     theirs = reference(train, train + other, longest=longest, minimum=minimum)
-    np.testing.assert_allclose(columns_as_a_set(ours), columns_as_a_set(theirs), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        columns_as_a_set(ours), columns_as_a_set(theirs), rtol=1e-5, atol=1e-6
+    )
 
 
 def test_a_gram_never_crosses_two_texts() -> None:
@@ -69,7 +75,9 @@ def test_features_are_float32_with_ascending_int32_columns() -> None:
     tokens = tokens_of(random_rows(4))
     rows = NGrams.learn(tokens).features(tokens)
     assert (rows.dtype, rows.indices.dtype, rows.indptr.dtype) == (np.float32, np.int32, np.int32)
-    assert all((np.diff(rows.indices[a:b]) > 0).all() for a, b in zip(rows.indptr[:-1], rows.indptr[1:]))
+    assert all(
+        (np.diff(rows.indices[a:b]) > 0).all() for a, b in zip(rows.indptr[:-1], rows.indptr[1:])
+    )
 
 
 def test_texts_of_unknown_words_are_rows_of_zero() -> None:

@@ -17,7 +17,9 @@ LENGTHS = torch.tensor([7, 1, 0, 3])
 
 def encoder_of(name: str, **settings: object) -> nn.Module:
     torch.manual_seed(0)
-    return registry.build("encoders", name, {"width": 6, "hidden": 8, "heads": 2, "feed": 12, **settings}, sizes=(23,))
+    return registry.build(
+        "encoders", name, {"width": 6, "hidden": 8, "heads": 2, "feed": 12, **settings}, sizes=(23,)
+    )
 
 
 def ids_of(width: int = 7) -> Tensor:
@@ -47,11 +49,15 @@ def test_padding_is_zero_and_an_empty_text_pools_to_zero(name: str, pooling: str
 def test_padding_changes_nothing_where_input_is_normalised(name: str) -> None:
     model = encoder_of(name, norm="pre").double().eval()
     whole = model(ids_of(), LENGTHS)
-    torch.testing.assert_close(model(ids_of(12), LENGTHS).pooled, whole.pooled, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(
+        model(ids_of(12), LENGTHS).pooled, whole.pooled, rtol=1e-10, atol=1e-12
+    )
     for text in (0, 1, 3):
         length = int(LENGTHS[text])
         alone = model(ids_of()[text : text + 1, :length], LENGTHS[text : text + 1])
-        torch.testing.assert_close(alone.states[0], whole.states[text, :length], rtol=1e-10, atol=1e-12)
+        torch.testing.assert_close(
+            alone.states[0], whole.states[text, :length], rtol=1e-10, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,7 +88,8 @@ def test_dropout_acts_in_training_only(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_value_is_asked_of_a_device(name: str) -> None:
-    model = encoder_of(name).to("meta")  # has shapes and no values, so a question for one is an error
+    # has shapes and no values, so a question for one is an error
+    model = encoder_of(name).to("meta")
     states, pooled, *_ = model(ids_of().to("meta"), LENGTHS.to("meta"))
     (states.sum() + pooled.sum()).backward()
     assert states.shape == (4, 7, 8)
@@ -103,7 +110,10 @@ def test_bfloat16_products_stay_near(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("layers", [4, 6, 12, 24])
 def test_rivals_have_as_many_weights_as_bat(name: str, layers: int) -> None:
-    sizes = [weights_of(registry.find("encoders", each).factory((5,), layers=layers)) for each in ("bat", name)]
+    sizes = [
+        weights_of(registry.find("encoders", each).factory((5,), layers=layers))
+        for each in ("bat", name)
+    ]
     assert abs(sizes[1] / sizes[0] - 1) < 0.1
 
 
@@ -121,10 +131,13 @@ def test_deep_stack_trains(name: str) -> None:
 def test_weights_alone_carry_the_model(name: str) -> None:
     first = encoder_of(name).eval()
     torch.manual_seed(1)
-    second = registry.build("encoders", name, {"width": 6, "hidden": 8, "heads": 2, "feed": 12}, sizes=(23,)).eval()
+    second = registry.build(
+        "encoders", name, {"width": 6, "hidden": 8, "heads": 2, "feed": 12}, sizes=(23,)
+    ).eval()
     second.load_state_dict(first.state_dict())
     assert torch.equal(first(ids_of(), LENGTHS).pooled, second(ids_of(), LENGTHS).pooled)
-    first(torch.ones(1, 600, dtype=torch.long), torch.tensor([600]))  # no text is too long, and none leaves a trace
+    # no text is too long, and none leaves a trace
+    first(torch.ones(1, 600, dtype=torch.long), torch.tensor([600]))
     assert {key: value.shape for key, value in first.state_dict().items()} == {
         key: value.shape for key, value in second.state_dict().items()
     }
@@ -135,16 +148,22 @@ def test_words_and_positions_are_added_as_vaswani_does() -> None:
     shell.requires_grad_(False)
     states, _ = shell.embed(torch.tensor([[3, 9, 4]]), torch.tensor([3]))
     for place, word in enumerate([3, 9, 4]):
-        vector = math.sqrt(10) * (shell.project.weight @ shell.lookup.tables[0][word] + shell.project.bias)
+        vector = math.sqrt(10) * (
+            shell.project.weight @ shell.lookup.tables[0][word] + shell.project.bias
+        )
         for column in range(10):
             angle = place / 10_000 ** (column // 2 * 2 / 10)
             wave = math.cos(angle) if column % 2 else math.sin(angle)
-            assert math.isclose(float(states[0, place, column]), float(vector[column]) + wave, abs_tol=1e-5)
+            assert math.isclose(
+                float(states[0, place, column]), float(vector[column]) + wave, abs_tol=1e-5
+            )
 
 
 def test_given_vectors_set_the_width() -> None:
     vectors = torch.randn(23, 11).numpy()
-    model = registry.find("encoders", "bat").factory((23,), width=11, hidden=8, heads=2, vectors=vectors, freeze=True)
+    model = registry.find("encoders", "bat").factory(
+        (23,), width=11, hidden=8, heads=2, vectors=vectors, freeze=True
+    )
     model(ids_of(), LENGTHS).pooled.sum().backward()
     assert model.shell.lookup.tables[0].grad is None
     assert torch.equal(model.shell.lookup.tables[0][1:], torch.from_numpy(vectors)[1:])
@@ -164,7 +183,10 @@ def test_layers_see_what_the_one_before_gave() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"hidden": 10, "heads": 4}, "hidden must be a multiple of heads, got hidden 10 and heads 4"),
+        (
+            {"hidden": 10, "heads": 4},
+            "hidden must be a multiple of heads, got hidden 10 and heads 4",
+        ),
         ({"layers": 0}, "layers must be a whole number from 1, got 0"),
         ({"heads": 0}, "heads must be a whole number from 1"),
         ({"feed": -1}, "feed must be a whole number from 1"),

@@ -1,4 +1,6 @@
-"""Attention without padding: a family that takes it says what it says with a mask. The kernel is a plain loop here."""
+"""Attention without padding: a family that takes it says what it says with a mask. The kernel is a
+plain loop here.
+"""
 
 import itertools
 
@@ -29,14 +31,18 @@ def text_by_text(query, key, value, ends, longest, dropout, scale):
 
 @pytest.fixture
 def plain_kernel(monkeypatch):
-    """The loop in the kernel's stead, wherever a family could use it; counts how often it was asked."""
+    """The loop in the kernel's stead, wherever a family could use it; counts how often it was
+    asked.
+    """
     asked = []
 
     def kernel(*states):
         asked.append(len(states[0]))
         return text_by_text(*states)
 
-    monkeypatch.setattr(_unpadded, "serves", lambda model, *_, **__: model.config.model_type in _unpadded.FAMILIES)
+    monkeypatch.setattr(
+        _unpadded, "serves", lambda model, *_, **__: model.config.model_type in _unpadded.FAMILIES
+    )
     monkeypatch.setattr(_unpadded, "flash", kernel)
     return asked
 
@@ -44,7 +50,9 @@ def plain_kernel(monkeypatch):
 def encoder_of(folder):
     tokeniser = read_pieces(folder)
     tokens = tokeniser.encode(TEXTS)
-    encoder = Pretrained(Pretrained.learn(tokens, tokeniser, path=str(folder)), True, 32, "float32", path=str(folder))
+    encoder = Pretrained(
+        Pretrained.learn(tokens, tokeniser, path=str(folder)), True, 32, "float32", path=str(folder)
+    )
     return encoder.eval(), encoder.inputs_of(tokens, limit=32).batch(np.arange(5))
 
 
@@ -58,13 +66,17 @@ def test_tokens_get_the_states_that_a_mask_gives(family, tmp_path, plain_kernel,
     expected = encoder(ids, lengths)
     torch.testing.assert_close(made.pooled, expected.pooled, rtol=1e-5, atol=1e-6)
     for row, length in enumerate(lengths.tolist()):
-        torch.testing.assert_close(made.states[row, :length], expected.states[row, :length], rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(
+            made.states[row, :length], expected.states[row, :length], rtol=1e-5, atol=1e-6
+        )
 
 
 def test_padding_has_no_say(tmp_path, plain_kernel):
     encoder, (ids, lengths) = encoder_of(write_encoder(tmp_path / "bert", "bert"))
     wide = torch.nn.functional.pad(ids, (0, 3), value=7)
-    torch.testing.assert_close(encoder(wide, lengths).pooled, encoder(ids, lengths).pooled, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(
+        encoder(wide, lengths).pooled, encoder(ids, lengths).pooled, rtol=1e-5, atol=1e-6
+    )
 
 
 def test_it_serves_wide_batches_on_a_gpu_in_half_precision_alone(tmp_path):

@@ -14,7 +14,11 @@ HIDDEN, HEADS, FEED = 6, 2, 5
 
 def model_of(norm: str = "post", layers: int = 2) -> BAT:
     torch.manual_seed(0)
-    model = BAT((23,), width=4, hidden=HIDDEN, heads=HEADS, layers=layers, feed=FEED, norm=norm).double().eval()
+    model = (
+        BAT((23,), width=4, hidden=HIDDEN, heads=HEADS, layers=layers, feed=FEED, norm=norm)
+        .double()
+        .eval()
+    )
     for weight in model.shell.layers.parameters():
         weight.data += 0.2 * torch.randn_like(weight)
     return model
@@ -60,8 +64,14 @@ def attention_tournament(layer: BATLayer, tokens: list[np.ndarray]) -> list[np.n
 def feed_tournament(layer: BATLayer, token: np.ndarray) -> np.ndarray:
     """The feed-forward network and the weighted residual of one token."""
     part = layer.feed
-    inner = np.maximum(part.into.weight.detach().numpy() @ token + part.into.bias.detach().numpy(), 0)
-    return part.out.weight.detach().numpy() @ inner[:FEED] + part.out.bias.detach().numpy() + inner[FEED:]
+    inner = np.maximum(
+        part.into.weight.detach().numpy() @ token + part.into.bias.detach().numpy(), 0
+    )
+    return (
+        part.out.weight.detach().numpy() @ inner[:FEED]
+        + part.out.bias.detach().numpy()
+        + inner[FEED:]
+    )
 
 
 def layer_by_loops(layer: BATLayer, tokens: list[np.ndarray], norm: str) -> list[np.ndarray]:
@@ -85,28 +95,42 @@ def test_states_and_pooled_match_plain_loops(norm: str) -> None:
         if norm == "pre":
             tokens = [normalised(token, model.shell.norm) for token in tokens]
         expected = np.array(tokens).reshape(-1, HIDDEN)
-        np.testing.assert_allclose(states[row, : len(text)].detach().numpy(), expected, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(
+            states[row, : len(text)].detach().numpy(), expected, rtol=1e-10, atol=1e-12
+        )
         if text:
-            np.testing.assert_allclose(pooled[row].detach().numpy(), expected.mean(0), rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(
+                pooled[row].detach().numpy(), expected.mean(0), rtol=1e-10, atol=1e-12
+            )
 
 
 def test_gradient_passes_gradcheck() -> None:
     model = model_of(layers=1)
-    names, values = zip(*((name, value) for name, value in model.named_parameters() if "lookup" not in name))
+    names, values = zip(
+        *((name, value) for name, value in model.named_parameters() if "lookup" not in name)
+    )
 
     def states(*parameters: torch.Tensor) -> torch.Tensor:
-        return torch.func.functional_call(model, dict(zip(names, parameters)), (IDS, LENGTHS)).states
+        return torch.func.functional_call(
+            model, dict(zip(names, parameters)), (IDS, LENGTHS)
+        ).states
 
-    assert torch.autograd.gradcheck(states, [value.detach().clone().requires_grad_() for value in values])
+    assert torch.autograd.gradcheck(
+        states, [value.detach().clone().requires_grad_() for value in values]
+    )
 
 
 def test_convolution_takes_zeros_past_the_end() -> None:
     model = model_of()
     noisy = IDS.clone()
     noisy[IDS == 0] = 11  # ids past a text's length, which no batch of ours has
-    torch.testing.assert_close(model(noisy, LENGTHS).states, model(IDS, LENGTHS).states, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(
+        model(noisy, LENGTHS).states, model(IDS, LENGTHS).states, rtol=1e-10, atol=1e-12
+    )
 
 
 def test_four_layers_have_the_papers_number_of_weights() -> None:
-    count = sum(weight.numel() for name, weight in BAT((5,)).named_parameters() if "lookup" not in name)
+    count = sum(
+        weight.numel() for name, weight in BAT((5,)).named_parameters() if "lookup" not in name
+    )
     assert 1_100_000 < count < 1_350_000

@@ -41,7 +41,10 @@ def test_letters_of_a_word_that_train_never_saw_are_features():
     texts = tokeniser.encode(["walked talked", "walked talked", "walking"])
     encoder = BagOfWords(BagOfWords.learn(texts), spelling=0.5)
     rows = encoder.features(tokeniser.encode(["stalked", "walked"]))
-    words, letters = rows[:, : encoder.grams.width].toarray(), rows[:, encoder.grams.width :].toarray()
+    words, letters = (
+        rows[:, : encoder.grams.width].toarray(),
+        rows[:, encoder.grams.width :].toarray(),
+    )
     lengths = [np.sqrt((block**2).sum(1)) for block in (words, letters)]
     np.testing.assert_allclose(lengths[0], [1, 1], rtol=1e-6)  # the start mark is a word
     np.testing.assert_allclose(lengths[1], [0.5, 0.5], rtol=1e-6)
@@ -55,8 +58,15 @@ def test_hashed_channels_are_refused():
 
 
 def test_one_label_is_a_support_vector_machine_unless_another_objective_is_asked_for():
-    alone, other = resolve({"encoder": "bow"}, "one"), resolve({"encoder": "bow", "objective": "zlpr"}, "one")
-    assert (alone.objective, alone.embed.name, alone.fit.optimiser) == ("squared_hinge", "spelled", "sgd")
+    alone, other = (
+        resolve({"encoder": "bow"}, "one"),
+        resolve({"encoder": "bow", "objective": "zlpr"}, "one"),
+    )
+    assert (alone.objective, alone.embed.name, alone.fit.optimiser) == (
+        "squared_hinge",
+        "spelled",
+        "sgd",
+    )
     assert (other.objective, other.embed.name, other.fit.optimiser) == ("zlpr", "spelled", "auto")
     many = resolve({"encoder": "bow"})
     assert (many.objective, many.embed.name, many.fit.optimiser) == ("bce", "word", "auto")

@@ -57,14 +57,18 @@ def test_pooled_matches_plain_loops(windows: tuple[int, ...]) -> None:
 def test_batches_of_short_texts_match_plain_loops(length: int) -> None:
     texts = [text[:length] for text in TEXTS]
     model = model_of()
-    np.testing.assert_allclose(model(*padded(texts, length)).pooled.detach().numpy(), slow(model, texts), rtol=1e-10)
+    np.testing.assert_allclose(
+        model(*padded(texts, length)).pooled.detach().numpy(), slow(model, texts), rtol=1e-10
+    )
 
 
 def test_ids_past_the_length_count_as_padding() -> None:
     model = model_of()
     clean, lengths = padded(TEXTS, 8)
     dirty = torch.where(torch.arange(8) >= lengths[:, None], 17, clean)
-    torch.testing.assert_close(model(dirty, lengths).pooled, model(clean, lengths).pooled, rtol=0, atol=0)
+    torch.testing.assert_close(
+        model(dirty, lengths).pooled, model(clean, lengths).pooled, rtol=0, atol=0
+    )
 
 
 def test_gradients_of_all_parameters_pass_gradcheck() -> None:
@@ -73,7 +77,9 @@ def test_gradients_of_all_parameters_pass_gradcheck() -> None:
     names, values = zip(*model.named_parameters())
 
     def pooled(*parameters: Tensor) -> Tensor:
-        return torch.func.functional_call(model, dict(zip(names, parameters)), (ids, lengths)).pooled
+        return torch.func.functional_call(
+            model, dict(zip(names, parameters)), (ids, lengths)
+        ).pooled
 
     # the table's padding row takes part in the sums but gets no gradient by design
     table = values[names.index("lookup.tables.0")]
@@ -85,7 +91,9 @@ def test_window_maximum_passes_gradcheck() -> None:
     products = torch.randn(6, 5 * 3, dtype=torch.float64, requires_grad=True)
     places = torch.randint(0, 6, (4, 9))
     lengths = torch.tensor([9, 2, 0, 5])
-    assert torch.autograd.gradcheck(lambda p: WindowMax.apply(p, places, lengths, (2, 3)), [products])
+    assert torch.autograd.gradcheck(
+        lambda p: WindowMax.apply(p, places, lengths, (2, 3)), [products]
+    )
 
 
 def test_table_gradient_equals_that_of_a_convolution() -> None:
@@ -124,7 +132,9 @@ def test_channels_are_told_apart() -> None:
     vectors = sum(table[ids[..., i]] for i, table in enumerate(model.lookup.tables))
     flat = model_of(sizes=(37,))
     flat.load_state_dict(
-        model.state_dict() | {"lookup.tables.0": torch.cat([torch.zeros(1, 7), vectors.flatten(0, 1)])}, strict=False
+        model.state_dict()
+        | {"lookup.tables.0": torch.cat([torch.zeros(1, 7), vectors.flatten(0, 1)])},
+        strict=False,
     )
     lengths = torch.tensor([9, 9, 4, 2])
     expected = flat(torch.arange(1, 37).view(4, 9), lengths).pooled
@@ -134,7 +144,9 @@ def test_channels_are_told_apart() -> None:
 def test_dropout_acts_in_training_only() -> None:
     model = CNN((23,), width=7, filters=50)
     batch = padded(TEXTS, 8)
-    assert (model(*batch).pooled == 0).double().mean() > (model.eval()(*batch).pooled == 0).double().mean() + 0.1
+    assert (model(*batch).pooled == 0).double().mean() > (
+        model.eval()(*batch).pooled == 0
+    ).double().mean() + 0.1
 
 
 @pytest.mark.parametrize("windows", [(), (0, 3)])

@@ -21,14 +21,20 @@ def vectors_of() -> list[torch.Tensor]:
 def test_all_queries_active_is_full_attention() -> None:
     inside = inside_of(LENGTHS, 40, dtype=torch.float64)
     real = inside.tokens[:, None, :, None]
-    found, expected = prob_sparse(*vectors_of(), inside, factor=40) * real, full(*vectors_of(), inside) * real
+    found, expected = (
+        prob_sparse(*vectors_of(), inside, factor=40) * real,
+        full(*vectors_of(), inside) * real,
+    )
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_model_with_all_queries_active_is_the_transformer() -> None:
     torch.manual_seed(0)
     sizes = {"width": 6, "hidden": 8, "heads": 2, "layers": 2, "feed": 12}
-    plain, model = Transformer((23,), **sizes).double(), Informer((23,), **sizes, factor=40).double()
+    plain, model = (
+        Transformer((23,), **sizes).double(),
+        Informer((23,), **sizes, factor=40).double(),
+    )
     model.load_state_dict(plain.state_dict())
     ids = torch.randint(1, 23, (5, 40))
     expected = plain(ids, LENGTHS).states
@@ -38,7 +44,10 @@ def test_model_with_all_queries_active_is_the_transformer() -> None:
 def test_queries_that_stand_out_attend_and_others_get_the_mean() -> None:
     query, key, value = vectors_of()
     inside = inside_of(LENGTHS, 40, dtype=torch.float64)
-    found, attended = prob_sparse(query, key, value, inside, factor=3), full(query, key, value, inside)
+    found, attended = (
+        prob_sparse(query, key, value, inside, factor=3),
+        full(query, key, value, inside),
+    )
     for text, length in enumerate(LENGTHS[:4].tolist()):
         count = min(length, 3 * max(math.ceil(math.log(length)), 1))
         places = sampled(LENGTHS[text : text + 1], torch.tensor([count]), count)[0].tolist()
@@ -49,14 +58,18 @@ def test_queries_that_stand_out_attend_and_others_get_the_mean() -> None:
             for place in range(length):
                 other = value[text, head, :length].mean(0)
                 expected = attended[text, head, place] if place in chosen else other
-                torch.testing.assert_close(found[text, head, place], expected, rtol=1e-10, atol=1e-12)
+                torch.testing.assert_close(
+                    found[text, head, place], expected, rtol=1e-10, atol=1e-12
+                )
 
 
 def test_samples_are_distinct_tokens_of_the_text() -> None:
     lengths = torch.arange(1, 60)
     for factor in (1, 3):
         counts = active(lengths, factor)
-        for length, count, row in zip(lengths.tolist(), counts.tolist(), sampled(lengths, counts, 15).tolist()):
+        for length, count, row in zip(
+            lengths.tolist(), counts.tolist(), sampled(lengths, counts, 15).tolist()
+        ):
             assert len(set(row[:count])) == count
             assert all(0 <= place < length for place in row)
 

@@ -23,7 +23,9 @@ def direction(model: LSTM, vectors: list[np.ndarray], suffix: str) -> list[np.nd
     state, cell, states = np.zeros(3), np.zeros(3), []
     for vector in vectors:
         gates = parameters[f"weight_ih_l0{suffix}"] @ vector + parameters[f"bias_ih_l0{suffix}"]
-        gates = gates + parameters[f"weight_hh_l0{suffix}"] @ state + parameters[f"bias_hh_l0{suffix}"]
+        gates = (
+            gates + parameters[f"weight_hh_l0{suffix}"] @ state + parameters[f"bias_hh_l0{suffix}"]
+        )
         for unit in range(3):
             take, keep, give = (1 / (1 + math.exp(-gates[unit + 3 * gate])) for gate in (0, 1, 3))
             cell[unit] = keep * cell[unit] + take * math.tanh(gates[unit + 6])
@@ -39,11 +41,16 @@ def test_states_and_pooled_match_plain_loops(pooling: str) -> None:
     states, pooled, *_ = model(IDS, LENGTHS)
     for row, text in enumerate(TEXTS):
         vectors = [model.lookup.tables[0].detach().numpy()[i] for i in text]
-        there, back = direction(model, vectors, ""), direction(model, vectors[::-1], "_reverse")[::-1]
+        there, back = (
+            direction(model, vectors, ""),
+            direction(model, vectors[::-1], "_reverse")[::-1],
+        )
         expected = np.array([np.concatenate(pair) for pair in zip(there, back)]).reshape(-1, 6)
         np.testing.assert_allclose(states[row, : len(text)].detach().numpy(), expected, rtol=1e-10)
         if text:
-            np.testing.assert_allclose(pooled[row].detach().numpy(), getattr(expected, pooling)(0), rtol=1e-10)
+            np.testing.assert_allclose(
+                pooled[row].detach().numpy(), getattr(expected, pooling)(0), rtol=1e-10
+            )
 
 
 def test_states_past_the_length_are_zero() -> None:
@@ -60,12 +67,18 @@ def test_empty_text_pools_to_zero(pooling: str) -> None:
 @pytest.mark.parametrize("pooling", ["max", "mean"])
 def test_gradient_passes_gradcheck(pooling: str) -> None:
     model = model_of(pooling)
-    names, values = zip(*((name, value) for name, value in model.named_parameters() if "lstm" in name))
+    names, values = zip(
+        *((name, value) for name, value in model.named_parameters() if "lstm" in name)
+    )
 
     def pooled(*parameters: torch.Tensor) -> torch.Tensor:
-        return torch.func.functional_call(model, dict(zip(names, parameters)), (IDS, LENGTHS)).pooled
+        return torch.func.functional_call(
+            model, dict(zip(names, parameters)), (IDS, LENGTHS)
+        ).pooled
 
-    assert torch.autograd.gradcheck(pooled, [value.detach().clone().requires_grad_() for value in values])
+    assert torch.autograd.gradcheck(
+        pooled, [value.detach().clone().requires_grad_() for value in values]
+    )
 
 
 def test_layers_are_stacked() -> None:

@@ -18,9 +18,14 @@ def minilm():
 def test_names_it_never_saw_are_tagged_by_their_meaning(minilm):
     texts = [f"{thing}, {way}" for way in ("new", "for sale") for thing in OUTDOOR + KITCHEN]
     labels = (["outdoor"] * 6 + ["kitchen"] * 6) * 2
-    settings = {"encoder": {"name": "minilm", "freeze": "all"}, "fit": {"limit": 16, "learning_rate": 0.05, "batch": 8}}
+    settings = {
+        "encoder": {"name": "minilm", "freeze": "all"},
+        "fit": {"limit": 16, "learning_rate": 0.05, "batch": 8},
+    }
     tagger = Tagger(settings=settings, epochs=8).fit(texts, labels)
-    found = tagger.predict(["kayak", "saucepan", "rucksack", "kettle", "backpacking trail", "wooden spoon"])
+    found = tagger.predict(
+        ["kayak", "saucepan", "rucksack", "kettle", "backpacking trail", "wooden spoon"]
+    )
     assert found.tolist() == ["outdoor", "kitchen"] * 3
 
 
@@ -31,5 +36,7 @@ def test_fine_tuning_learns_what_its_start_does_not_tell(options, minilm):
     words = ["tent", "knife", "canoe", "blender", "rope", "spoon"]
     texts = [f"{word} and item {number}" for number in range(20) for word in words]
     labels = ["left", "left", "right", "right", "left", "right"] * 20
-    tagger = Tagger(settings={"encoder": {"name": "minilm", **options}, "fit": {"limit": 16}}, epochs=4)
+    tagger = Tagger(
+        settings={"encoder": {"name": "minilm", **options}, "fit": {"limit": 16}}, epochs=4
+    )
     assert tagger.fit(texts, labels).score(texts, labels) > 0.95

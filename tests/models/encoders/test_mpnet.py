@@ -27,6 +27,9 @@ def test_names_it_never_saw_are_tagged_by_their_meaning():
     assert json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"] == "mpnet"
     things = ("tent", "canoe", "hiking boots", "knife", "frying pan", "oven glove")
     texts = [f"{thing}, {way}" for way in ("new", "for sale", "used") for thing in things]
-    settings = {"encoder": {"name": "mpnet", "freeze": "all"}, "fit": {"limit": 16, "learning_rate": 0.05, "batch": 6}}
+    settings = {
+        "encoder": {"name": "mpnet", "freeze": "all"},
+        "fit": {"limit": 16, "learning_rate": 0.05, "batch": 6},
+    }
     tagger = Tagger(settings=settings, epochs=8).fit(texts, (["outdoor"] * 3 + ["kitchen"] * 3) * 3)
     assert tagger.predict(["kayak", "saucepan"]).tolist() == ["outdoor", "kitchen"]

@@ -20,11 +20,17 @@ def layer_of(norm: str, kernels: tuple[int, ...]) -> MUSELayer:
 
 
 def convolved(layer: MUSELayer, states: Tensor, head: int, place: int) -> Tensor:
-    """One token's answer of one head: the mixture over sizes of softmax-weighted sums over the window."""
+    """One token's answer of one head: the mixture over sizes of softmax-weighted sums over the
+    window.
+    """
     values = states @ layer.into.weight[12:18].T + layer.into.bias[12:18]
     scores = states[place] @ layer.into.weight[23:].T + layer.into.bias[23:]
     scores = scores[head * sum(layer.kernels) : (head + 1) * sum(layer.kernels)]
-    shares, total, start = layer.mixture.exp() / layer.mixture.exp().sum(), torch.zeros(3, dtype=torch.float64), 0
+    shares, total, start = (
+        layer.mixture.exp() / layer.mixture.exp().sum(),
+        torch.zeros(3, dtype=torch.float64),
+        0,
+    )
     for share, size in zip(shares, layer.kernels):
         weights = scores[start : start + size].exp() / scores[start : start + size].exp().sum()
         for tap in range(size):
@@ -49,7 +55,11 @@ def test_layer_matches_plain_loops(norm: str, kernels: tuple[int, ...]) -> None:
         inner = F.relu(read @ layer.into.weight[18:23].T + layer.into.bias[18:23])
         for place in range(length):
             near = torch.cat([convolved(layer, read, head, place) for head in range(2)])
-            added = layer.out.bias + layer.out.weight[:, :6] @ far[place] + layer.out.weight[:, 6:12] @ near
+            added = (
+                layer.out.bias
+                + layer.out.weight[:, :6] @ far[place]
+                + layer.out.weight[:, 6:12] @ near
+            )
             total = own[place] + added + layer.out.weight[:, 12:] @ inner[place]
             expected = total if norm == "pre" else layer.norm(total)
             torch.testing.assert_close(found[text, place], expected, rtol=1e-10, atol=1e-12)

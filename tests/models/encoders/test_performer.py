@@ -11,9 +11,13 @@ LENGTHS = torch.tensor([11, 6, 1, 0])
 
 
 def vectors_of() -> list[torch.Tensor]:
-    """Queries, keys and values; of longer ones a few features that are rarely drawn decide, and errors fall slowly."""
+    """Queries, keys and values; of longer ones a few features that are rarely drawn decide, and
+    errors fall slowly.
+    """
     generator = torch.Generator().manual_seed(3)
-    return [torch.randn(4, 2, 11, 8, generator=generator, dtype=torch.float64) / 2 for _ in range(3)]
+    return [
+        torch.randn(4, 2, 11, 8, generator=generator, dtype=torch.float64) / 2 for _ in range(3)
+    ]
 
 
 def error_of(features: int, *, draws: int = 12) -> float:
@@ -45,7 +49,9 @@ def test_answers_match_plain_loops() -> None:
 
     for text, length in enumerate(LENGTHS.tolist()):
         for place in range(length):
-            weights = [kernel(query[text, 1, place]) @ kernel(key[text, 1, k]) for k in range(length)]
+            weights = [
+                kernel(query[text, 1, place]) @ kernel(key[text, 1, k]) for k in range(length)
+            ]
             expected = sum(w * value[text, 1, k] for k, w in enumerate(weights)) / sum(weights)
             # what is added to every feature moves the answer by about a millionth
             torch.testing.assert_close(found[text, 1, place], expected, rtol=1e-3, atol=1e-4)

@@ -1,4 +1,6 @@
-"""Every family of pretrained encoder keeps the promises of encoders, and says what transformers says."""
+"""Every family of pretrained encoder keeps the promises of encoders, and says what transformers
+says.
+"""
 
 import numpy as np
 import pytest
@@ -60,7 +62,9 @@ def test_states_are_those_of_transformers(family, folder_of):
         ids = tokenizer(text, return_tensors="pt")["input_ids"]
         expected = theirs(input_ids=ids).last_hidden_state[0]
         found = encoder.eval()(*batch_of(encoder, tokens))
-        torch.testing.assert_close(found.states[row, : len(expected)], expected, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(
+            found.states[row, : len(expected)], expected, rtol=1e-4, atol=1e-5
+        )
         torch.testing.assert_close(found.pooled[row], expected.mean(0), rtol=1e-4, atol=1e-5)
 
 
@@ -76,15 +80,20 @@ def test_padding_and_batch_mates_change_nothing(family, folder_of):
         wide = encoder(torch.cat([ids[row : row + 1, :length], padding], 1), lengths[row : row + 1])
         for other in (alone, wide):
             torch.testing.assert_close(other.pooled[0], whole.pooled[row], rtol=1e-9, atol=1e-11)
-            torch.testing.assert_close(other.states[0, :length], whole.states[row, :length], rtol=1e-9, atol=1e-11)
+            torch.testing.assert_close(
+                other.states[0, :length], whole.states[row, :length], rtol=1e-9, atol=1e-11
+            )
 
 
 @pytest.mark.parametrize("family", ["roberta", "xlm-roberta", "mpnet"])
 def test_padding_takes_no_position_where_positions_are_counted_by_it(family, folder_of):
     encoder, tokens = encoder_of(folder_of(family))
     ids, lengths = batch_of(encoder.eval(), tokens, [0])
-    wide = torch.cat([ids, torch.full((1, 60), 7)], 1)  # more places than the table of positions has
-    torch.testing.assert_close(encoder(wide, lengths).pooled, encoder(ids, lengths).pooled, rtol=1e-4, atol=1e-5)
+    # more places than the table of positions has
+    wide = torch.cat([ids, torch.full((1, 60), 7)], 1)
+    torch.testing.assert_close(
+        encoder(wide, lengths).pooled, encoder(ids, lengths).pooled, rtol=1e-4, atol=1e-5
+    )
 
 
 @every_family
@@ -98,9 +107,15 @@ def test_empty_row_gives_finite_numbers(family, folder_of):
 def test_gradient_reaches_every_parameter(family, folder_of):
     encoder, tokens = encoder_of(folder_of(family), pooling="attention")
     encoder(*batch_of(encoder, tokens)).pooled.square().sum().backward()
-    lost = [name for name, p in encoder.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+    lost = [
+        name
+        for name, p in encoder.named_parameters()
+        if p.grad is None or not p.grad.abs().sum() > 0
+    ]
     # a softmax does not move with what it adds to all scores alike
-    assert [name for name in lost if "key" not in name and ".k." not in name and "k_lin" not in name] == []
+    assert [
+        name for name in lost if "key" not in name and ".k." not in name and "k_lin" not in name
+    ] == []
 
 
 @every_family
@@ -117,7 +132,9 @@ def test_longest_text_is_read_and_a_longer_one_refused(family, folder_of):
     encoder, _ = encoder_of(folder_of(family), limit=40)
     assert torch.isfinite(encoder.eval()(torch.full((1, 40), 9), torch.tensor([40])).pooled).all()
     if family != "deberta-v2":  # its positions are relative
-        with pytest.raises(SettingsError, match=r"fit\.limit is 41, but this encoder reads at most 40 tokens"):
+        with pytest.raises(
+            SettingsError, match=r"fit\.limit is 41, but this encoder reads at most 40 tokens"
+        ):
             encoder_of(folder_of(family), limit=41)
 
 
@@ -141,7 +158,9 @@ def test_pooling_is_over_the_text_alone(how, folder_of):
 
 
 def test_learnt_pooling_starts_as_the_mean(folder_of):
-    (mean, tokens), (learnt, _) = (encoder_of(folder_of("bert"), pooling=how) for how in ("mean", "attention"))
+    (mean, tokens), (learnt, _) = (
+        encoder_of(folder_of("bert"), pooling=how) for how in ("mean", "attention")
+    )
     inputs = batch_of(mean, tokens)
     torch.testing.assert_close(learnt.eval()(*inputs).pooled, mean.eval()(*inputs).pooled)
 
@@ -149,7 +168,11 @@ def test_learnt_pooling_starts_as_the_mean(folder_of):
 def test_frozen_layers_count_from_the_embeddings(folder_of):
     encoder, _ = encoder_of(folder_of("bert"), freeze=2)
     held = {name for name, p in encoder.model.named_parameters() if not p.requires_grad}
-    assert held == {n for n, _ in encoder.model.named_parameters() if n.startswith(("embeddings", "encoder.layer.0"))}
+    assert held == {
+        n
+        for n, _ in encoder.model.named_parameters()
+        if n.startswith(("embeddings", "encoder.layer.0"))
+    }
     encoder.train()
     assert not encoder.model.encoder.layer[0].training
     assert encoder.model.encoder.layer[1].training
@@ -166,7 +189,9 @@ def test_all_frozen_leaves_the_pooled_vector_without_gradient(folder_of):
 
 @pytest.mark.parametrize("wrong", [4, -1, "some", True, 1.5])
 def test_impossible_freezing_is_refused(wrong, folder_of):
-    with pytest.raises(SettingsError, match=r'"all" or a whole number from 0 to 3 \(embeddings, then 2 layers\)'):
+    with pytest.raises(
+        SettingsError, match=r'"all" or a whole number from 0 to 3 \(embeddings, then 2 layers\)'
+    ):
         encoder_of(folder_of("bert"), freeze=wrong)
 
 
@@ -207,7 +232,8 @@ def test_adapters_beside_a_frozen_whole_are_refused(folder_of):
 
 
 @pytest.mark.parametrize(
-    ("options", "match"), [({"pooling": "sum"}, "pooling"), ({"window_pooling": "cls"}, "window_pooling")]
+    ("options", "match"),
+    [({"pooling": "sum"}, "pooling"), ({"window_pooling": "cls"}, "window_pooling")],
 )
 def test_unknown_choice_is_met_with_the_choices(options, match, folder_of):
     with pytest.raises(SettingsError, match=match):
@@ -218,7 +244,10 @@ def test_unknown_choice_is_met_with_the_choices(options, match, folder_of):
 def test_attention_dropout_can_be_another(family, folder_of):
     encoder, _ = encoder_of(folder_of(family), attention_dropout=0.25)
     config = encoder.model.config
-    assert 0.25 in (getattr(config, "attention_probs_dropout_prob", None), getattr(config, "attention_dropout", None))
+    assert 0.25 in (
+        getattr(config, "attention_probs_dropout_prob", None),
+        getattr(config, "attention_dropout", None),
+    )
 
 
 def test_bfloat16_stays_near_and_answers_in_float32(folder_of):
@@ -234,13 +263,21 @@ def test_bfloat16_stays_near_and_answers_in_float32(folder_of):
 
 @pytest.mark.parametrize(
     ("size", "epochs"),
-    [(None, 3), (Size(43410, 28), 3), (Size(15000, 54), 9), (Size(23473, 255), 5), (Size(23473, 592), 11)],
+    [
+        (None, 3),
+        (Size(43410, 28), 3),
+        (Size(15000, 54), 9),
+        (Size(23473, 255), 5),
+        (Size(23473, 592), 11),
+    ],
 )
 def test_epochs_make_about_4000_steps_and_twice_as_many_where_labels_are_many(size, epochs):
     assert Pretrained.defaults("many", None, {}, size)["fit"]["epochs"] == epochs
 
 
-@pytest.mark.parametrize(("task", "lora", "rate"), [("many", 0, 1.6e-4), ("one", 0, 4e-5), ("many", 8, 8e-4)])
+@pytest.mark.parametrize(
+    ("task", "lora", "rate"), [("many", 0, 1.6e-4), ("one", 0, 4e-5), ("many", 8, 8e-4)]
+)
 def test_an_encoder_of_unknown_width_learns_several_labels_faster_than_one(task, lora, rate):
     found = Pretrained.defaults(task, None, {"path": "nowhere", "lora": lora}, None)
     assert found["fit"]["learning_rate"] == pytest.approx(rate)

@@ -1,4 +1,6 @@
-"""What a model reads before a text: as though slots were words of its vocabulary, which is the paper's way."""
+"""What a model reads before a text: as though slots were words of its vocabulary, which is the
+paper's way.
+"""
 
 import pytest
 import torch
@@ -7,13 +9,29 @@ from tagwright.errors import SettingsError
 from tagwright.models.encoders import slots as _slots
 from tagwright.models.hidden import Slots
 
-from ...cloze_cases import BY_POSITION, MASK, NO, TEMPLATES, YES, batch_of, encoder_of, folder_of, network_of, shown_of
+from ...cloze_cases import (
+    BY_POSITION,
+    MASK,
+    NO,
+    TEMPLATES,
+    YES,
+    batch_of,
+    encoder_of,
+    folder_of,
+    network_of,
+    shown_of,
+)
 from ...cloze_reference import states_of, template_tokens
 from ...tiny_encoders import FAMILIES
 
 LABELS = 5
 NAMES = {NO: "NO", YES: "YES", MASK: "MASK"}
-BEHIND = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # the position of a row's first token, where it is not 0
+# the position of a row's first token, where it is not 0
+BEHIND = {
+    "roberta": 2,
+    "xlm-roberta": 2,
+    "mpnet": 2,
+}
 
 
 def vector_of(head, token):
@@ -30,7 +48,11 @@ def rows_of(network, shown, inputs, template):
     head, (ids, lengths) = network.heads["main"], inputs
     for row, length in zip(range(len(ids)), lengths.tolist(), strict=True):
         slots = template_tokens([NAMES[int(value)] for value in shown[row]], template)
-        yield ids[row, :length], slots, torch.stack([vector_of(head, token) for token in slots]).detach()
+        yield (
+            ids[row, :length],
+            slots,
+            torch.stack([vector_of(head, token) for token in slots]).detach(),
+        )
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -59,20 +81,29 @@ def test_float32_says_the_same(family):
 @pytest.mark.parametrize("template", ["diff", "short"])
 @pytest.mark.parametrize("family", [family for family in BY_POSITION if family != "mpnet"])
 def test_shared_positions_are_those_of_one_slot(family, template):
-    network, shown = network_of(family, LABELS, template=template, slot_positions="shared"), shown_of(LABELS)
+    network, shown = (
+        network_of(family, LABELS, template=template, slot_positions="shared"),
+        shown_of(LABELS),
+    )
     inputs, size = batch_of(network, family), 1 if template == "short" else 3
     hidden, _ = network.run(*inputs, shown=shown)
     for row, (pieces, _, vectors) in enumerate(rows_of(network, shown, inputs, template)):
         one = list(range(1, 1 + size))
-        places = torch.tensor([0, *one * LABELS, *range(1 + size, size + len(pieces))]) + BEHIND.get(family, 0)
+        places = torch.tensor(
+            [0, *one * LABELS, *range(1 + size, size + len(pieces))]
+        ) + BEHIND.get(family, 0)
         of_slots, of_text = states_of(folder_of(family), pieces, vectors, places)
         torch.testing.assert_close(hidden.slots[row], of_slots, rtol=1e-9, atol=1e-9)
         torch.testing.assert_close(hidden.states[row, : len(pieces)], of_text, rtol=1e-9, atol=1e-9)
 
 
 def test_mpnet_with_one_label_stands_where_it_would_in_a_row():
-    shared, sequential = (network_of("mpnet", 1, slot_positions=how) for how in ("shared", "sequential"))
-    found, expected = (network(*batch_of(network, "mpnet"))["main"] for network in (shared, sequential))
+    shared, sequential = (
+        network_of("mpnet", 1, slot_positions=how) for how in ("shared", "sequential")
+    )
+    found, expected = (
+        network(*batch_of(network, "mpnet"))["main"] for network in (shared, sequential)
+    )
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -90,7 +121,8 @@ def test_gradient_reaches_every_vector_that_is_shown_and_no_other(family):
 
 def test_who_may_look_at_whom():
     slots = Slots(torch.zeros(2, 6, 4), torch.arange(3).repeat(2), 3, groups=2, one_way=True)
-    inside = torch.arange(9) < torch.tensor([9, 8])[:, None]  # [CLS], two groups of three slots, two pieces
+    # [CLS], two groups of three slots, two pieces
+    inside = torch.arange(9) < torch.tensor([9, 8])[:, None]
     allowed = _slots.one_way(slots, inside, before=1)
     group = ["text", *"aaa", *"bbb", "text", "text"]
     for row in range(2):
@@ -113,7 +145,8 @@ def test_one_way_text_reads_as_though_no_slots_were_there(family):
     if family != "mpnet":  # whose bias goes by distances, and none can be given to it from outside
         none = before.states.new_zeros(0, network.encoder.words.embedding_dim)
         for row, length in enumerate(inputs[1].tolist()):
-            places = torch.tensor([0, *range(1 + 9, 9 + length)]) + BEHIND.get(family, 0)  # 3 labels of 3 tokens
+            # 3 labels of 3 tokens
+            places = torch.tensor([0, *range(1 + 9, 9 + length)]) + BEHIND.get(family, 0)
             _, expected = states_of(folder_of(family), inputs[0][row, :length], none, places)
             torch.testing.assert_close(before.states[row, :length], expected, rtol=1e-9, atol=1e-9)
 
@@ -131,6 +164,8 @@ def test_a_model_that_knows_neither_is_not_readable():
 @pytest.mark.parametrize("family", ["deberta-v2", "modernbert"])
 def test_families_that_go_by_distance_are_refused_by_name(family, option):
     named = {"shared": "slot_positions=shared", "one_way": "text_sees_slots=false"}[option]
-    with pytest.raises(SettingsError, match=f"head.{named} is not possible with {family}.*take an encoder of"):
+    with pytest.raises(
+        SettingsError, match=f"head.{named} is not possible with {family}.*take an encoder of"
+    ):
         _slots.check(family, **{"shared": False, "one_way": False, option: True})
     _slots.check(family, shared=False, one_way=False)

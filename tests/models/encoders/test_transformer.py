@@ -12,7 +12,12 @@ def copied(model: Transformer) -> nn.TransformerEncoder:
     shell = model.shell
     first = shell.layers[0]
     layer = nn.TransformerEncoderLayer(
-        12, 3, first.feed.into.out_features, dropout=0.0, batch_first=True, norm_first=first.norm == "pre"
+        12,
+        3,
+        first.feed.into.out_features,
+        dropout=0.0,
+        batch_first=True,
+        norm_first=first.norm == "pre",
     )
     theirs = nn.TransformerEncoder(layer, len(shell.layers), enable_nested_tensor=False).double()
     for own, other in zip(shell.layers, theirs.layers):
@@ -41,5 +46,7 @@ def test_states_and_gradients_are_those_of_the_librarys_stack(norm: str) -> None
     expected = theirs(start, src_key_padding_mask=padding).masked_fill(padding[..., None], 0)
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
     own = torch.autograd.grad(found.square().sum(), [model.shell.layers[0].attention.into.weight])
-    other = torch.autograd.grad(expected.square().sum(), [theirs.layers[0].self_attn.in_proj_weight])
+    other = torch.autograd.grad(
+        expected.square().sum(), [theirs.layers[0].self_attn.in_proj_weight]
+    )
     torch.testing.assert_close(own, other, rtol=1e-10, atol=1e-10)

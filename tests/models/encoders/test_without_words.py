@@ -8,7 +8,15 @@ from tagwright.models.encoders.cnn import CNN
 from tagwright.models.encoders.without_words import Cuts
 
 WINDOWS = [(3, 4, 5), (1,), (2,), (5, 2), (1, 7, 3)]
-TEXTS = [[3, 4, 5, 6, 7, 3, 4, 5, 8], [9], [3, 3, 3, 3, 3, 3], [22, 1, 8, 13], [11, 12], [], [5, 6, 7]]
+TEXTS = [
+    [3, 4, 5, 6, 7, 3, 4, 5, 8],
+    [9],
+    [3, 3, 3, 3, 3, 3],
+    [22, 1, 8, 13],
+    [11, 12],
+    [],
+    [5, 6, 7],
+]
 
 
 def model_of(windows, sizes=(23,)):
@@ -20,7 +28,12 @@ def model_of(windows, sizes=(23,)):
 
 def every_gap(texts):
     """Every run of tokens of every text: one token, several, all."""
-    return [(i, a, b) for i, text in enumerate(texts) for a in range(len(text)) for b in range(a + 1, len(text) + 1)]
+    return [
+        (i, a, b)
+        for i, text in enumerate(texts)
+        for a in range(len(text))
+        for b in range(a + 1, len(text) + 1)
+    ]
 
 
 def padded(texts, length, filling=0):

@@ -11,7 +11,11 @@ from tagwright.models.heads._sparse_linear import SparseLinear
 
 
 def matrix(rows: int = 17, width: int = 41, *, seed: int = 0) -> csr_array:
-    dense = random_array((rows, width), density=0.2, rng=np.random.default_rng(seed)).toarray().astype(np.float32)
+    dense = (
+        random_array((rows, width), density=0.2, rng=np.random.default_rng(seed))
+        .toarray()
+        .astype(np.float32)
+    )
     dense[3] = 0  # a text without features
     return csr_array(dense)
 
@@ -50,7 +54,10 @@ def test_gradients_equal_those_of_the_dense_product() -> None:
 def test_the_gradient_holds_only_the_rows_in_use_once_and_ascending() -> None:
     linear, whole = layer(), matrix()
     linear(SparseRows.of(whole, np.array([2, 9]))).sum().backward()
-    assert linear.weight.grad._indices()[0].tolist() == np.flatnonzero(whole.toarray()[[2, 9]].any(axis=0)).tolist()
+    assert (
+        linear.weight.grad._indices()[0].tolist()
+        == np.flatnonzero(whole.toarray()[[2, 9]].any(axis=0)).tolist()
+    )
 
 
 def test_gradients_equal_central_differences_in_float64() -> None:
@@ -65,7 +72,9 @@ def test_gradients_equal_central_differences_in_float64() -> None:
                 sums.append(linear(rows).sin().sum())
             linear.weight[row, label] += 1e-6
             numeric = (sums[0] - sums[1]) / 2e-6
-            torch.testing.assert_close(linear.weight.grad.to_dense()[row, label], numeric, rtol=1e-6, atol=1e-8)
+            torch.testing.assert_close(
+                linear.weight.grad.to_dense()[row, label], numeric, rtol=1e-6, atol=1e-8
+            )
 
 
 def test_two_backwards_add_up() -> None:

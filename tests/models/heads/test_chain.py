@@ -1,4 +1,6 @@
-"""The chain head against slow loops: a label sees what was decided about those before it, and nothing else."""
+"""The chain head against slow loops: a label sees what was decided about those before it, and
+nothing else.
+"""
 
 import numpy as np
 import pytest
@@ -34,12 +36,18 @@ def rows(count=41, width=7):
 def test_logits_are_those_of_one_label_after_the_other():
     head, features = chain(), rows()
     found = head(Hidden(None, SparseRows.of(features, np.arange(41))))
-    weight, bias, links = (p.detach().numpy() for p in (head.linear.weight, head.linear.bias, head.links))
+    weight, bias, links = (
+        p.detach().numpy() for p in (head.linear.weight, head.linear.bias, head.links)
+    )
     for row, text in enumerate(features.toarray()):
         decided: dict[int, bool] = {}
         for name in ORDER:
             label = NAMES.index(name)
-            logit = text @ weight[:, label] + bias[label] + sum(links[j, label] for j, yes in decided.items() if yes)
+            logit = (
+                text @ weight[:, label]
+                + bias[label]
+                + sum(links[j, label] for j, yes in decided.items() if yes)
+            )
             assert found[row, label].item() == pytest.approx(logit, rel=1e-10, abs=1e-12)
             decided[label] = logit > 0
     assert 0 < (found > 0).double().mean() < 1
@@ -47,7 +55,13 @@ def test_logits_are_those_of_one_label_after_the_other():
 
 def test_labels_before_one_follow_the_order():
     head = chain()
-    assert [head.before(NAMES.index(name)).tolist() for name in ORDER] == [[], [2], [2, 0], [2, 0, 4], [2, 0, 4, 1]]
+    assert [head.before(NAMES.index(name)).tolist() for name in ORDER] == [
+        [],
+        [2],
+        [2, 0],
+        [2, 0, 4],
+        [2, 0, 4, 1],
+    ]
 
 
 def test_without_links_it_is_the_linear_map():

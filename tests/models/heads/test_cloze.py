@@ -28,7 +28,9 @@ def logits_of(network, inputs, shown=None):
     return network.run(*inputs, shown=shown)[1]["main"].detach()
 
 
-@pytest.mark.parametrize("case", published("lm_mtc_template_eq2"), ids=lambda case: str(case["num_labels"]))
+@pytest.mark.parametrize(
+    "case", published("lm_mtc_template_eq2"), ids=lambda case: str(case["num_labels"])
+)
 def test_template_has_the_published_size(case):
     encoder, labels = encoder_of("bert"), case["num_labels"]
     encoder.slot_room = 512
@@ -36,8 +38,12 @@ def test_template_has_the_published_size(case):
     assert len(found["diff"].places) == len(found["same"].places) == case["template_tokens"]
     assert len(found["short"].places) == labels
     middle, edges = (found["diff"].middle, found["diff"].edges)
-    assert middle.shape[0] * middle.shape[1] + edges.shape[0] * edges.shape[1] == case["new_tokens_diff_per_label_5L"]
-    # eq. 8 has [LS], [LE], [YES], [NO] of its own beside [MASK]; ours has a vector of its own for that, too
+    assert (
+        middle.shape[0] * middle.shape[1] + edges.shape[0] * edges.shape[1]
+        == case["new_tokens_diff_per_label_5L"]
+    )
+    # eq. 8 has [LS], [LE], [YES], [NO] of its own beside [MASK]; ours has a vector of its own for
+    # that, too
     own = found["same"].middle.shape[1] + found["same"].edges.shape[1]
     assert own == case["new_tokens_same_template_eq8"] + 1
     assert found["short"].edges is None
@@ -45,13 +51,17 @@ def test_template_has_the_published_size(case):
         assert places_of_answers(labels) == case["mask_positions_in_template"]
 
 
-@pytest.mark.parametrize("case", published("lm_mtc_template_eq2"), ids=lambda case: str(case["num_labels"]))
+@pytest.mark.parametrize(
+    "case", published("lm_mtc_template_eq2"), ids=lambda case: str(case["num_labels"])
+)
 def test_text_keeps_the_published_number_of_512_positions(case):
     encoder, limit = encoder_of("bert"), case["text_budget_of_512_with_cls_sep"] + 2
     encoder.slot_room = 512 - limit
     head_of(encoder, case["num_labels"])
     encoder.slot_room -= 1
-    with pytest.raises(SettingsError, match=f"{case['num_labels']} labels take {case['template_tokens']} positions"):
+    with pytest.raises(
+        SettingsError, match=f"{case['num_labels']} labels take {case['template_tokens']} positions"
+    ):
         head_of(encoder, case["num_labels"])
 
 
@@ -66,14 +76,24 @@ def test_logit_is_the_map_of_the_state_where_the_answer_stands(score, template):
     for row in range(5):
         for label, place in enumerate(places):
             weight = head.weight.detach()[label if score == "own" else 0]
-            expected = sum(float(a) * float(b) for a, b in zip(hidden.slots[row, place], weight, strict=True))
-            assert float(found["main"][row, label]) == pytest.approx(expected + head.bias[label].item(), rel=1e-9)
+            expected = sum(
+                float(a) * float(b) for a, b in zip(hidden.slots[row, place], weight, strict=True)
+            )
+            assert float(found["main"][row, label]) == pytest.approx(
+                expected + head.bias[label].item(), rel=1e-9
+            )
 
 
 def test_new_vectors_start_small_and_logits_at_the_bias():
     encoder = encoder_of("bert")
     torch.manual_seed(0)
-    facts = {"extra_logits": 0, "zero": 0.0, "link": "sigmoid", "reads_slots": True, "slot_room": None}
+    facts = {
+        "extra_logits": 0,
+        "zero": 0.0,
+        "link": "sigmoid",
+        "reads_slots": True,
+        "slot_room": None,
+    }
     facts |= {"family": "bert", "word_width": 64, "name_vectors": None, "bias": torch.arange(60.0)}
     head = Cloze(width=encoder.width_out, label_count=60, **facts)
     for own in (head.middle, head.edges):
@@ -92,7 +112,9 @@ def test_groups_want_one_pass_and_passes_a_row_each():
 
 def test_an_empty_row_gives_finite_numbers():
     network = network_of("bert", LABELS, text_sees_slots=False, chunks=2)
-    assert torch.isfinite(logits_of(network, (torch.zeros(2, 3, dtype=torch.int64), torch.tensor([0, 3])))).all()
+    assert torch.isfinite(
+        logits_of(network, (torch.zeros(2, 3, dtype=torch.int64), torch.tensor([0, 3])))
+    ).all()
 
 
 def test_windows_of_a_text_show_the_same_and_their_scores_are_pooled():
@@ -113,7 +135,10 @@ def test_windows_of_a_text_show_the_same_and_their_scores_are_pooled():
 
 def test_rounds_are_those_of_the_slow_loop_over_the_network():
     rounds = 3
-    network, values = network_of("bert", LABELS, rounds=rounds, zero=0.4), {"NO": 0, "YES": 1, "MASK": 2}
+    network, values = (
+        network_of("bert", LABELS, rounds=rounds, zero=0.4),
+        {"NO": 0, "YES": 1, "MASK": 2},
+    )
     inputs, passes, whole = batch_of(network), [], network.encoder.forward
     network.encoder.forward = lambda *given, **more: passes.append(1) or whole(*given, **more)
     found = network.of_labels(*inputs)["main"].detach()
@@ -122,7 +147,9 @@ def test_rounds_are_those_of_the_slow_loop_over_the_network():
         single = tuple(tensor[row : row + 1] for tensor in inputs)
 
         def scores_of(shown, single=single):
-            return logits_of(network, single, torch.tensor([[values[value] for value in shown]]))[0].tolist()
+            return logits_of(network, single, torch.tensor([[values[value] for value in shown]]))[
+                0
+            ].tolist()
 
         expected, _ = filled(scores_of, LABELS, rounds, 0.4)
         assert found[row].tolist() == pytest.approx([logit - 0.4 for logit in expected], rel=1e-8)
@@ -133,16 +160,21 @@ def test_one_round_is_one_pass():
     inputs = batch_of(network)
     everything = torch.full((5, LABELS), MASK)
     torch.testing.assert_close(network.of_labels(*inputs)["main"], network(*inputs)["main"] - 0.4)
-    torch.testing.assert_close(logits_of(network, inputs, everything), network(*inputs)["main"], **EXACT)
+    torch.testing.assert_close(
+        logits_of(network, inputs, everything), network(*inputs)["main"], **EXACT
+    )
 
 
-@pytest.mark.parametrize("options", [{}, {"chunks": 2}, {"text_sees_slots": False, "chunks": 2}, {"template": "short"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"chunks": 2}, {"text_sees_slots": False, "chunks": 2}, {"template": "short"}]
+)
 @pytest.mark.parametrize("long", ["head", "windows"])
 def test_tokens_are_counted_as_the_encoder_reads_them(long, options):
     network = network_of("bert", LABELS, limit=9, encoder={"long": long, "overlap": 2}, **options)
     inputs, read = inputs_of(network, limit=9), []
     network.encoder._states = lambda given, lengths, width, allowed=None: (
-        read.append(int(lengths.sum())) or torch.zeros(len(lengths), width, network.encoder.width_out).double()
+        read.append(int(lengths.sum()))
+        or torch.zeros(len(lengths), width, network.encoder.width_out).double()
     )
     cost = network.heads["main"].tokens_of(inputs.lengths, inputs.counts)
     for row in range(5):
@@ -157,11 +189,15 @@ def test_draw_masks_all_or_asks_for_the_draw():
     assert head_of(encoder, LABELS).draw(target, None, generator) is None
     shown = head_of(encoder, LABELS, masking="p", share=1.0).draw(target, None, generator)
     assert (shown == MASK).all()
-    shown = head_of(encoder, LABELS, masking="p", share=0.01, wrong=1.0).draw(target, None, generator)
+    shown = head_of(encoder, LABELS, masking="p", share=0.01, wrong=1.0).draw(
+        target, None, generator
+    )
     assert (shown == 0).any()
 
 
-@pytest.mark.parametrize("options", [{}, {"template": "short", "text_sees_slots": False, "chunks": 2}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"template": "short", "text_sees_slots": False, "chunks": 2}], ids=str
+)
 def test_slots_learn_which_text_has_which_label(options):
     network = network_of("bert", LABELS, **options).float()
     inputs, target = (
@@ -170,7 +206,9 @@ def test_slots_learn_which_text_has_which_label(options):
     )
     optimiser, losses = torch.optim.AdamW(network.parameters(), lr=0.01), []
     for _ in range(80):
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(network(*inputs)["main"], target)
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(
+            network(*inputs)["main"], target
+        )
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -181,7 +219,13 @@ def test_slots_learn_which_text_has_which_label(options):
 def test_names_are_where_all_tokens_of_a_slot_start():
     torch.manual_seed(0)
     vectors = 5 * torch.randn(3, 8)
-    facts = {"extra_logits": 0, "zero": 0.0, "link": "sigmoid", "reads_slots": True, "slot_room": None}
+    facts = {
+        "extra_logits": 0,
+        "zero": 0.0,
+        "link": "sigmoid",
+        "reads_slots": True,
+        "slot_room": None,
+    }
     facts |= {"family": "bert", "word_width": 8, "name_vectors": vectors, "bias": torch.zeros(3)}
     head = Cloze(width=16, label_count=3, **facts, names=True)
     for own in (head.middle, head.edges):
@@ -224,7 +268,9 @@ def test_too_many_labels_are_told_how_many_fit_and_the_proposal_works(template):
     said = str(error.value)
     assert f"room for {5 if template == 'diff' else 16} labels" in said
     chunks = int(said.split("head.chunks=")[1].split(",")[0])
-    network = Network(encoder, {"main": head_of(encoder, 41, template=template, chunks=chunks)}).eval()
+    network = Network(
+        encoder, {"main": head_of(encoder, 41, template=template, chunks=chunks)}
+    ).eval()
     ids = torch.full((2, 24), 9)
     assert torch.isfinite(network(ids, torch.tensor([24, 24]))["main"]).all()
     with pytest.raises(SettingsError, match="room for"):
@@ -235,5 +281,7 @@ def test_labels_that_share_positions_fit_in_any_number():
     encoder = encoder_of("bert", limit=37)
     network = Network(encoder, {"main": head_of(encoder, 41, slot_positions="shared")}).eval()
     assert torch.isfinite(network(torch.full((1, 37), 9), torch.tensor([37]))["main"]).all()
-    with pytest.raises(SettingsError, match=r"41 labels take 3 positions .* has 2 left.*fit\.limit"):
+    with pytest.raises(
+        SettingsError, match=r"41 labels take 3 positions .* has 2 left.*fit\.limit"
+    ):
         head_of(encoder_of("bert", limit=38), 41, slot_positions="shared")

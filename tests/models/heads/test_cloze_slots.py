@@ -33,7 +33,9 @@ def test_part_masks_any_number_of_labels_as_often_as_another():
 
 def test_part_masks_every_label_as_often_as_another_and_not_the_same_ones_together():
     masked = (drawn_by(1, masking="part") == MASK).double()
-    assert (masked.mean(0) - (LABELS + 1) / (2 * LABELS)).abs().max() < 0.04  # the mean of 1 to L, of L
+    assert (
+        masked.mean(0) - (LABELS + 1) / (2 * LABELS)
+    ).abs().max() < 0.04  # the mean of 1 to L, of L
     # of two given labels in a draw of k of L: k (k - 1) / L (L - 1)
     together = sum(k * (k - 1) for k in range(1, LABELS + 1)) / LABELS / (LABELS * (LABELS - 1))
     both = (masked.T @ masked / ROWS)[~torch.eye(LABELS, dtype=torch.bool)]
@@ -59,8 +61,11 @@ def test_a_share_of_the_visible_shows_the_other_answer(wrong):
     shown, target = drawn_by(4, masking="p", wrong=wrong), target_of()
     visible = shown != MASK
     wrongly = (shown != torch.where(target > 0, YES, NO))[visible].double()
-    assert wrongly.mean() == pytest.approx(wrong, abs=5 * math.sqrt(wrong * (1 - wrong) / len(wrongly)))
-    assert torch.equal(visible, drawn_by(4, masking="p") != MASK)  # which are visible is another draw
+    assert wrongly.mean() == pytest.approx(
+        wrong, abs=5 * math.sqrt(wrong * (1 - wrong) / len(wrongly))
+    )
+    # which are visible is another draw
+    assert torch.equal(visible, drawn_by(4, masking="p") != MASK)
 
 
 @pytest.mark.parametrize("masking", ["part", "p"])
@@ -81,7 +86,10 @@ def test_draws_are_a_function_of_the_generator(masking):
 @pytest.mark.parametrize("masking", ["part", "p"])
 def test_rows_that_fill_up_a_batch_change_no_other_row(masking):
     target = target_of(9)
-    assert torch.equal(drawn_by(8, masking=masking, target=target)[:5], drawn_by(8, masking=masking, target=target[:5]))
+    assert torch.equal(
+        drawn_by(8, masking=masking, target=target)[:5],
+        drawn_by(8, masking=masking, target=target[:5]),
+    )
 
 
 @pytest.mark.parametrize("labels", range(1, 41))
@@ -93,9 +101,8 @@ def test_every_label_has_exactly_one_place_in_chunks_of_one_size(labels):
         assert order.shape[1] == math.ceil(labels / chunks)
         assert len(order) <= chunks
         assert all(len(set(row)) == len(row) for row in order.tolist())
-        assert {place // order.shape[1] for place in kept.tolist()} == set(
-            range(len(order))
-        )  # none is there for nothing
+        # none is there for nothing
+        assert {place // order.shape[1] for place in kept.tolist()} == set(range(len(order)))
 
 
 @pytest.mark.parametrize("size", [1, 3])
@@ -135,7 +142,9 @@ class Correlated:
     def __call__(self, shown):
         self.passes += 1
         shown = torch.full_like(self.base, MASK, dtype=torch.int64) if shown is None else shown
-        moved = torch.stack([self.pull[label, shown[:, label]] for label in range(shown.shape[1])]).sum(0)
+        moved = torch.stack(
+            [self.pull[label, shown[:, label]] for label in range(shown.shape[1])]
+        ).sum(0)
         return self.base + moved
 
     def of_row(self, row, values):
@@ -154,14 +163,18 @@ def test_filling_is_that_of_the_slow_loop(labels, rounds, zero):
     found = filled(run, rounds, lambda logits: logits - zero)
     assert run.passes == rounds
     for row in range(len(found)):
-        expected, passes = filled_slowly(lambda values, row=row: run.of_row(row, values), labels, rounds, zero)
+        expected, passes = filled_slowly(
+            lambda values, row=row: run.of_row(row, values), labels, rounds, zero
+        )
         assert passes == rounds
         assert found[row].tolist() == pytest.approx(expected, rel=1e-12)
 
 
 def test_one_round_is_one_pass_with_every_slot_masked():
     seen = []
-    found = filled(lambda shown: seen.append(shown) or torch.tensor([[1.0, -2.0]]), 1, lambda logits: logits)
+    found = filled(
+        lambda shown: seen.append(shown) or torch.tensor([[1.0, -2.0]]), 1, lambda logits: logits
+    )
     assert seen == [None]
     assert found.tolist() == [[1.0, -2.0]]
 

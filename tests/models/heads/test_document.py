@@ -28,7 +28,9 @@ def test_logits_are_the_linear_map_of_the_pooled_vector(sparse):
 def test_a_text_without_features_gets_the_bias(sparse):
     head = Document(5, 3, sparse, BIAS, 0, 0.0)
     nothing = np.zeros((1, 5), np.float32)
-    pooled = SparseRows.of(csr_array(nothing), np.arange(1)) if sparse else torch.from_numpy(nothing)
+    pooled = (
+        SparseRows.of(csr_array(nothing), np.arange(1)) if sparse else torch.from_numpy(nothing)
+    )
     torch.testing.assert_close(head(Hidden(None, pooled)), BIAS[None])
 
 
@@ -54,7 +56,9 @@ def test_half_precision_weights_keep_their_bias_and_give_float_logits():
     pooled = torch.randn(4, 5)
     logits = head(Hidden(None, pooled))
     assert logits.dtype == torch.float32
-    torch.testing.assert_close(logits, pooled @ head.linear.weight.float().T + BIAS, rtol=2e-2, atol=2e-2)
+    torch.testing.assert_close(
+        logits, pooled @ head.linear.weight.float().T + BIAS, rtol=2e-2, atol=2e-2
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,6 +74,14 @@ def test_half_precision_weights_keep_their_bias_and_give_float_logits():
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(settings, match):
-    given = {"width": 5, "label_count": 3, "sparse": False, "bias": BIAS, "extra_logits": 0, "zero": 0.0, **settings}
+    given = {
+        "width": 5,
+        "label_count": 3,
+        "sparse": False,
+        "bias": BIAS,
+        "extra_logits": 0,
+        "zero": 0.0,
+        **settings,
+    }
     with pytest.raises(SettingsError, match=match):
         Document(**given)

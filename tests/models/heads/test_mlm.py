@@ -32,14 +32,21 @@ def by_hand(head, vectors, states, gold):
         inner = head.dense.weight @ state + head.dense.bias
         inner = inner * (1 + torch.erf(inner / math.sqrt(2))) / 2
         away = inner - inner.sum() / len(inner)
-        inner = away / torch.sqrt((away * away).sum() / len(inner) + head.norm.eps) * head.norm.weight + head.norm.bias
-        scores = torch.stack([(vector * inner).sum() + bias for vector, bias in zip(vectors, head.bias)])
+        inner = (
+            away / torch.sqrt((away * away).sum() / len(inner) + head.norm.eps) * head.norm.weight
+            + head.norm.bias
+        )
+        scores = torch.stack(
+            [(vector * inner).sum() + bias for vector, bias in zip(vectors, head.bias)]
+        )
         values.append(scores.exp().sum().log() - scores[piece])
     return torch.stack(values)
 
 
 @pytest.mark.parametrize("cells", [2**25, 5 * COUNT, 1])
-def test_losses_and_gradients_are_those_by_hand_however_few_rows_are_made_at_once(cells, monkeypatch):
+def test_losses_and_gradients_are_those_by_hand_however_few_rows_are_made_at_once(
+    cells, monkeypatch
+):
     monkeypatch.setattr(mlm, "CELLS", cells)
     head, vectors = head_of()
     states, gold = torch.randn(13, WIDTH).double().requires_grad_(), torch.randint(COUNT, (13,))
@@ -47,7 +54,9 @@ def test_losses_and_gradients_are_those_by_hand_however_few_rows_are_made_at_onc
     leaves = [states, vectors, *head.parameters()]
     found, expected = head.losses(states, vectors, gold), by_hand(head, vectors, states, gold)
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
-    for one, other in zip(*(torch.autograd.grad(values @ upstream, leaves) for values in (found, expected))):
+    for one, other in zip(
+        *(torch.autograd.grad(values @ upstream, leaves) for values in (found, expected))
+    ):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
 
@@ -76,7 +85,13 @@ def test_it_starts_by_undoing_a_projection():
 def test_only_what_may_be_hidden_is_maskable():
     head, _ = head_of()
     assert head.maskable.nonzero().flatten().tolist() == list(range(5, COUNT))
-    assert set(head.state_dict()) == {"dense.weight", "dense.bias", "norm.weight", "norm.bias", "bias"}
+    assert set(head.state_dict()) == {
+        "dense.weight",
+        "dense.bias",
+        "norm.weight",
+        "norm.bias",
+        "bias",
+    }
 
 
 def test_a_network_leaves_it_out_of_its_logits():

@@ -9,7 +9,13 @@ from tagwright.models.hidden import Hidden
 
 
 def head(**given):
-    facts = {"width": 3, "label_count": 4, "whole_texts": False, "bias": torch.arange(4.0), "extra_logits": 0}
+    facts = {
+        "width": 3,
+        "label_count": 4,
+        "whole_texts": False,
+        "bias": torch.arange(4.0),
+        "extra_logits": 0,
+    }
     return TokenTags(**{**facts, **given})
 
 
@@ -20,7 +26,8 @@ def test_logits_are_a_linear_map_of_each_state():
     for row in range(2):
         for place in range(5):
             expected = [
-                sum(made.linear.weight[tag, k] * states[row, place, k] for k in range(3)) + made.linear.bias[tag]
+                sum(made.linear.weight[tag, k] * states[row, place, k] for k in range(3))
+                + made.linear.bias[tag]
                 for tag in range(4)
             ]
             torch.testing.assert_close(found[row, place], torch.stack(expected))

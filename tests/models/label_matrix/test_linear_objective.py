@@ -1,4 +1,6 @@
-"""A linear layer and its loss in chunks of labels give what the whole logits give, and never hold them."""
+"""A linear layer and its loss in chunks of labels give what the whole logits give, and never hold
+them.
+"""
 
 import copy
 import math
@@ -49,7 +51,9 @@ def made(name: str, **settings: Any) -> nn.Module:
     return registry.find("losses", name.split()[0]).factory(**facts, **LOSSES[name], **settings)
 
 
-def head_of(loss: nn.Module, *, labels: int = LABELS, chunk: int = CHUNK, bias: bool = True) -> LinearObjective:
+def head_of(
+    loss: nn.Module, *, labels: int = LABELS, chunk: int = CHUNK, bias: bool = True
+) -> LinearObjective:
     torch.manual_seed(3)
     return LinearObjective(loss, WIDTH, labels, chunk=chunk, bias=bias).double()
 
@@ -82,7 +86,9 @@ CELLS: dict[str, dict[str, Any]] = {
         "negative_weight": torch.rand(ROWS, LABELS, generator=DRAW).double() + 0.5,
         "mask": MASK,
     },
-    "example weight": {"example_weight": torch.tensor([0.5, 0.0, 2.0, 1.0, 3.0], dtype=torch.float64)},
+    "example weight": {
+        "example_weight": torch.tensor([0.5, 0.0, 2.0, 1.0, 3.0], dtype=torch.float64)
+    },
 }
 
 
@@ -96,7 +102,9 @@ def same(head: LinearObjective, target: Tensor | SparseTarget, **cells: Any) -> 
     hidden = hidden_of()
     value, whole = head(hidden, target, **cells), head.loss(head.logits(hidden), target, **cells)
     torch.testing.assert_close(value, whole, rtol=1e-10, atol=1e-10)
-    for one, other in zip(gradients(value, head, hidden), gradients(whole, head, hidden), strict=True):
+    for one, other in zip(
+        gradients(value, head, hidden), gradients(whole, head, hidden), strict=True
+    ):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
 
 
@@ -114,7 +122,9 @@ def test_every_reduction(name, cells, reduction):
 
 
 @pytest.mark.parametrize("cells", ["plain", "row weights, mask"])
-@pytest.mark.parametrize("name", [n for n in LOSSES if registry.find("losses", n.split()[0]).factory.soft])
+@pytest.mark.parametrize(
+    "name", [n for n in LOSSES if registry.find("losses", n.split()[0]).factory.soft]
+)
 def test_soft_targets_with_a_background(name, cells):
     same(head_of(made(name)), sparse_of(soft=True, background=0.01), **CELLS[cells])
 
@@ -138,7 +148,11 @@ def test_dense_targets_and_masks(name):
 
 def test_a_threshold_that_is_learnt_gets_its_gradient():
     threshold = nn.Parameter(torch.full((LABELS,), 0.2, dtype=torch.float64))
-    head, hidden, target = head_of(ZLPRLoss(threshold=threshold)), hidden_of(), sparse_of(soft=False)
+    head, hidden, target = (
+        head_of(ZLPRLoss(threshold=threshold)),
+        hidden_of(),
+        sparse_of(soft=False),
+    )
     ours = torch.autograd.grad(head(hidden, target), threshold)[0]
     theirs = torch.autograd.grad(head.loss(head.logits(hidden), target), threshold)[0]
     torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
@@ -153,7 +167,9 @@ def test_second_derivatives_are_those_of_the_gradients(name, reduction):
     def value(hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         return linear_loss(head.loss, hidden, weight, bias, target, chunk=CHUNK, **cells)
 
-    assert torch.autograd.gradgradcheck(value, (hidden_of(), head.weight, head.bias), fast_mode=True)
+    assert torch.autograd.gradgradcheck(
+        value, (hidden_of(), head.weight, head.bias), fast_mode=True
+    )
 
 
 @pytest.mark.parametrize("name", ["bce", "zlpr"])
@@ -172,9 +188,14 @@ def test_a_gradient_with_a_graph_leaves_the_other_where_it_was(name):
 def test_weights_and_soft_targets_that_are_learnt_get_their_gradient(name):
     head, hidden = head_of(made(name)), hidden_of()
     target = sparse_of(soft=True, background=0.01)
-    learnt = [target.values.requires_grad_(), torch.full((LABELS,), 1.5, dtype=torch.float64).requires_grad_()]
+    learnt = [
+        target.values.requires_grad_(),
+        torch.full((LABELS,), 1.5, dtype=torch.float64).requires_grad_(),
+    ]
     ours = torch.autograd.grad(head(hidden, target, negative_weight=learnt[1]), learnt)
-    theirs = torch.autograd.grad(head.loss(head.logits(hidden), target, negative_weight=learnt[1]), learnt)
+    theirs = torch.autograd.grad(
+        head.loss(head.logits(hidden), target, negative_weight=learnt[1]), learnt
+    )
     torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
@@ -268,7 +289,9 @@ class Stores(TorchDispatchMode):
         super().__init__()
         self.sizes: dict[int, int] = {}
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         result = function(*args, **(kwargs or {}))
         for one in result if isinstance(result, tuple | list) else [result]:
             if isinstance(one, Tensor):
@@ -298,7 +321,9 @@ def test_the_gradient_of_the_weights_is_made_once_and_not_copied(name):
     with Stores() as seen:
         (head(torch.randn(3, 64), target) / 3).backward()
     large = {place for place, size in seen.sizes.items() if size >= 64 * 4096}
-    assert large <= {weight.untyped_storage().data_ptr() for weight in (head.weight, head.weight.grad)}
+    assert large <= {
+        weight.untyped_storage().data_ptr() for weight in (head.weight, head.weight.grad)
+    }
 
 
 def test_what_is_not_asked_for_gets_no_gradient():
@@ -329,7 +354,9 @@ def test_equal_logits_come_in_the_order_of_the_labels():
 def test_the_log_of_the_sum_over_all_labels_comes_along():
     head, hidden = head_of(CrossEntropyLoss()), hidden_of().detach()
     logits = head.logits(hidden)
-    found = best_labels(hidden, head.weight, head.bias, 3, chunk=CHUNK, log_terms=lambda logits: logits)
+    found = best_labels(
+        hidden, head.weight, head.bias, 3, chunk=CHUNK, log_terms=lambda logits: logits
+    )
     torch.testing.assert_close(found.log_sum, logits.logsumexp(-1))
     found = best_labels(hidden, head.weight, head.bias, 3, chunk=CHUNK, log_terms=F.logsigmoid)
     torch.testing.assert_close(found.log_sum, logits.sigmoid().sum(-1).log())

@@ -1,4 +1,6 @@
-"""Parts that another package adds to Tagwright: a part is a class that derives from its kind's base."""
+"""Parts that another package adds to Tagwright: a part is a class that derives from its kind's
+base.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +28,9 @@ class AbsoluteErrorLoss(LossModule):
     soft = True
     sparse = False
 
-    def __init__(self, *, scale: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+    def __init__(
+        self, *, scale: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
+    ) -> None:
         super().__init__()
         self.scale, self.reduction = scale, reduction
 
@@ -79,7 +83,9 @@ class MeanWords(Encoder):
 
 
 class OneLevel(Decision):
-    """Labels whose probability is above one level, the same for all, that has the highest micro-F1."""
+    """Labels whose probability is above one level, the same for all, that has the highest
+    micro-F1.
+    """
 
     FITTED = ("level",)
 
@@ -107,7 +113,10 @@ class OneLevel(Decision):
 
 def _best_level(likely: np.ndarray, truth: np.ndarray, levels: int) -> np.ndarray:
     grid = np.linspace(0, 1, levels + 2)[1:-1]
-    scores = [2 * (truth & (likely > level)).sum() / max(truth.sum() + (likely > level).sum(), 1) for level in grid]
+    scores = [
+        2 * (truth & (likely > level)).sum() / max(truth.sum() + (likely > level).sum(), 1)
+        for level in grid
+    ]
     return np.array(grid[int(np.argmax(scores))])
 
 
@@ -125,9 +134,13 @@ class Pipes(Reader):
             raise DataError(f"{path.name}, line 1: the file is empty; expected names of columns")
         for number, row in enumerate(rows, start=1):
             if len(row) != len(rows[0]):
-                raise DataError(f"{path.name}, line {number}: {len(row)} columns, expected {len(rows[0])}")
+                raise DataError(
+                    f"{path.name}, line {number}: {len(row)} columns, expected {len(rows[0])}"
+                )
         columns = zip(*rows[1:]) if rows[1:] else [()] * len(rows[0])
-        return pa.table({name: pa.array(column, pa.string()) for name, column in zip(rows[0], columns)})
+        return pa.table(
+            {name: pa.array(column, pa.string()) for name, column in zip(rows[0], columns)}
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,7 +148,10 @@ class Cardinality(Family):
     """How many labels a text is given, against how many it has."""
 
     METRICS: ClassVar[dict[str, tuple[str, bool]]] = {
-        "cardinality_error": ("mean difference between the number of chosen and of true labels", False)
+        "cardinality_error": (
+            "mean difference between the number of chosen and of true labels",
+            False,
+        )
     }
     FACTS: ClassVar[dict[str, str]] = {"mean_cardinality": "mean number of true labels"}
     TITLES = {"cardinality_error": "labels too many or too few"}  # noqa: RUF012

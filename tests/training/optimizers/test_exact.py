@@ -1,4 +1,6 @@
-"""Solved labels against scikit-learn's own: one regression a label, one against the rest, and a chain."""
+"""Solved labels against scikit-learn's own: one regression a label, one against the rest, and a
+chain.
+"""
 
 import threading
 import warnings
@@ -28,7 +30,9 @@ ORDER = tuple("cgafbed")
 
 
 def matrix(seed=0):
-    made = random_array((COUNT, WIDTH), density=0.2, format="csr", dtype=np.float32, rng=np.random.default_rng(seed))
+    made = random_array(
+        (COUNT, WIDTH), density=0.2, format="csr", dtype=np.float32, rng=np.random.default_rng(seed)
+    )
     return csr_array(made)
 
 
@@ -36,7 +40,9 @@ def labels(features, seed=1):
     """Labels (n, L) that depend on features and on each other, some frequent and some rare."""
     draw = np.random.default_rng(seed)
     scores = (
-        features @ draw.normal(size=(WIDTH, LABELS)) + draw.normal(size=(COUNT, LABELS)) - np.linspace(0, 2, LABELS)
+        features @ draw.normal(size=(WIDTH, LABELS))
+        + draw.normal(size=(COUNT, LABELS))
+        - np.linspace(0, 2, LABELS)
     )
     scores[:, 1] += 2 * (scores[:, 0] > 0)
     return scores > 0
@@ -61,7 +67,9 @@ def solved(kind, features, truth, *, cost=2.0, workers=1, **more):
 
 @torch.no_grad()
 def logits_of(head, features):
-    return head(Hidden(None, SparseRows.of(features, np.arange(features.shape[0])))).double().numpy()
+    return (
+        head(Hidden(None, SparseRows.of(features, np.arange(features.shape[0])))).double().numpy()
+    )
 
 
 def regression(cost=2.0, **more):
@@ -83,7 +91,9 @@ def test_a_chain_is_that_of_scikit_learn():
     truth, unseen = labels(features), matrix(seed=9)
     head, _ = solved("chain", features, truth)
     order = [NAMES.index(name) for name in ORDER]
-    made = ClassifierChain(regression(), order=order).fit(features.astype(np.float64), truth.astype(int))
+    made = ClassifierChain(regression(), order=order).fit(
+        features.astype(np.float64), truth.astype(int)
+    )
     found, unseen64 = logits_of(head, unseen), unseen.astype(np.float64)
     np.testing.assert_allclose(expit(found), made.predict_proba(unseen64), atol=1e-6)
     np.testing.assert_array_equal(found > 0, made.predict(unseen64) > 0)
@@ -129,7 +139,9 @@ def test_a_text_has_no_say_in_a_label_that_nobody_judged():
     features = matrix()
     truth, unseen = labels(features), matrix(seed=9).astype(np.float64)
     unknown = np.random.default_rng(2).random((COUNT, LABELS)) < 0.3
-    head, _ = solved("document", features, truth & ~unknown, unknown=csr_array(unknown.astype(np.float32)))
+    head, _ = solved(
+        "document", features, truth & ~unknown, unknown=csr_array(unknown.astype(np.float32))
+    )
     for label in range(LABELS):
         kept = ~unknown[:, label]
         made = regression().fit(features[kept].astype(np.float64), truth[kept, label])
@@ -154,7 +166,9 @@ def test_a_weight_counts_as_that_many_texts():
         weighed, _ = solved(kind, features, truth, weight=times.astype(np.float32))
         again = np.repeat(np.arange(COUNT), times)
         repeated, _ = solved(kind, features[again], truth[again])
-        np.testing.assert_allclose(logits_of(weighed, features), logits_of(repeated, features), atol=1e-4)
+        np.testing.assert_allclose(
+            logits_of(weighed, features), logits_of(repeated, features), atol=1e-4
+        )
 
 
 @pytest.mark.parametrize("kind", ["document", "chain"])
@@ -165,7 +179,9 @@ def test_threads_change_no_bit_and_every_label_is_a_step(kind):
     together, _ = solved(kind, features, truth, workers=3)
     for name, tensor in alone.state_dict().items():
         assert torch.equal(tensor, together.state_dict()[name]), name
-    assert [(step.number, step.unit, step.epoch) for step in steps] == [(n, "label", n / 7) for n in range(1, 8)]
+    assert [(step.number, step.unit, step.epoch) for step in steps] == [
+        (n, "label", n / 7) for n in range(1, 8)
+    ]
 
 
 def test_labels_before_the_start_stay_as_they_are():
@@ -189,7 +205,9 @@ def test_a_stream_that_is_left_solves_no_further(monkeypatch):
 
     monkeypatch.setattr(exact, "logistic", counted)
     truth = np.tile(labels(features), 30)
-    stream = label_steps(Document(WIDTH, 210, True, torch.zeros(210), 0, 0.0), rows_of(features, truth), workers=2)
+    stream = label_steps(
+        Document(WIDTH, 210, True, torch.zeros(210), 0, 0.0), rows_of(features, truth), workers=2
+    )
     next(stream)
     stream.close()
     assert len(solved_labels) < 100

@@ -1,4 +1,6 @@
-"""Adagrad with one number a label: its formula, half-precision weights that lose nothing on average, and no copies."""
+"""Adagrad with one number a label: its formula, half-precision weights that lose nothing on
+average, and no copies.
+"""
 
 import copy
 
@@ -63,7 +65,9 @@ def test_the_state_is_one_float_a_label():
 
 
 def test_small_steps_are_not_lost_in_bfloat16():
-    """A step of 1/2048 is an eighth of what lies between 1 and its neighbour below: rounding to the nearest stays."""
+    """A step of 1/2048 is an eighth of what lies between 1 and its neighbour below: rounding to the
+    nearest stays.
+    """
     weight = nn.Parameter(torch.ones(2000, 16, dtype=torch.bfloat16))
     moved(weight, [torch.full((2000, 16), 1 / 2048)] * 40, lr=1e6, floor=1e6)
     assert weight.float().mean().item() == pytest.approx(1 - 40 / 2048, abs=3e-4)
@@ -73,7 +77,9 @@ def test_small_steps_are_not_lost_in_bfloat16():
 def test_what_bfloat16_can_hold_is_not_rounded():
     exact = torch.tensor([0.0, -0.0, 1.0, -2.5, 2.0**-126, torch.inf, -torch.inf])
     for seed in range(20):
-        assert torch.equal(rounded_at_random(exact, torch.Generator().manual_seed(seed)).float(), exact)
+        assert torch.equal(
+            rounded_at_random(exact, torch.Generator().manual_seed(seed)).float(), exact
+        )
     assert rounded_at_random(torch.tensor([torch.nan]), torch.Generator()).isnan().all()
 
 

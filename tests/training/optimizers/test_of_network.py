@@ -1,4 +1,6 @@
-"""Labels in chunks: the same model as without, the same figures by shortlists as by all logits, the whole road."""
+"""Labels in chunks: the same model as without, the same figures by shortlists as by all logits, the
+whole road.
+"""
 
 import json
 
@@ -26,7 +28,12 @@ from tagwright.training.prepare import prepare
 from tagwright.training.train import Run, check, fit
 
 CHUNKED = {"chunk": 2}
-SHORT = {"chunk": 2, "shortlist": 5, "optimiser": "adamw"}  # five of five labels: nothing is cut off
+# five of five labels: nothing is cut off
+SHORT = {
+    "chunk": 2,
+    "shortlist": 5,
+    "optimiser": "adamw",
+}
 
 
 class Killed(Exception):
@@ -58,21 +65,34 @@ def test_a_chunked_head_learns_what_a_whole_one_does(source, single_source, tiny
     whole = fitted(path, tiny, objective=objective, fit=calm)
     parts = fitted(path, tiny, objective=objective, fit=calm, head=CHUNKED)
     for name, weight in whole.model.network.state_dict().items():
-        torch.testing.assert_close(parts.model.network.state_dict()[name], weight, rtol=0, atol=2e-4)
+        torch.testing.assert_close(
+            parts.model.network.state_dict()[name], weight, rtol=0, atol=2e-4
+        )
     assert isinstance(parts.dev, Scores)
 
 
 @pytest.mark.parametrize("rule", ["threshold", "zero", "fixed", "topk"])
-def test_shortlists_of_all_labels_give_the_figures_of_all_logits(source, tiny, few, monkeypatch, rule):
+def test_shortlists_of_all_labels_give_the_figures_of_all_logits(
+    source, tiny, few, monkeypatch, rule
+):
     choice = {"decide": {"name": rule}, "fit": {"epochs": 4, "metric": "micro_f1"}}
     short = fitted(source, tiny, head=SHORT, **choice)
     assert isinstance(short.dev, ShortScores)
     truth = read_truth(short, made(source, tiny)[0])
     dense = as_dense(short.dev, 5)
-    expected = measured(dense, truth.toarray()).results(label_counts=short.model.heads["main"].space.counts)
+    expected = measured(dense, truth.toarray()).results(
+        label_counts=short.model.heads["main"].space.counts
+    )
     found = short.model.heads["main"].metrics["metrics"]
     assert {"lrap", "macro_average_precision", "calibration_error"} <= set(expected) - set(found)
-    assert {"micro_f1", "macro_f2", "example_f1", "hamming_loss", "ndcg_at_3", "confused_share"} <= set(found)
+    assert {
+        "micro_f1",
+        "macro_f2",
+        "example_f1",
+        "hamming_loss",
+        "ndcg_at_3",
+        "confused_share",
+    } <= set(found)
     for name, value in found.items():
         assert value == pytest.approx(expected[name], abs=1e-12), name
 
@@ -92,13 +112,17 @@ def as_dense(scores, label_count):
 
 
 @pytest.mark.parametrize("objective", ["cross_entropy", "bce", "zlpr"])
-def test_probabilities_of_one_label_a_text_are_shares_of_all(single_source, tiny, monkeypatch, objective):
+def test_probabilities_of_one_label_a_text_are_shares_of_all(
+    single_source, tiny, monkeypatch, objective
+):
     with monkeypatch.context() as patch:
         patch.setattr("tagwright.models.shortlist.FULL", 3)
         short = fitted(single_source, tiny, objective=objective, head={**SHORT, "shortlist": 5})
     dense = fitted(single_source, tiny, objective=objective, head=CHUNKED)
     assert short.metric == dense.metric == "accuracy"
-    np.testing.assert_allclose(as_dense(short.dev, 5).probabilities, dense.dev.probabilities, atol=1e-4)
+    np.testing.assert_allclose(
+        as_dense(short.dev, 5).probabilities, dense.dev.probabilities, atol=1e-4
+    )
     assert short.model.heads["main"].metrics["metrics"]["accuracy"] == pytest.approx(
         dense.model.heads["main"].metrics["metrics"]["accuracy"]
     )
@@ -114,7 +138,11 @@ def test_probabilities_of_one_label_a_text_are_shares_of_all(single_source, tiny
     ],
 )
 def test_a_killed_run_with_chunks_ends_in_the_same_bits(source, tmp_path, tiny, head, encoder):
-    sections = {"objective": "zlpr", "head": head, "fit": {"epochs": 2, "save_seconds": 0.0, "refit": True}}
+    sections = {
+        "objective": "zlpr",
+        "head": head,
+        "fit": {"epochs": 2, "save_seconds": 0.0, "refit": True},
+    }
     if encoder == "lstm":
         sections["encoder"] = {"name": "lstm", "hidden": 4, "width": 4}
     given = {**tiny(**sections), **({"encoder": sections["encoder"]} if encoder == "lstm" else {})}
@@ -144,7 +172,9 @@ def test_very_many_labels_are_moved_by_one_number_a_label(source, tiny, few, mon
 
     seen = []
     build = of_network.build_optimiser
-    monkeypatch.setattr(of_network, "build_optimiser", lambda *a, **k: seen.append(build(*a, **k)) or seen[-1])
+    monkeypatch.setattr(
+        of_network, "build_optimiser", lambda *a, **k: seen.append(build(*a, **k)) or seen[-1]
+    )
     short = fitted(source, tiny, head={"chunk": 2}, fit={"epochs": 12})
     assert isinstance(seen[0], Together)
     state = seen[0].state_dict()["state"]
@@ -158,7 +188,12 @@ def many_folder(source, tiny, few, tmp_path):
     """A model folder that answers by shortlists."""
     out = tmp_path / "model"
     said: list[str] = []
-    outcome = fit_folder(str(source), tiny(objective="zlpr", head=SHORT, fit={"epochs": 16}), out=out, say=said.append)
+    outcome = fit_folder(
+        str(source),
+        tiny(objective="zlpr", head=SHORT, fit={"epochs": 16}),
+        out=out,
+        say=said.append,
+    )
     assert outcome.rows == 12
     assert any("5 labels: each text is scored by its 5 highest" in sentence for sentence in said)
     return out
@@ -168,15 +203,21 @@ def test_the_whole_road_by_shortlists(many_folder, split_source, tiny, tmp_path)
     decision = json.loads((many_folder / "heads/main/decision.json").read_text())
     assert isinstance(decision["thresholds"], float)
     assert "one threshold" in (many_folder / "README.md").read_text()
-    scored = score_folder(many_folder, str(split_source), split="test", unseen="drop", convention="sklearn").as_dict()
+    scored = score_folder(
+        many_folder, str(split_source), split="test", unseen="drop", convention="sklearn"
+    ).as_dict()
     assert scored["metrics"]["micro_f1"] > 0.8
     assert "lrap" not in scored["metrics"]
-    report_folder(many_folder, str(split_source), tmp_path / "report.html", split="test", overwrite=False)
+    report_folder(
+        many_folder, str(split_source), tmp_path / "report.html", split="test", overwrite=False
+    )
     for page in (many_folder.parent / "model.run" / "report.html", tmp_path / "report.html"):
         assert "metrics that need all scores" in page.read_text()
     done = redecide(many_folder, str(split_source), rule="threshold", assignments=[], split="dev")
     assert done.metrics["micro_f1"] > 0.8
-    assert "Every label whose score is above one threshold" in (many_folder / "README.md").read_text()
+    assert (
+        "Every label whose score is above one threshold" in (many_folder / "README.md").read_text()
+    )
     redecide(many_folder, None, rule="topk", assignments=["k=1"], split=None)
     tagged = tag_file(many_folder, split_source / "test.csv", tmp_path / "tagged.parquet")
     assert tagged.rows == 40
@@ -194,23 +235,32 @@ def test_a_tagger_with_shortlists(many_folder):
 def test_a_tagger_of_a_matrix_answers_by_a_sparse_one(few):
     texts = [f"{word} {word} {n}" for n in range(30) for word in ("sun", "moon", "star", "sky")]
     labels = np.tile(np.eye(4, dtype=int), (30, 1))
-    tagger = Tagger(epochs=8, settings={"head": {"chunk": 2}, "encoder": {"width": 8, "filters": 8}})
+    tagger = Tagger(
+        epochs=8, settings={"head": {"chunk": 2}, "encoder": {"width": 8, "filters": 8}}
+    )
     predicted = tagger.fit(texts, labels).predict(["moon moon 3"])
     assert predicted.toarray().tolist() == [[0, 1, 0, 0]]
 
 
-def test_labels_that_the_model_does_not_know_can_count_as_misses(many_folder, rows_of, write_csv, tmp_path):
+def test_labels_that_the_model_does_not_know_can_count_as_misses(
+    many_folder, rows_of, write_csv, tmp_path
+):
     rows = [*rows_of(10, seed=3), ("x", "paris rome 1", "city;strange")]
     model = model_folder.load(many_folder)
     data = read_data(write_csv(tmp_path / "more.csv", rows))
     dropped, missed = (score(model, data, unseen_labels=how) for how in ("drop", "miss"))
-    difference = missed.measures.states["counts"].missed.sum() - dropped.measures.states["counts"].missed.sum()
+    difference = (
+        missed.measures.states["counts"].missed.sum()
+        - dropped.measures.states["counts"].missed.sum()
+    )
     assert difference == 1
 
 
 def test_unjudged_cells_stay_out_of_the_loss(tmp_path, tiny):
     path = tmp_path / "flags.csv"
-    lines = [f"paris rome {n},1,,0" for n in range(40)] + [f"iron gold {n},0,1,1" for n in range(40)]
+    lines = [f"paris rome {n},1,,0" for n in range(40)] + [
+        f"iron gold {n},0,1,1" for n in range(40)
+    ]
     path.write_text("text,city,odd,metal\n" + "\n".join(lines) + "\n")
     sections = {"data": {"labels": "city,odd,metal"}, "fit": {"epochs": 1}}
     data = read_data(path, labels="city,odd,metal")
@@ -233,7 +283,9 @@ def test_unjudged_cells_stay_out_of_the_loss(tmp_path, tiny):
 )
 def test_what_needs_all_labels_at_once_is_refused(source, tiny, sections, match):
     given = tiny(head=CHUNKED)
-    given |= {k: v if isinstance(v, str) else {**given.get(k, {}), **v} for k, v in sections.items()}
+    given |= {
+        k: v if isinstance(v, str) else {**given.get(k, {}), **v} for k, v in sections.items()
+    }
     data = read_data(source)
     settings = resolve(given)
     with pytest.raises(SettingsError, match=match):
@@ -242,7 +294,10 @@ def test_what_needs_all_labels_at_once_is_refused(source, tiny, sections, match)
 
 @pytest.mark.parametrize(
     ("sections", "match"),
-    [({"objective": "lsep"}, "only an order"), ({"fit": {"metric": "lrap"}}, "needs the scores of all labels")],
+    [
+        ({"objective": "lsep"}, "only an order"),
+        ({"fit": {"metric": "lrap"}}, "needs the scores of all labels"),
+    ],
 )
 def test_what_shortlists_cannot_give_is_refused(source, tiny, few, sections, match):
     with pytest.raises(SettingsError, match=match):

@@ -13,8 +13,14 @@ from tagwright.training.optimizers.row_adagrad import RowAdagrad
 def gradients(steps: int, width: int, labels: int, *, seed: int = 0) -> list[tuple[Tensor, Tensor]]:
     """For each step some rows, ascending, and their gradients."""
     generator = torch.Generator().manual_seed(seed)
-    chosen = [torch.rand(width, generator=generator).argsort()[: width // 2].sort().values for _ in range(steps)]
-    return [(rows, torch.randn(len(rows), labels, generator=generator, dtype=torch.float64)) for rows in chosen]
+    chosen = [
+        torch.rand(width, generator=generator).argsort()[: width // 2].sort().values
+        for _ in range(steps)
+    ]
+    return [
+        (rows, torch.randn(len(rows), labels, generator=generator, dtype=torch.float64))
+        for rows in chosen
+    ]
 
 
 def sparse(rows: Tensor, values: Tensor, width: int) -> Tensor:
@@ -23,7 +29,9 @@ def sparse(rows: Tensor, values: Tensor, width: int) -> Tensor:
     )
 
 
-def run(weight: Tensor, optimiser: torch.optim.Optimizer, steps: list[tuple[Tensor, Tensor]]) -> None:
+def run(
+    weight: Tensor, optimiser: torch.optim.Optimizer, steps: list[tuple[Tensor, Tensor]]
+) -> None:
     for rows, values in steps:
         weight.grad = sparse(rows, values, len(weight))
         optimiser.step()
@@ -36,15 +44,23 @@ def test_sparse_steps_equal_plain_loops() -> None:
     for rows, values in steps:
         for row, value in zip(rows.tolist(), values.tolist()):
             squares[row] += sum(v * v for v in value)
-            expected[row] = [w - 0.3 * v / squares[row] ** 0.5 for w, v in zip(expected[row], value)]
-    torch.testing.assert_close(weight.detach(), torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=0)
+            expected[row] = [
+                w - 0.3 * v / squares[row] ** 0.5 for w, v in zip(expected[row], value)
+            ]
+    torch.testing.assert_close(
+        weight.detach(), torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=0
+    )
 
 
 def test_one_label_equals_torch_adagrad() -> None:
     ours, theirs = (torch.ones(23, 1, dtype=torch.float64, requires_grad=True) for _ in range(2))
     steps = gradients(6, 23, 1)
     run(ours, RowAdagrad([ours], lr=0.3, floor=0.5), steps)
-    run(theirs, torch.optim.Adagrad([theirs], lr=0.3, initial_accumulator_value=0.25, eps=0.0), steps)
+    run(
+        theirs,
+        torch.optim.Adagrad([theirs], lr=0.3, initial_accumulator_value=0.25, eps=0.0),
+        steps,
+    )
     torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=0)
 
 
@@ -69,7 +85,11 @@ def test_many_blocks_equal_one_row_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_rows_without_gradient_stay() -> None:
     weight = torch.ones(5, 3, dtype=torch.float64, requires_grad=True)
-    run(weight, RowAdagrad([weight]), [(torch.tensor([1, 4]), torch.ones(2, 3, dtype=torch.float64))])
+    run(
+        weight,
+        RowAdagrad([weight]),
+        [(torch.tensor([1, 4]), torch.ones(2, 3, dtype=torch.float64))],
+    )
     assert (weight == 1).all(dim=1).tolist() == [True, False, True, True, False]
 
 

@@ -15,7 +15,10 @@ def pair(seed=0):
 
 
 def together(encoder, head):
-    groups = [{"params": [encoder.weight], "weight_decay": 0.1}, {"params": [encoder.bias], "weight_decay": 0.0}]
+    groups = [
+        {"params": [encoder.weight], "weight_decay": 0.1},
+        {"params": [encoder.bias], "weight_decay": 0.0},
+    ]
     return Together([torch.optim.AdamW(groups, lr=0.01), LabelAdagrad(head.parameters(), lr=0.5)])
 
 
@@ -51,7 +54,9 @@ def test_the_rate_of_every_group_can_be_set():
         group["lr"] = 0.0
     before = [p.detach().clone() for part in (encoder, head) for p in part.parameters()]
     train(encoder, head, optimiser, range(2))
-    assert all(torch.equal(a, b) for a, b in zip(before, [*encoder.parameters(), *head.parameters()]))
+    assert all(
+        torch.equal(a, b) for a, b in zip(before, [*encoder.parameters(), *head.parameters()])
+    )
 
 
 @pytest.mark.parametrize("cut", [0, 1, 3])

@@ -40,7 +40,9 @@ def alone(measure, loss, link, tagged=False):
 def test_labels_of_texts(link, measure):
     ours, loops = MEASURES[measure]
     one, two = drawn(4, 6 if link == "threshold_class" else 5)
-    found = alone(ours, LOSSES[link](reduction="sum"), link)({"main": one}, {"main": two}, tiny.batch_of())
+    found = alone(ours, LOSSES[link](reduction="sum"), link)(
+        {"main": one}, {"main": two}, tiny.batch_of()
+    )
     expected = [loops(a, b, link) for a, b in zip(one.tolist(), two.tolist())]
     assert found.tolist() == pytest.approx(expected, rel=1e-10)
 
@@ -51,7 +53,11 @@ def test_tags_of_tokens_are_summed_where_one_is_asked_for(link):
     apart = alone(kl, LOSSES[link](reduction="sum"), link, tagged=True)
     found = apart({"main": one}, {"main": two}, tiny.batch_of(labels=0, tags=tiny.TAGS))
     expected = [
-        sum(tiny.kl(one[b, t].tolist(), two[b, t].tolist(), link) for t in range(4) if tiny.TAGS[b, t] >= 0)
+        sum(
+            tiny.kl(one[b, t].tolist(), two[b, t].tolist(), link)
+            for t in range(4)
+            if tiny.TAGS[b, t] >= 0
+        )
         for b in range(4)
     ]
     assert found.tolist() == pytest.approx(expected, rel=1e-10)
@@ -74,12 +80,25 @@ def test_labels_and_tags_are_added_by_the_weight_of_the_tags():
 def test_every_head_goes_by_its_own_link_and_weight_on_texts_without_its_label_too():
     made = {"one": (CrossEntropyLoss(), "softmax", 2.5), "many": (ZLPRLoss(), "sigmoid2", 1.0)}
     made["other"] = (BinaryCrossEntropyLoss(labels="mean"), "sigmoid", 0.3)
-    scores = {name: drawn(4, size) for name, size in {"one": 3, "many": 5, "other": 7, "many soft": 5}.items()}
+    scores = {
+        name: drawn(4, size)
+        for name, size in {"one": 3, "many": 5, "other": 7, "many soft": 5}.items()
+    }
     first, second = ({name: pair[n] for name, pair in scores.items()} for n in range(2))
-    few = HeadBatch(torch.zeros(4, 3), weight=torch.tensor([0.0, 1.0, 0.0, 0.0]))  # who agrees needs no answer
-    heads = {"one": few, "many": HeadBatch(torch.zeros(4, 5)), "other": HeadBatch(torch.zeros(4, 7))}
-    batch = tiny.batch_of()._replace(heads=heads, weight=torch.tensor([1.0, 0.5, 2.0, 0.0]).double())
-    objectives = {name: tiny.objective_of(loss, link, weight=weight) for name, (loss, link, weight) in made.items()}
+    # who agrees needs no answer
+    few = HeadBatch(torch.zeros(4, 3), weight=torch.tensor([0.0, 1.0, 0.0, 0.0]))
+    heads = {
+        "one": few,
+        "many": HeadBatch(torch.zeros(4, 5)),
+        "other": HeadBatch(torch.zeros(4, 7)),
+    }
+    batch = tiny.batch_of()._replace(
+        heads=heads, weight=torch.tensor([1.0, 0.5, 2.0, 0.0]).double()
+    )
+    objectives = {
+        name: tiny.objective_of(loss, link, weight=weight)
+        for name, (loss, link, weight) in made.items()
+    }
     # its loss weighs more, for few texts have its label; to agree, none is needed
     objectives["one"] = tiny.objective_of(*made["one"][:2], weight=10.0, of_any_text=2.5)
     apart = Apart(symmetric_kl, objectives)
@@ -126,4 +145,6 @@ def test_texts_weigh_what_they_weigh():
     each = apart({"main": one}, {"main": two}, tiny.batch_of())
     total = apart.total({"main": one}, {"main": two}, tiny.batch_of(weight=weight))
     assert total.item() == pytest.approx((each * weight).sum().item(), rel=1e-12)
-    assert apart.total({"main": one}, {"main": two}, tiny.batch_of()).item() == pytest.approx(each.sum().item())
+    assert apart.total({"main": one}, {"main": two}, tiny.batch_of()).item() == pytest.approx(
+        each.sum().item()
+    )

@@ -21,9 +21,15 @@ class Wider(NamedTuple):
 
 def test_every_tensor_of_a_batch_is_there_twice():
     counts, flags = torch.tensor([2, 1]), torch.tensor([[True], [False]])
-    labels = HeadBatch(torch.rand(2, 1), None, torch.tensor([1.0, 0.0]), shown=torch.tensor([[2], [0]]))
+    labels = HeadBatch(
+        torch.rand(2, 1), None, torch.tensor([1.0, 0.0]), shown=torch.tensor([[2], [0]])
+    )
     heads = {"topic": labels, "words": HeadBatch(torch.zeros(2, 0), tags=flags)}
-    batch = Batch((torch.arange(6).view(3, 2), torch.tensor([2, 1, 2]), counts), heads, torch.tensor([0.5, 2.0]))
+    batch = Batch(
+        (torch.arange(6).view(3, 2), torch.tensor([2, 1, 2]), counts),
+        heads,
+        torch.tensor([0.5, 2.0]),
+    )
     found = doubled(batch)
     assert type(found) is Batch
     assert found.inputs[0].tolist() == [[0, 1], [2, 3], [4, 5]] * 2

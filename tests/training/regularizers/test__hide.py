@@ -52,7 +52,9 @@ def test_what_is_put_is_never_a_special_token_but_the_mask(head):
 
 @pytest.mark.parametrize("share", [0.15, 0.5, 1.0])
 def test_shares_are_those_of_the_settings(share, head):
-    """Over many draws, within five standard deviations; what stays and what is swapped for itself look alike."""
+    """Over many draws, within five standard deviations; what stays and what is swapped for itself
+    look alike.
+    """
     rounds = 60
     ids = head.pieces[torch.randint(len(head.pieces), (40, 50), generator=seeded(7))]
     lengths, kinds = torch.full((40,), 50), Counter()
@@ -71,7 +73,11 @@ def near(found, count, share):
 
 
 def test_every_place_is_chosen_alike(head):
-    ids, lengths, hits = torch.full((7, 11), int(head.pieces[3])), torch.full((7,), 11), torch.zeros(77)
+    ids, lengths, hits = (
+        torch.full((7, 11), int(head.pieces[3])),
+        torch.full((7,), 11),
+        torch.zeros(77),
+    )
     for seed in range(400):
         asked = hide(ids, lengths, head, share=0.3, generator=seeded(seed))
         hits[asked.places[asked.chosen]] += 1
@@ -81,12 +87,16 @@ def test_every_place_is_chosen_alike(head):
 
 def test_what_is_drawn_depends_on_the_generator_alone(head):
     ids, lengths = random_texts(head, 9, 12)
-    first, same, other = (hide(ids, lengths, head, share=0.4, generator=seeded(seed)).ids for seed in (1, 1, 2))
+    first, same, other = (
+        hide(ids, lengths, head, share=0.4, generator=seeded(seed)).ids for seed in (1, 1, 2)
+    )
     assert torch.equal(first, same)
     assert not torch.equal(first, other)
 
 
-@pytest.mark.parametrize(("count", "share"), [(1, 0.15), (640, 0.15), (640, 0.999), (5, 1.0), (9000, 0.001)])
+@pytest.mark.parametrize(
+    ("count", "share"), [(1, 0.15), (640, 0.15), (640, 0.999), (5, 1.0), (9000, 0.001)]
+)
 def test_room_is_a_matter_of_the_shape_and_enough(count, share):
     room = room_for(count, share)
     assert 1 <= room <= count

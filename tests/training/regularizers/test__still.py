@@ -8,7 +8,12 @@ from tagwright.training.regularizers._still import held, still
 
 
 def made():
-    parts = [nn.Linear(4, 4), nn.Dropout(0.5), nn.LSTM(4, 3, num_layers=2, dropout=0.5), nn.Dropout(0.3)]
+    parts = [
+        nn.Linear(4, 4),
+        nn.Dropout(0.5),
+        nn.LSTM(4, 3, num_layers=2, dropout=0.5),
+        nn.Dropout(0.3),
+    ]
     network = nn.ModuleList(parts).train()
     network[3].eval()  # as frozen layers are
     return network

@@ -25,7 +25,10 @@ ENCODERS = {
     "windows": {"long": "windows", "overlap": 2},
 }
 CASES = [
-    (name, embed) for name in ENCODERS for embed in ("word", "hashes") if embed == "word" or name in ("cnn", "bat")
+    (name, embed)
+    for name in ENCODERS
+    for embed in ("word", "hashes")
+    if embed == "word" or name in ("cnn", "bat")
 ]
 
 
@@ -48,7 +51,11 @@ def made(name, embed, source):
     prepared = prepare(shop(pages=150), settings)
     facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
     network = (
-        build_network(settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts).double().eval()
+        build_network(
+            settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts
+        )
+        .double()
+        .eval()
     )
     torch.nn.init.normal_(network.heads["main"].linear.weight)
     inputs = inputs_of(network, prepared.tokens["dev"], limit=limit)
@@ -57,7 +64,8 @@ def made(name, embed, source):
 
 def reads_what_they_became(network, inputs):
     ids = inputs[0]
-    # other words at most places, with repetitions; special ones stay, for some families count positions by padding
+    # other words at most places, with repetitions; special ones stay, for some families count
+    # positions by padding
     others = torch.where(ids > 4, ids.flip(1).clamp(min=5), ids)
     words, target = Words(network, inputs), Words(network, (others, *inputs[1:]))
     with torch.no_grad():
@@ -93,7 +101,9 @@ def test_directions_have_length_1_a_text_and_stay_inside_it(name, source):
     for text in drawn.split(counts.tolist()):
         assert text.square().sum().item() == pytest.approx(1, rel=1e-10)
     lengths = words.lengths(words.vectors)
-    for text, found in zip(words.vectors.split(counts.tolist()), lengths.flatten().split(counts.tolist())):
+    for text, found in zip(
+        words.vectors.split(counts.tolist()), lengths.flatten().split(counts.tolist())
+    ):
         assert found.tolist() == pytest.approx([text.norm().item()] * len(found), rel=1e-10)
 
 
@@ -126,7 +136,9 @@ def test_a_failure_inside_moves_nothing_behind():
 
 def test_an_encoder_without_word_vectors_is_refused():
     network = tiny.network_of({"main": (5,)})
-    network.encoder = registry.find("encoders", "bow").factory.__new__(registry.find("encoders", "bow").factory)
+    network.encoder = registry.find("encoders", "bow").factory.__new__(
+        registry.find("encoders", "bow").factory
+    )
     torch.nn.Module.__init__(network.encoder)
     with pytest.raises(SettingsError, match="BagOfWords has no word vectors; take cnn"):
         Words(network, (tiny.IDS, tiny.LENGTHS))

@@ -1,4 +1,6 @@
-"""Masked-language modelling beside a task: what is hidden, and what the hidden pieces add to the objective."""
+"""Masked-language modelling beside a task: what is hidden, and what the hidden pieces add to the
+objective.
+"""
 
 import json
 import math
@@ -31,7 +33,9 @@ from ...tiny_encoders import write_encoder
 from . import tiny
 
 LABELS, WEIGHT = 3, 0.3
-KNOWN = json.loads((Path(__file__).parents[2] / "losses" / "vectors.json").read_text(encoding="utf-8"))
+KNOWN = json.loads(
+    (Path(__file__).parents[2] / "losses" / "vectors.json").read_text(encoding="utf-8")
+)
 VECTORS = KNOWN["lm_mtc_bce_eq4_joint_eq5"]["cases"]
 SPACE = LabelSpace(names=("a", "b", "c"), counts=(5, 4, 3), exclusive=False)
 TAGS = LabelSpace(names=("O", "B-X", "I-X"), counts=(50, 8, 5), exclusive=True)
@@ -50,7 +54,9 @@ def folder(tmp_path_factory):
 
 
 class Case:
-    """A tiny BERT with a head for labels, or for tags, and one for pieces, in float64 and without dropout."""
+    """A tiny BERT with a head for labels, or for tags, and one for pieces, in float64 and without
+    dropout.
+    """
 
     def __init__(self, folder, *, tagged=False, **options):
         self.tokeniser = read_pieces(folder)
@@ -58,10 +64,23 @@ class Case:
         learned = Pretrained.learn(self.tokens, self.tokeniser, path=str(folder))
         encoder = Pretrained(learned, True, 32, "float32", path=str(folder), dropout=0.0, **options)
         torch.manual_seed(1)
-        facts = {"width": encoder.width_out, "label_count": LABELS, "bias": torch.zeros(LABELS), "extra_logits": 0}
-        main = TokenTags(**facts, whole_texts=False) if tagged else Document(**facts, sparse=False, zero=0.0)
-        pieces = torch.tensor(sorted(set(self.tokeniser.vocabulary.values()) - set(self.tokeniser.marks)))
-        head = MaskedPieces(encoder.width_out, encoder.words.weight, pieces, mask=self.tokeniser.mask)
+        facts = {
+            "width": encoder.width_out,
+            "label_count": LABELS,
+            "bias": torch.zeros(LABELS),
+            "extra_logits": 0,
+        }
+        main = (
+            TokenTags(**facts, whole_texts=False)
+            if tagged
+            else Document(**facts, sparse=False, zero=0.0)
+        )
+        pieces = torch.tensor(
+            sorted(set(self.tokeniser.vocabulary.values()) - set(self.tokeniser.marks))
+        )
+        head = MaskedPieces(
+            encoder.width_out, encoder.words.weight, pieces, mask=self.tokeniser.mask
+        )
         for parameter in head.parameters():
             nn.init.normal_(parameter)
         self.network = Network(encoder, {"main": main, MASKED: head}).double().eval()
@@ -77,10 +96,16 @@ class Case:
         return self.network.heads[MASKED]
 
     def batch(self, weight=None):
-        ids, lengths, *counts = self.network.encoder.inputs_of(self.tokens, limit=32).batch(np.arange(len(TEXTS)))
+        ids, lengths, *counts = self.network.encoder.inputs_of(self.tokens, limit=32).batch(
+            np.arange(len(TEXTS))
+        )
         target = (torch.arange(len(TEXTS) * LABELS).view(-1, LABELS) % 2).double()
         made = Batch((ids, lengths, *counts), {"main": HeadBatch(target)}, None)
-        return made if weight is None else tiny.weighed(made, torch.tensor(weight, dtype=torch.float64))
+        return (
+            made
+            if weight is None
+            else tiny.weighed(made, torch.tensor(weight, dtype=torch.float64))
+        )
 
 
 def seeded(seed=0):
@@ -92,8 +117,13 @@ def by_hand(head, vectors, state, piece):
     inner = head.dense.weight @ state + head.dense.bias
     inner = inner * (1 + torch.erf(inner / math.sqrt(2))) / 2
     away = inner - inner.sum() / len(inner)
-    inner = away / torch.sqrt((away * away).sum() / len(inner) + head.norm.eps) * head.norm.weight + head.norm.bias
-    scores = torch.stack([(vector * inner).sum() + bias for vector, bias in zip(vectors, head.bias)])
+    inner = (
+        away / torch.sqrt((away * away).sum() / len(inner) + head.norm.eps) * head.norm.weight
+        + head.norm.bias
+    )
+    scores = torch.stack(
+        [(vector * inner).sum() + bias for vector, bias in zip(vectors, head.bias)]
+    )
     return scores.exp().sum().log() - scores[piece]
 
 
@@ -103,10 +133,16 @@ def pieces_by_hand(case, asked, of_rows):
     lengths = case.batch().inputs[1]
     states = case.network.encoder(ids, lengths).states
     for row, weight in enumerate(of_rows):
-        own = [n for n, place in enumerate(asked.places.tolist()) if asked.chosen[n] and place // width == row]
+        own = [
+            n
+            for n, place in enumerate(asked.places.tolist())
+            if asked.chosen[n] and place // width == row
+        ]
         for n in own:
             state, piece = states[row, asked.places[n] % width], asked.gold[n]
-            total = total + weight * by_hand(case.head, case.network.encoder.words.weight, state, piece) / len(own)
+            total = total + weight * by_hand(
+                case.head, case.network.encoder.words.weight, state, piece
+            ) / len(own)
     return total
 
 
@@ -115,7 +151,9 @@ def bce_by_hand(case, ids, lengths, target, of_rows, head="main"):
     total = 0
     for row, weight in enumerate(of_rows):
         for s, y in zip(logits[row], target[row]):
-            total = total + weight * (y * torch.log1p(torch.exp(-s)) + (1 - y) * torch.log1p(torch.exp(s)))
+            total = total + weight * (
+                y * torch.log1p(torch.exp(-s)) + (1 - y) * torch.log1p(torch.exp(s))
+            )
     return total
 
 
@@ -123,11 +161,15 @@ def bce_by_hand(case, ids, lengths, target, of_rows, head="main"):
 def test_both_terms_are_joined_as_in_the_paper(vector, folder, monkeypatch):
     """Eq. 5 with its own weight, given eq. 4 and a loss of 2.5 for every piece."""
     case = Case(folder)
-    monkeypatch.setattr(case.head, "losses", lambda states, vectors, gold: torch.full(gold.shape, 2.5).double())
+    monkeypatch.setattr(
+        case.head, "losses", lambda states, vectors, gold: torch.full(gold.shape, 2.5).double()
+    )
     one = case.batch()._replace(inputs=tuple(tensor[:1] for tensor in case.batch().inputs))
     task = torch.tensor(vector["expected_bce_mean"], dtype=torch.float64)
     given = MaskedModelling(
-        lambda batch, _: Outcome(task, {}, case.network.run(*batch.inputs)[0]), case.network, share=0.9
+        lambda batch, _: Outcome(task, {}, case.network.run(*batch.inputs)[0]),
+        case.network,
+        share=0.9,
     )
     found = given(one, seeded()).value
     assert found.item() == pytest.approx(vector["joint_lambda0.05_mlm2.5"], rel=1e-10)
@@ -146,22 +188,41 @@ def test_value_and_gradients_are_those_by_hand(weight, folder):
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
     moved = dict(case.network.named_parameters())
     for name, one, other in zip(
-        moved, *(torch.autograd.grad(v, moved.values(), materialize_grads=True) for v in (found, expected))
+        moved,
+        *(
+            torch.autograd.grad(v, moved.values(), materialize_grads=True)
+            for v in (found, expected)
+        ),
     ):
-        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12, msg=lambda text, name=name: f"{name}: {text}")
+        torch.testing.assert_close(
+            one, other, rtol=1e-10, atol=1e-12, msg=lambda text, name=name: f"{name}: {text}"
+        )
 
 
 def test_several_heads_are_added_by_their_weights_and_the_pieces_once(folder):
     """A text counts the same to the pieces, whichever head has an answer to it."""
     case, of_rows, answered = Case(folder), [0.5, 2.0, 1.0, 0.7, 0.3], [0, 1, 0, 1, 1]
-    facts = {"width": case.network.encoder.width_out, "label_count": 2, "bias": torch.ones(2), "extra_logits": 0}
+    facts = {
+        "width": case.network.encoder.width_out,
+        "label_count": 2,
+        "bias": torch.ones(2),
+        "extra_logits": 0,
+    }
     case.network.heads["other"] = Document(**facts, sparse=False, zero=0.0).double()
-    bce, target = BinaryCrossEntropyLoss(reduction="sum"), torch.tensor([[1.0, 0], [1, 1], [0, 1], [1, 0], [0, 0]])
-    objectives = {**case.objectives, "other": HeadObjective(Objective(bce), link="sigmoid", weight=0.7)}
+    bce, target = (
+        BinaryCrossEntropyLoss(reduction="sum"),
+        torch.tensor([[1.0, 0], [1, 1], [0, 1], [1, 0], [0, 0]]),
+    )
+    objectives = {
+        **case.objectives,
+        "other": HeadObjective(Objective(bce), link="sigmoid", weight=0.7),
+    }
     batch, own = case.batch(of_rows), [weight * there for weight, there in zip(of_rows, answered)]
     other = HeadBatch(target.double(), weight=torch.tensor(own, dtype=torch.float64))
     batch = batch._replace(heads={**batch.heads, "other": other})
-    learn = MaskedModelling(Learner(case.network, objectives), case.network, weight=WEIGHT, share=0.4)
+    learn = MaskedModelling(
+        Learner(case.network, objectives), case.network, weight=WEIGHT, share=0.4
+    )
     asked = hide(*batch.inputs, case.head, share=0.4, generator=seeded())
     read = asked.ids, batch.inputs[1]
     expected = bce_by_hand(case, *read, batch.heads["main"].target, of_rows)
@@ -180,7 +241,9 @@ def test_places_that_are_not_chosen_count_nothing(folder, monkeypatch):
     monkeypatch.setattr(Asked, "chosen_alone", lambda self: self)
     found = case.mlm(batch, seeded()).value
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
-    for one, other in zip(*(torch.autograd.grad(v, moved, materialize_grads=True) for v in (found, expected))):
+    for one, other in zip(
+        *(torch.autograd.grad(v, moved, materialize_grads=True) for v in (found, expected))
+    ):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
 
@@ -190,7 +253,11 @@ def test_word_vectors_are_one_tensor_with_both_gradients(folder):
     case.mlm(case.batch(), seeded()).value.backward()
     absent = case.tokeniser.vocabulary["hammer"]
     assert case.network.encoder.words.weight.grad[absent].abs().sum() > 0
-    assert not [name for name in case.network.state_dict() if name.startswith(f"heads.{MASKED}") and "vectors" in name]
+    assert not [
+        name
+        for name in case.network.state_dict()
+        if name.startswith(f"heads.{MASKED}") and "vectors" in name
+    ]
 
 
 def test_outcome_has_logits_and_states_of_the_changed_texts(folder):
@@ -216,12 +283,13 @@ def test_parts_of_a_batch_add_up_to_the_whole(folder, monkeypatch):
 
     def row_by_row(ids, lengths, head, *, share, generator):
         drawn = [
-            whole(i[None], n[None], head, share=share, generator=seeded(int(i.sum()))) for i, n in zip(ids, lengths)
+            whole(i[None], n[None], head, share=share, generator=seeded(int(i.sum())))
+            for i, n in zip(ids, lengths)
         ]
         places = torch.cat([one.places + row * ids.shape[1] for row, one in enumerate(drawn)])
-        return Asked(*(torch.cat(kind) for kind in zip(*(one._replace(places=places[:0]) for one in drawn))))._replace(
-            places=places
-        )
+        return Asked(
+            *(torch.cat(kind) for kind in zip(*(one._replace(places=places[:0]) for one in drawn)))
+        )._replace(places=places)
 
     monkeypatch.setattr(mlm, "hide", row_by_row)
     batch = case.batch([0.5, 2.0, 1.0, 0.7, 0.3])
@@ -246,7 +314,9 @@ def test_rows_that_fill_the_shape_weigh_nothing(folder):
 def test_windows_share_the_weight_of_their_text(folder):
     case = Case(folder, long="windows", overlap=1)
     inputs = case.network.encoder.inputs_of(case.tokens, limit=6)
-    batch = case.batch([0.5, 2.0, 1.0, 0.7, 0.3])._replace(inputs=inputs.batch(np.arange(len(TEXTS))))
+    batch = case.batch([0.5, 2.0, 1.0, 0.7, 0.3])._replace(
+        inputs=inputs.batch(np.arange(len(TEXTS)))
+    )
     ids, _, counts = batch.inputs
     assert counts.max() > 1
     found = row_weights(batch, torch.float64)
@@ -262,7 +332,9 @@ def test_windows_share_the_weight_of_their_text(folder):
 
 
 def test_beside_tags_alone_a_row_counts_as_often_as_it_has_tags(folder):
-    """The objective is a sum over tokens, and divided by their number: the pieces must not fade in it."""
+    """The objective is a sum over tokens, and divided by their number: the pieces must not fade in
+    it.
+    """
     case = Case(folder, tagged=True)
     batch = case.batch()
     tags = torch.where(torch.arange(batch.inputs[0].shape[1]) < batch.inputs[1][:, None], 1, -1)
@@ -275,9 +347,11 @@ def test_beside_tags_alone_a_row_counts_as_often_as_it_has_tags(folder):
     task = case.learn(batch._replace(inputs=(asked.ids, batch.inputs[1])), seeded()).value
     expected = task + WEIGHT * pieces_by_hand(case, asked, sizes.tolist())
     torch.testing.assert_close(case.mlm(batch, seeded()).value, expected, rtol=1e-10, atol=1e-12)
-    again = batch._replace(heads={**batch.heads, "again": HeadBatch(nothing, tags=tags)})  # a second kind of tags
+    # a second kind of tags
+    again = batch._replace(heads={**batch.heads, "again": HeadBatch(nothing, tags=tags)})
     assert row_weights(again, torch.float64).tolist() == sizes.tolist()
-    both = batch._replace(heads={**batch.heads, "labels": HeadBatch(torch.zeros(len(TEXTS), 2))})  # of texts, too
+    # of texts, too
+    both = batch._replace(heads={**batch.heads, "labels": HeadBatch(torch.zeros(len(TEXTS), 2))})
     assert row_weights(both, torch.float64).tolist() == [1.0] * len(TEXTS)
 
 
@@ -315,4 +389,6 @@ def test_a_task_of_any_kind_may_stand_inside(folder):
     asked = hide(*batch.inputs, case.head, share=0.4, generator=seeded())
     task = case.learn(batch._replace(inputs=(asked.ids, batch.inputs[1])), seeded()).value
     found = MaskedModelling(twice, case.network, weight=WEIGHT, share=0.4)(batch, seeded()).value
-    torch.testing.assert_close(found - case.mlm(batch, seeded()).value, task, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(
+        found - case.mlm(batch, seeded()).value, task, rtol=1e-10, atol=1e-12
+    )

@@ -39,11 +39,15 @@ def labels_and_tags(loss, link, of_tags, link_of_tags):
 
 
 def factors(rows=8):
-    return 2 * torch.rand(rows, tiny.WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
+    return 2 * torch.rand(
+        rows, tiny.WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(4)
+    )
 
 
 def both_passes(network, batch):
-    """The logits of two passes of the batch by itself, with the first and the last rows of the factors."""
+    """The logits of two passes of the batch by itself, with the first and the last rows of the
+    factors.
+    """
     noise, whole = network.encoder.noise, network.encoder.noise.factors
     found = []
     for half in whole.chunk(2):
@@ -77,7 +81,9 @@ def test_tags_of_tokens():
     network = tiny.network_of({"main": (3, True)}, tiny.Factors(factors()))
     objectives = main_of(CrossEntropyLoss(reduction="sum"), "softmax", tagged=True)
     batch = tiny.batch_of(0, tags=tiny.TAGS)
-    found = RDrop(Learner(network, objectives), objectives, alpha=2.0)(batch, torch.Generator()).value
+    found = RDrop(Learner(network, objectives), objectives, alpha=2.0)(
+        batch, torch.Generator()
+    ).value
     first, second = (logits["main"].log_softmax(-1) for logits in both_passes(network, batch))
     expected = 0.0
     for text in range(4):
@@ -93,11 +99,19 @@ def test_tags_of_tokens():
 def test_labels_and_tags_at_once():
     heads = {"main": (5,), "tags": (3, True)}
     network = tiny.network_of(heads, tiny.Factors(factors()))
-    objectives = labels_and_tags(ZLPRLoss(reduction="sum"), "sigmoid2", CrossEntropyLoss(reduction="sum"), "softmax")
+    objectives = labels_and_tags(
+        ZLPRLoss(reduction="sum"), "sigmoid2", CrossEntropyLoss(reduction="sum"), "softmax"
+    )
     batch = tiny.batch_of(tags=tiny.TAGS)
-    found = RDrop(Learner(network, objectives), objectives, alpha=2.0)(batch, torch.Generator()).value
+    found = RDrop(Learner(network, objectives), objectives, alpha=2.0)(
+        batch, torch.Generator()
+    ).value
     first, second = both_passes(network, batch)
-    expected, zlpr, cross_entropy = 0.0, ZLPRLoss(reduction="none"), CrossEntropyLoss(reduction="none")
+    expected, zlpr, cross_entropy = (
+        0.0,
+        ZLPRLoss(reduction="none"),
+        CrossEntropyLoss(reduction="none"),
+    )
     for row in range(4):
         pair = [logits["main"][row] for logits in (first, second)]
         target = batch.heads["main"].target[row][None]
@@ -108,29 +122,45 @@ def test_labels_and_tags_at_once():
             if tag >= 0:
                 pair = [logits["tags"][row, place] for logits in (first, second)]
                 gold = torch.eye(3)[tag][None].double()
-                expected += 0.3 * sum(cross_entropy(scores[None], gold).item() for scores in pair) / 2
+                expected += (
+                    0.3 * sum(cross_entropy(scores[None], gold).item() for scores in pair) / 2
+                )
                 expected += 0.3 * tiny.symmetric(*(scores.tolist() for scores in pair), "softmax")
     assert found.item() == pytest.approx(expected, rel=1e-10)
 
 
 def test_heads_of_texts_at_once_of_which_some_have_no_answer():
-    """A loss goes by the answers of its head; that both passes agree is asked of all texts, by their own weight."""
+    """A loss goes by the answers of its head; that both passes agree is asked of all texts, by
+    their own weight.
+    """
     network = tiny.network_of({"one": (3,), "many": (5,)}, tiny.Factors(factors()))
     objectives = {
         "one": tiny.objective_of(CrossEntropyLoss(reduction="sum"), "softmax", weight=2.5),
         "many": tiny.objective_of(BinaryCrossEntropyLoss(reduction="sum"), "sigmoid"),
     }
-    classes, labels = [2, None, 0, 0], torch.tensor([[1.0, 0, 0, 1, 0], [0] * 5, [0, 1, 1, 1, 0], [0, 0, 1, 0, 1]])
+    classes, labels = (
+        [2, None, 0, 0],
+        torch.tensor([[1.0, 0, 0, 1, 0], [0] * 5, [0, 1, 1, 1, 0], [0, 0, 1, 0, 1]]),
+    )
     answered = {"one": [1.0, 0.0, 1.0, 1.0], "many": [0.0, 1.0, 1.0, 1.0]}
-    target = torch.stack([torch.zeros(3) if gold is None else torch.eye(3)[gold] for gold in classes])
+    target = torch.stack(
+        [torch.zeros(3) if gold is None else torch.eye(3)[gold] for gold in classes]
+    )
     targets = {"one": target.double(), "many": labels.double()}
-    heads = {name: HeadBatch(targets[name], weight=WEIGHT * torch.tensor(answered[name])) for name in targets}
+    heads = {
+        name: HeadBatch(targets[name], weight=WEIGHT * torch.tensor(answered[name]))
+        for name in targets
+    }
     batch = Batch((tiny.IDS, tiny.LENGTHS), heads, WEIGHT)
-    found = RDrop(Learner(network, objectives), objectives, alpha=2.0)(batch, torch.Generator()).value
+    found = RDrop(Learner(network, objectives), objectives, alpha=2.0)(
+        batch, torch.Generator()
+    ).value
     first, second = both_passes(network, batch)
     expected = 0.0
     for row, weight in enumerate(WEIGHT.tolist()):
-        one, many = ([logits[name][row].tolist() for logits in (first, second)] for name in ("one", "many"))
+        one, many = (
+            [logits[name][row].tolist() for logits in (first, second)] for name in ("one", "many")
+        )
         value = 2.5 * tiny.symmetric(*one, "softmax") + tiny.symmetric(*many, "sigmoid")
         for scores in one if classes[row] is not None else ():
             value -= 2.5 * math.log(tiny.chances(scores, "softmax")[classes[row]]) / 2
@@ -152,7 +182,10 @@ def test_without_dropout_it_is_the_plain_loss_and_its_gradient(link):
         network.zero_grad()
         value = learn(batch, torch.Generator()).value
         value.backward()
-        found[name] = [value.detach(), *(parameter.grad.clone() for parameter in network.parameters())]
+        found[name] = [
+            value.detach(),
+            *(parameter.grad.clone() for parameter in network.parameters()),
+        ]
     torch.testing.assert_close(found["rdrop"], found["plain"], rtol=1e-12, atol=1e-14)
 
 
@@ -237,16 +270,23 @@ def test_parts_of_a_batch_add_up():
     objectives, batch = main_of(ZLPRLoss(reduction="sum"), "sigmoid2"), tiny.batch_of(weight=WEIGHT)
     learn = RDrop(Learner(network, objectives), objectives, alpha=2.0)
     whole = learn(batch, torch.Generator()).value.item()
-    pieces = [learn(tiny.rows_of(batch, rows), torch.Generator()).value.item() for rows in (slice(0, 3), slice(3, 4))]
+    pieces = [
+        learn(tiny.rows_of(batch, rows), torch.Generator()).value.item()
+        for rows in (slice(0, 3), slice(3, 4))
+    ]
     assert sum(pieces) == pytest.approx(whole, rel=1e-12)
 
 
 @pytest.mark.parametrize("where", ["main", "tags"])
 def test_a_loss_of_a_whole_batch_sees_each_pass_by_itself(where):
     if where == "main":
-        objectives = labels_and_tags(BatchDiceLoss(), "sigmoid", CrossEntropyLoss(reduction="sum"), "softmax")
+        objectives = labels_and_tags(
+            BatchDiceLoss(), "sigmoid", CrossEntropyLoss(reduction="sum"), "softmax"
+        )
     else:
-        objectives = labels_and_tags(ZLPRLoss(reduction="sum"), "sigmoid2", BatchDiceLoss(), "sigmoid")
+        objectives = labels_and_tags(
+            ZLPRLoss(reduction="sum"), "sigmoid2", BatchDiceLoss(), "sigmoid"
+        )
     network = tiny.network_of({"main": (5,), "tags": (3, True)}, nn.Dropout(0.0))
     sizes, plain = [], Learner(network, objectives)
 
@@ -257,4 +297,6 @@ def test_a_loss_of_a_whole_batch_sees_each_pass_by_itself(where):
     batch = tiny.batch_of(tags=tiny.TAGS)
     found = RDrop(watched, objectives, alpha=3.0)(batch, torch.Generator())
     assert sizes == [4, 4]
-    assert found.value.item() == pytest.approx(plain(batch, torch.Generator()).value.item(), rel=1e-12)
+    assert found.value.item() == pytest.approx(
+        plain(batch, torch.Generator()).value.item(), rel=1e-12
+    )

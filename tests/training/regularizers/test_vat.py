@@ -1,4 +1,6 @@
-"""Virtual adversarial training against its equations on networks that are linear in the words, where all is known."""
+"""Virtual adversarial training against its equations on networks that are linear in the words,
+where all is known.
+"""
 
 import numpy as np
 import pytest
@@ -40,7 +42,10 @@ def words_of(network):
 
 def linear_of(network, name):
     """A head's matrix (L, D) and bias."""
-    return [one.detach().numpy() for one in (network.heads[name].linear.weight, network.heads[name].linear.bias)]
+    return [
+        one.detach().numpy()
+        for one in (network.heads[name].linear.weight, network.heads[name].linear.bias)
+    ]
 
 
 def fisher(scores, link):
@@ -52,11 +57,14 @@ def fisher(scores, link):
 
 
 def expected_value(vat, heads, seed):
-    """The added term, text by text: logits are W mean(x + r) + b, so that a gradient by d is written down.
+    """The added term, text by text: logits are W mean(x + r) + b, so that a gradient by d is
+    written down.
 
     `heads` are links and what the heads weigh, by name.
     """
-    drawn = torch.randn(4, 4, tiny.WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)).numpy()
+    drawn = torch.randn(
+        4, 4, tiny.WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)
+    ).numpy()
     linear, total = {name: linear_of(vat.network, name) for name in heads}, 0.0
     for row, words in enumerate(words_of(vat.network)):
         length = np.sqrt((words**2).sum())
@@ -69,13 +77,17 @@ def expected_value(vat, heads, seed):
                 weight, bias = linear[name]
                 moved = weight @ (words + vat.xi * length * direction).mean(0) + bias
                 scale = share * (2 if link == "sigmoid2" else 1)
-                here, there = (np.array(tiny.chances(one.tolist(), link)) for one in (clean[name], moved))
+                here, there = (
+                    np.array(tiny.chances(one.tolist(), link)) for one in (clean[name], moved)
+                )
                 gradient += scale * (there - here) @ weight
             direction = gradient / np.sqrt((gradient**2).sum())
         for name, (link, share) in heads.items():
             weight, bias = linear[name]
             moved = weight @ (words + vat.epsilon * length * direction).mean(0) + bias
-            total += WEIGHT[row].item() * share * tiny.kl(clean[name].tolist(), moved.tolist(), link)
+            total += (
+                WEIGHT[row].item() * share * tiny.kl(clean[name].tolist(), moved.tolist(), link)
+            )
     return vat.weight * total
 
 
@@ -83,10 +95,16 @@ def expected_value(vat, heads, seed):
 @pytest.mark.parametrize("link", CASES)
 def test_value_is_that_of_the_equations(link, settings):
     vat, plain, batch = made(link, **settings)
-    found = vat(batch, torch.Generator().manual_seed(9)).value - plain(batch, torch.Generator()).value
+    found = (
+        vat(batch, torch.Generator().manual_seed(9)).value - plain(batch, torch.Generator()).value
+    )
     expected = expected_value(vat, {"main": (link, 1)}, 9)
     assert found.item() == pytest.approx(expected, rel=1e-8)  # of a difference of two sums
-    apart = VAT(lambda *given: plain(*given)._replace(value=torch.zeros(())), vat.network, vat.apart.objectives)
+    apart = VAT(
+        lambda *given: plain(*given)._replace(value=torch.zeros(())),
+        vat.network,
+        vat.apart.objectives,
+    )
     alone = apart(batch, torch.Generator().manual_seed(9)).value
     expected = expected_value(apart, {"main": (link, 1)}, 9)
     assert alone.item() == pytest.approx(expected, rel=1e-10)
@@ -100,12 +118,18 @@ def test_several_heads_are_moved_by_one_direction_that_goes_by_their_weights():
         name: tiny.objective_of(CASES[link][0](reduction="sum"), link, weight=weight)
         for name, (link, weight) in heads.items()
     }
-    answered = {"one": torch.tensor([1.0, 0.0, 0.0, 1.0]), "many": torch.tensor([0.0, 1.0, 1.0, 1.0])}
+    answered = {
+        "one": torch.tensor([1.0, 0.0, 0.0, 1.0]),
+        "many": torch.tensor([0.0, 1.0, 1.0, 1.0]),
+    }
     learnt = {name: HeadBatch(ONE.double(), weight=WEIGHT * answered[name]) for name in heads}
     batch, plain = Batch((tiny.IDS, tiny.LENGTHS), learnt, WEIGHT), Learner(network, objectives)
     vat = VAT(plain, network, objectives, epsilon=0.3, steps=2)
-    found = vat(batch, torch.Generator().manual_seed(9)).value - plain(batch, torch.Generator()).value
-    assert found.item() == pytest.approx(expected_value(vat, heads, 9), rel=1e-8)  # of a difference of two sums
+    found = (
+        vat(batch, torch.Generator().manual_seed(9)).value - plain(batch, torch.Generator()).value
+    )
+    # of a difference of two sums
+    assert found.item() == pytest.approx(expected_value(vat, heads, 9), rel=1e-8)
 
 
 @pytest.mark.parametrize("link", CASES)
@@ -118,9 +142,12 @@ def test_after_many_steps_the_direction_is_the_first_eigenvector_of_the_hessian(
         clean = {"main": network(*batch.inputs)["main"].detach()}
         direction = words.drawn(torch.Generator().manual_seed(3))
         for _ in range(300):
-            direction = vat._improved(direction, 1e-4 * words.lengths(words.vectors), words, clean, batch)
+            direction = vat._improved(
+                direction, 1e-4 * words.lengths(words.vectors), words, clean, batch
+            )
     for row, text in enumerate(texts):
-        slope = np.tile(weight / len(text), (1, len(text)))  # logits by all numbers of the text, (L, T x D)
+        # logits by all numbers of the text, (L, T x D)
+        slope = np.tile(weight / len(text), (1, len(text)))
         hessian = slope.T @ fisher(weight @ text.mean(0) + bias, link) @ slope
         first = np.linalg.eigh(hessian)[1][:, -1]
         found = direction[row, : len(text)].flatten().numpy()
@@ -128,24 +155,31 @@ def test_after_many_steps_the_direction_is_the_first_eigenvector_of_the_hessian(
 
 
 def test_the_first_step_goes_most_of_the_way():
-    """Where most of a text's directions change nothing, one product with the Hessian leaves those that do."""
+    """Where most of a text's directions change nothing, one product with the Hessian leaves those
+    that do.
+    """
     vat, plain, batch = made(weight=1.0, epsilon=0.1)
     values = {}
     for steps in (0, 1, 100):
         vat.steps = steps
         values[steps] = (
-            vat(batch, torch.Generator().manual_seed(1)).value - plain(batch, torch.Generator()).value
+            vat(batch, torch.Generator().manual_seed(1)).value
+            - plain(batch, torch.Generator()).value
         ).item()
     assert 2 * values[0] < values[1] < values[100]
 
 
 def test_dropout_falls_in_no_pass_of_it():
-    """So that its term is what it is without dropout, and the global generator is where the plain pass left it."""
+    """So that its term is what it is without dropout, and the global generator is where the plain
+    pass left it.
+    """
     calm, _, batch = made()
     wild, plain, _ = made(noise=nn.Dropout(0.5))
     term, states = [], []
     for vat in (calm, wild):
-        vat.learn = lambda given, generator, plain=vat.learn: plain(given, generator)._replace(value=torch.zeros(()))
+        vat.learn = lambda given, generator, plain=vat.learn: plain(given, generator)._replace(
+            value=torch.zeros(())
+        )
         torch.manual_seed(6)
         term.append(vat(batch, torch.Generator().manual_seed(1)).value.item())
         states.append(torch.get_rng_state())
@@ -170,7 +204,9 @@ def test_without_weight_it_is_the_plain_loss_and_its_gradient():
         vat.network.zero_grad()
         value = learn(batch, torch.Generator()).value
         value.backward()
-        found.append([value.detach(), *(parameter.grad.clone() for parameter in vat.network.parameters())])
+        found.append(
+            [value.detach(), *(parameter.grad.clone() for parameter in vat.network.parameters())]
+        )
     torch.testing.assert_close(found[0], found[1], rtol=1e-12, atol=1e-14)
 
 
@@ -191,13 +227,18 @@ def test_gradient_is_the_slope_with_the_move_and_the_clean_chances_given():
         with torch.no_grad(), words.moved(0.5 * length * direction):
             moved = network(*batch.inputs)
         return sum(
-            WEIGHT[row].item() * tiny.kl(clean["main"][row].tolist(), moved["main"][row].tolist(), "sigmoid2")
+            WEIGHT[row].item()
+            * tiny.kl(clean["main"][row].tolist(), moved["main"][row].tolist(), "sigmoid2")
             for row in range(4)
         )
 
     step = 1e-6
     table, head = network.encoder.lookup.tables[0], network.heads["main"].linear
-    for parameter, places in ((table, [(5, 1), (12, 0)]), (head.weight, [(0, 0), (4, 2)]), (head.bias, [(3,)])):
+    for parameter, places in (
+        (table, [(5, 1), (12, 0)]),
+        (head.weight, [(0, 0), (4, 2)]),
+        (head.bias, [(3,)]),
+    ):
         for place in places:
             values = []
             for side in (step, -step):
@@ -205,17 +246,23 @@ def test_gradient_is_the_slope_with_the_move_and_the_clean_chances_given():
                     parameter[place] += side
                     values.append(value())
                     parameter[place] -= side
-            assert parameter.grad[place].item() == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-5)
+            assert parameter.grad[place].item() == pytest.approx(
+                (values[0] - values[1]) / (2 * step), rel=1e-5
+            )
 
 
 def test_larger_words_are_moved_farther():
-    """All word vectors ten times as long, the head's weights a tenth: the same network, and the same term."""
+    """All word vectors ten times as long, the head's weights a tenth: the same network, and the
+    same term.
+    """
     vat, plain, batch = made()
     before = vat(batch, torch.Generator().manual_seed(2)).value.item()
     with torch.no_grad():
         vat.network.encoder.lookup.tables[0].mul_(10)
         vat.network.heads["main"].linear.weight.div_(10)
-    assert vat(batch, torch.Generator().manual_seed(2)).value.item() == pytest.approx(before, rel=1e-10)
+    assert vat(batch, torch.Generator().manual_seed(2)).value.item() == pytest.approx(
+        before, rel=1e-10
+    )
     assert before > plain(batch, torch.Generator()).value.item()
 
 
@@ -237,7 +284,9 @@ def test_what_stands_behind_a_text_changes_nothing():
     vat, _, batch = made()
     ids = torch.where(torch.arange(4) >= tiny.LENGTHS[:, None], 8, tiny.IDS)
     values = [
-        vat(batch._replace(inputs=(given, tiny.LENGTHS)), torch.Generator().manual_seed(1)).value.item()
+        vat(
+            batch._replace(inputs=(given, tiny.LENGTHS)), torch.Generator().manual_seed(1)
+        ).value.item()
         for given in (tiny.IDS, ids)
     ]
     assert values[0] == values[1]
@@ -250,7 +299,8 @@ def test_parts_of_a_batch_add_up_once_the_direction_is_found():
         vat(tiny.rows_of(batch, rows), torch.Generator().manual_seed(2)).value.item()
         for rows in (slice(0, 1), slice(1, 4))
     ]
-    assert sum(pieces) == pytest.approx(whole, rel=1e-4)  # the sign of a direction is the draw's: terms of third order
+    # the sign of a direction is the draw's: terms of third order
+    assert sum(pieces) == pytest.approx(whole, rel=1e-4)
 
 
 def test_tokens_and_labels_are_moved_by_one_direction():
@@ -260,14 +310,19 @@ def test_tokens_and_labels_are_moved_by_one_direction():
     batch = tiny.batch_of(tags=tiny.TAGS)
     plain = Learner(network, objectives)
     vat = VAT(plain, network, objectives, epsilon=0.1)
-    found = vat(batch, torch.Generator().manual_seed(4)).value - plain(batch, torch.Generator()).value
+    found = (
+        vat(batch, torch.Generator().manual_seed(4)).value - plain(batch, torch.Generator()).value
+    )
     words = Words(network, batch.inputs)
     length = words.lengths(words.vectors)
     direction = words.drawn(torch.Generator().manual_seed(4)).requires_grad_()
     clean = {name: logits.detach() for name, logits in network(*batch.inputs).items()}
 
     def apart(moved):
-        total = sum(tiny.kl(clean["main"][row].tolist(), moved["main"][row].tolist(), "sigmoid2") for row in range(4))
+        total = sum(
+            tiny.kl(clean["main"][row].tolist(), moved["main"][row].tolist(), "sigmoid2")
+            for row in range(4)
+        )
         for row in range(4):
             for place in range(4):
                 if tiny.TAGS[row, place] >= 0:

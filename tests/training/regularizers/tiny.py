@@ -1,4 +1,6 @@
-"""Tiny networks and batches of float64 that can be recomputed by hand, and the paper's divergences as plain loops."""
+"""Tiny networks and batches of float64 that can be recomputed by hand, and the paper's divergences
+as plain loops.
+"""
 
 import math
 
@@ -28,7 +30,9 @@ class Factors(nn.Module):
         self.factors = factors
 
     def forward(self, values):
-        return values * self.factors[: len(values)].view(-1, *[1] * (values.dim() - 2), values.shape[-1])
+        return values * self.factors[: len(values)].view(
+            -1, *[1] * (values.dim() - 2), values.shape[-1]
+        )
 
 
 class Mean(Encoder):
@@ -36,7 +40,11 @@ class Mean(Encoder):
 
     def __init__(self, noise=None):
         super().__init__()
-        self.lookup, self.noise, self.width_out = Lookup((VOCABULARY,), width=WIDTH), noise or nn.Identity(), WIDTH
+        self.lookup, self.noise, self.width_out = (
+            Lookup((VOCABULARY,), width=WIDTH),
+            noise or nn.Identity(),
+            WIDTH,
+        )
 
     def forward(self, ids, lengths):
         inside = torch.arange(ids.shape[1]) < lengths[:, None]
@@ -66,11 +74,15 @@ def network_of(heads, noise=None, seed=0):
 
 def objective_of(loss, link, *, tagged=False, weight=1.0, of_any_text=None):
     """What a head learns by: sums of a loss over examples."""
-    return HeadObjective(Objective(loss), link=link, tags_tokens=tagged, weight=weight, of_any_text=of_any_text)
+    return HeadObjective(
+        Objective(loss), link=link, tags_tokens=tagged, weight=weight, of_any_text=of_any_text
+    )
 
 
 def batch_of(labels=5, tags=None, weight=None, target=None, **more):
-    """Four texts, the last without words; every label stands in some of them. Without labels, tags are of `main`."""
+    """Four texts, the last without words; every label stands in some of them. Without labels, tags
+    are of `main`.
+    """
     heads = {}
     if labels:
         if target is None:
@@ -94,7 +106,10 @@ def learning(batch, name, **facts):
 
 def each(batch, change):
     """The batch with every tensor changed."""
-    inputs, weight = tuple(map(change, batch.inputs)), None if batch.weight is None else change(batch.weight)
+    inputs, weight = (
+        tuple(map(change, batch.inputs)),
+        None if batch.weight is None else change(batch.weight),
+    )
     heads = {
         name: HeadBatch(*(None if fact is None else change(fact) for fact in head))
         for name, head in batch.heads.items()

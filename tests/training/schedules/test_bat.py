@@ -23,34 +23,52 @@ CASES = [
 
 
 def published() -> list[tuple]:
-    """The paper's whole list where it lies beside the project, without the β that the paper prints wrongly."""
+    """The paper's whole list where it lies beside the project, without the β that the paper prints
+    wrongly.
+    """
     if not VECTORS.exists():
         return []
     content = json.loads(VECTORS.read_text(encoding="utf-8"))
-    cases = [{"alpha": 0.5, "beta": 0.0, "lambda": 1.0, **case} for case in content["lr_eq10"]["cases"]]
+    cases = [
+        {"alpha": 0.5, "beta": 0.0, "lambda": 1.0, **case} for case in content["lr_eq10"]["cases"]
+    ]
     cases += content["lr_eq11"]["cases"]
     keys = ("alpha", "lambda", "d_model", "warmup", "step", "expected")
-    return [tuple(case[key] for key in keys) for case in cases if abs(case["alpha"] - 0.5 - case["beta"]) < 1e-12]
+    return [
+        tuple(case[key] for key in keys)
+        for case in cases
+        if abs(case["alpha"] - 0.5 - case["beta"]) < 1e-12
+    ]
 
 
 def reference(alpha: float, scale: float, width: int, warmup: int, step: int) -> float:
     """λ · d^-½ · min(S^β · x^-α, S^-3/2 · x), term by term in 28 digits."""
     a, s, x, half = Decimal(alpha), Decimal(warmup), Decimal(step), Decimal("0.5")
-    return float(Decimal(scale) * Decimal(width) ** -half * min(s ** (a - half) * x**-a, s ** Decimal("-1.5") * x))
+    return float(
+        Decimal(scale)
+        * Decimal(width) ** -half
+        * min(s ** (a - half) * x**-a, s ** Decimal("-1.5") * x)
+    )
 
 
-@pytest.mark.parametrize(("alpha", "scale", "width", "warmup", "step", "expected"), [*CASES, *published()])
+@pytest.mark.parametrize(
+    ("alpha", "scale", "width", "warmup", "step", "expected"), [*CASES, *published()]
+)
 def test_rates_are_those_of_the_paper(alpha, scale, width, warmup, step, expected):
     rate = bat(7, width, warmup=warmup, decay=alpha, scale=scale)
     assert rate(step - 1) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 6 / 13, 0.5, 6 / 11, 1.0])
-@pytest.mark.parametrize(("width", "warmup", "scale"), [(1, 1, 1.0), (41, 13, 0.3), (401, 1271, 2.0)])
+@pytest.mark.parametrize(
+    ("width", "warmup", "scale"), [(1, 1, 1.0), (41, 13, 0.3), (401, 1271, 2.0)]
+)
 def test_rates_are_those_of_the_formula(alpha: float, width: int, warmup: int, scale: float):
     rate = bat(2000, width, warmup=warmup, decay=alpha, scale=scale)
     for step in (1, 2, 12, 13, 14, 1271, 1272, 2000):
-        assert rate(step - 1) == pytest.approx(reference(alpha, scale, width, warmup, step), rel=1e-12)
+        assert rate(step - 1) == pytest.approx(
+            reference(alpha, scale, width, warmup, step), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("alpha", [6 / 13, 0.5, 6 / 11])

@@ -1,4 +1,6 @@
-"""How deeply the lines of JSON are nested, told without a parser: what is too deep would exhaust a parser's stack."""
+"""How deeply the lines of JSON are nested, told without a parser: what is too deep would exhaust a
+parser's stack.
+"""
 
 import numpy as np
 
@@ -29,7 +31,9 @@ def too_deep(values: np.ndarray, starts: np.ndarray, most: int) -> bool:
     folded = values | 32  # makes one of [ and {, and one of ] and }
     opening = np.flatnonzero(folded == ord("{"))
     ends = np.append(starts, len(values))
-    if (opening[most:] - opening[: len(opening[most:])]).min(initial=len(values)) >= np.diff(ends).max():
+    if (opening[most:] - opening[: len(opening[most:])]).min(initial=len(values)) >= np.diff(
+        ends
+    ).max():
         return False  # no line is long enough for so many brackets, whether nested or not
     closing = np.flatnonzero(folded == ord("}"))
     places = np.concatenate([opening, closing])
@@ -39,7 +43,9 @@ def too_deep(values: np.ndarray, starts: np.ndarray, most: int) -> bool:
 
 
 def _deepest(places: np.ndarray, steps: np.ndarray, quotes: np.ndarray, starts: np.ndarray) -> int:
-    """The deepest that brackets at `places` lead, from 0 at each line; those between quotes are letters."""
+    """The deepest that brackets at `places` lead, from 0 at each line; those between quotes are
+    letters.
+    """
     line = np.searchsorted(starts, places, side="right") - 1
     inside = (np.searchsorted(quotes, places) - np.searchsorted(quotes, starts)[line]) % 2
     depths = np.cumsum(np.where(inside, 0, steps))
@@ -54,7 +60,11 @@ def _quotes(values: np.ndarray) -> np.ndarray:
     if not len(slashes):
         return quotes
     firsts = np.append(True, np.diff(slashes) > 1)  # of a run
-    lengths = np.arange(len(slashes)) - np.maximum.accumulate(np.where(firsts, np.arange(len(slashes)), 0)) + 1
+    lengths = (
+        np.arange(len(slashes))
+        - np.maximum.accumulate(np.where(firsts, np.arange(len(slashes)), 0))
+        + 1
+    )
     run_before = np.zeros(len(values) + 1, np.bool_)
     run_before[slashes[lengths % 2 == 1] + 1] = True
     return quotes[~run_before[quotes]]

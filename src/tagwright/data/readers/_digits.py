@@ -23,7 +23,11 @@ class Number(str):
 def may_be_rounded(table: pa.Table) -> bool:
     """Whether a table has floats as large as integers beyond 64 bits, at any depth."""
     kinds = enumerate(table.schema.types)
-    return any(_has_large(table.column(place)) for place, kind in kinds if kind != pa.string() and kind != pa.int64())
+    return any(
+        _has_large(table.column(place))
+        for place, kind in kinds
+        if kind != pa.string() and kind != pa.int64()
+    )
 
 
 def _has_large(column: pa.ChunkedArray | pa.Array) -> bool:
@@ -44,7 +48,9 @@ def as_text(schema: pa.Schema, paths: Iterable[Path]) -> pa.Schema:
     """The schema with strings at the end of these paths."""
     for path in paths:
         place = schema.get_field_index(path[0])
-        schema = schema.set(place, schema.field(place).with_type(_replaced(schema.field(place).type, path[1:])))
+        schema = schema.set(
+            place, schema.field(place).with_type(_replaced(schema.field(place).type, path[1:]))
+        )
     return schema
 
 
@@ -62,7 +68,8 @@ def _rows(lines: bytes) -> Iterator[dict[str, Any]]:
 
 def _long_in(value: Any, path: Path) -> Iterator[Path]:
     if isinstance(value, Number):
-        # No integer of 18 characters is too large; Python turns very long ones into numbers slowly, or not at all.
+        # No integer of 18 characters is too large; Python turns very long ones into numbers slowly,
+        # or not at all.
         if len(value) > 18 and (len(value) > 20 or not LEAST <= int(value) <= MOST):
             yield path
     elif isinstance(value, dict):

@@ -35,7 +35,10 @@ def reader_of(path: Path) -> type[Reader]:
         raise DataError(f"{path.name}: {unknown('suffix', suffix_of(path), known)}{broken}")
     if len(found) > 1:
         said = " and ".join(f"{part.name} of the package {part.package}" for part in found)
-        raise DataError(f"{path.name}: more than one reader reads {suffix_of(path)}: {said}; uninstall one of them")
+        raise DataError(
+            f"{path.name}: more than one reader reads {suffix_of(path)}: {said}; uninstall one of"
+            " them"
+        )
     return _class(found[0])
 
 

@@ -1,4 +1,5 @@
-"""CoNLL: a token a line, its tag in the last column, a blank line after a sentence; `-DOCSTART-` lines are skipped.
+"""CoNLL: a token a line, its tag in the last column, a blank line after a sentence; `-DOCSTART-`
+lines are skipped.
 
 Columns are separated by tabs, or by blanks where a line has no tab.
 """
@@ -14,7 +15,10 @@ from tagwright.data.readers.text_bytes import lines
 from tagwright.data.token_text import join
 from tagwright.errors import DataError
 
-LINE = r"^(?:(?P<tabbed>[^\t]+)\t(?:.*\t)?(?P<tabbed_tag>[^\t]+)|(?P<token>[^ \t]+) +(?:[^\t]* )?(?P<tag>[^ \t]+)) *$"
+LINE = (
+    r"^(?:(?P<tabbed>[^\t]+)\t(?:.*\t)?(?P<tabbed_tag>[^\t]+)|(?P<token>[^ \t]+) +(?:[^\t]*"
+    r" )?(?P<tag>[^ \t]+)) *$"
+)
 
 
 def conll(path: Path) -> pa.Table:
@@ -30,14 +34,24 @@ def conll(path: Path) -> pa.Table:
     if parts.null_count:
         number = int(np.flatnonzero(~between)[pc.index(pc.is_null(parts), True).as_py()]) + 1
         line = content[number - 1].as_py()
-        raise DataError(f"{path.name}, line {number}: {line!r} is no token with its tag; expected two columns or more")
+        raise DataError(
+            f"{path.name}, line {number}: {line!r} is no token with its tag; expected two columns"
+            " or more"
+        )
     tokens, tags = (_first(parts, *names) for names in (("tabbed", "token"), ("tabbed_tag", "tag")))
     offsets = _sentences(between)
     if len(offsets) == 1:
-        raise DataError(f"{path.name}: no sentence in it; expected a token and its tag on each line")
+        raise DataError(
+            f"{path.name}: no sentence in it; expected a token and its tag on each line"
+        )
     lists = pa.ListArray.from_arrays(offsets, tokens)
     text, starts = join(lists)
-    columns = {"tokens": lists, "tags": pa.ListArray.from_arrays(offsets, tags), "text": text, "starts": starts}
+    columns = {
+        "tokens": lists,
+        "tags": pa.ListArray.from_arrays(offsets, tags),
+        "text": text,
+        "starts": starts,
+    }
     first = np.flatnonzero(~between)[offsets.to_numpy()[:-1]] + 1
     return pa.table({**columns, "line": pa.array(first, pa.int64())})
 
@@ -48,7 +62,9 @@ def _first(parts: pa.StructArray, tabbed: str, spaced: str) -> pa.StringArray:
 
 
 def _sentences(between: np.ndarray) -> pa.Int32Array:
-    """Offsets of the sentences among the token lines; two blank lines in a row make no empty sentence."""
+    """Offsets of the sentences among the token lines; two blank lines in a row make no empty
+    sentence.
+    """
     before = np.concatenate([[True], between[:-1]])
     opens = np.flatnonzero(~between & before)
     position = np.cumsum(~between) - 1

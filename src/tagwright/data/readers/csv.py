@@ -1,6 +1,7 @@
 """CSV and TSV: every cell a string as written, quoted newlines allowed, blank lines skipped.
 
-The delimiter of `.csv` is the comma, unless the header line has none and has `;` or a tab; of `.tsv` it is the tab.
+The delimiter of `.csv` is the comma, unless the header line has none and has `;` or a tab; of
+`.tsv` it is the tab.
 """
 
 import re
@@ -43,13 +44,16 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
             last = batch if batch.num_rows else last
     except pa.ArrowInvalid as error:
         raise csv_fault(path, delimiter) or DataError(f"{path.name}: {error}") from error
-    # The fast reader takes an open quote at the end, and text after a closing quote, without a word.
+    # The fast reader takes an open quote at the end, and text after a closing quote, without a
+    # word.
     if count_in_file(path, ord('"')) % 2 or (last is not None and _ends_open(last)):
         _raise_if(csv_fault(path, delimiter))
 
 
 def _quickly(path: Path, delimiter: str, header: list[str]) -> Iterator[pa.RecordBatch]:
-    """The rows by the fast reader; once it meets one that is longer than a block, the rest by Python's own."""
+    """The rows by the fast reader; once it meets one that is longer than a block, the rest by
+    Python's own.
+    """
     read, rows = arrow_csv.ReadOptions(block_size=STREAM_BLOCK), 0
     try:
         with open_bytes(path) as stream:
@@ -86,12 +90,18 @@ def _some(rows: Iterator[list[str]]) -> list[list[str]]:
 
 
 def _batch(rows: list[list[str]], header: list[str]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in zip(*rows)], names=header)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, pa.string()) for column in zip(*rows)], names=header
+    )
 
 
 def _holds_nul(column: pa.StringArray) -> bool:
-    """Whether a column that the fast reader has made has a NUL byte; searching its strings takes ten times as long."""
-    return bool(count_byte(column.buffers()[2], 0)) and bool(pc.any(pc.match_substring(column, "\0")).as_py())
+    """Whether a column that the fast reader has made has a NUL byte; searching its strings takes
+    ten times as long.
+    """
+    return bool(count_byte(column.buffers()[2], 0)) and bool(
+        pc.any(pc.match_substring(column, "\0")).as_py()
+    )
 
 
 def _header(path: Path) -> tuple[str, list[str]]:
@@ -100,7 +110,10 @@ def _header(path: Path) -> tuple[str, list[str]]:
         start = head(path, STREAM_BLOCK).lstrip("\r\n")
     line = re.split("[\r\n]", start, maxsplit=1)[0]
     if len(line.encode()) > STREAM_BLOCK - 8:  # all that was read, but for a mark
-        raise DataError(f"{path.name}, line 1: longer than {STREAM_BLOCK:,} bytes; expected a header with column names")
+        raise DataError(
+            f"{path.name}, line 1: longer than {STREAM_BLOCK:,} bytes; expected a header with"
+            " column names"
+        )
     delimiter = "\t" if _is_tsv(path) else ","
     if delimiter == "," and "," not in line:
         delimiter = next((mark for mark in ";\t" if mark in line), ",")
@@ -112,15 +125,22 @@ def _header(path: Path) -> tuple[str, list[str]]:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise DataError(f"{path.name}, line 1: column {name!r} appears twice; give every column its own name")
+            raise DataError(
+                f"{path.name}, line 1: column {name!r} appears twice; give every column its own"
+                " name"
+            )
         seen.add(name)
     return delimiter, names
 
 
-def _options(delimiter: str, header: list[str]) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
+def _options(
+    delimiter: str, header: list[str]
+) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     # Strings all: a label "007" and a text "1e5" stay as written.
-    convert = arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False)
+    convert = arrow_csv.ConvertOptions(
+        column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
+    )
     return parse, convert
 
 

@@ -1,4 +1,6 @@
-"""fastText lines: `__label__sport __label__news some text`. A line without a label is unlabelled."""
+"""fastText lines: `__label__sport __label__news some text`. A line without a label is
+unlabelled.
+"""
 
 from pathlib import Path
 
@@ -13,7 +15,9 @@ LINE = r"(?s)^\s*(?P<labels>(?:__label__\S+(?:[ \t]+|$))*)(?P<text>.*)$"
 
 
 def fasttext(path: Path) -> pa.Table:
-    """Columns `labels` (list; null where a line has none) and `text`. Without any label: `text` alone."""
+    """Columns `labels` (list; null where a line has none) and `text`. Without any label: `text`
+    alone.
+    """
     parts = pc.extract_regex(lines(path), LINE)
     text = pc.struct_field(parts, "text").cast(pa.string())
     marks = pc.struct_field(parts, "labels").cast(pa.string())

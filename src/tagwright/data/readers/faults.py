@@ -1,4 +1,6 @@
-"""The slow second pass: once the fast reader has failed, go line by line until the fault has a place and a name."""
+"""The slow second pass: once the fast reader has failed, go line by line until the fault has a
+place and a name.
+"""
 
 import csv
 import io
@@ -18,7 +20,14 @@ from tagwright.data.readers.limits import DEPTH, ROW, long_row
 from tagwright.errors import DataError
 
 LATIN = "is the file Latin-1? Convert it: iconv -f latin1 -t utf-8"
-KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
+KINDS = {
+    str: "a string",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+}
 
 
 class Origin(NamedTuple):
@@ -31,14 +40,18 @@ class Origin(NamedTuple):
         return ", ".join(self.names)
 
     def at(self, row: int) -> str:
-        """The place of a row, for a message: "train.csv, row 7" (rows count from 1, the header aside)."""
+        """The place of a row, for a message: "train.csv, row 7" (rows count from 1, the header
+        aside).
+        """
         ends = np.cumsum(self.rows)
         part = int(np.searchsorted(ends, row, side="right"))
         return f"{self.names[part]}, row {row - int(ends[part]) + self.rows[part] + 1}"
 
 
 def text_fault(path: Path) -> DataError | None:
-    """The first line with a NUL byte or broken UTF-8, or beyond the limit; None when there is none."""
+    """The first line with a NUL byte or broken UTF-8, or beyond the limit; None when there is
+    none.
+    """
     with pa.input_stream(str(path), compression="detect") as stream:
         for number, line in enumerate(_byte_lines(stream), 1):
             fault = _byte_fault(line, f"{path.name}, line {number}", path)
@@ -63,7 +76,9 @@ def _byte_fault(line: bytes, place: str, path: Path) -> DataError | None:
 
 
 def csv_fault(path: Path, delimiter: str) -> DataError | None:
-    """The first ragged row, open quote or broken character of a CSV file; None when every row is sound."""
+    """The first ragged row, open quote or broken character of a CSV file; None when every row is
+    sound.
+    """
     fault = text_fault(path)
     if fault is not None:
         return fault
@@ -86,7 +101,9 @@ def csv_fault(path: Path, delimiter: str) -> DataError | None:
 
 
 class _OfRow:
-    """Lines of text, of one row no more than the limit; an open quote would make one of all that follow."""
+    """Lines of text, of one row no more than the limit; an open quote would make one of all that
+    follow.
+    """
 
     def __init__(self, lines: Iterator[str]) -> None:
         self.lines, self.size = lines, 0
@@ -103,11 +120,15 @@ def ragged(count: int, header: list[str]) -> str:
     """What is wrong with a row of `count` cells."""
     names = ", ".join(header[:8]) + (", …" if len(header) > 8 else "")
     columns = "column" if count == 1 else "columns"
-    return f"{count} {columns}, expected {len(header)} ({names}); is a quote or a separator missing?"
+    return (
+        f"{count} {columns}, expected {len(header)} ({names}); is a quote or a separator missing?"
+    )
 
 
 def json_fault(path: Path) -> DataError | None:
-    """The first line that is no JSON object, or whose value is of another kind than before; None when all are sound."""
+    """The first line that is no JSON object, or whose value is of another kind than before; None
+    when all are sound.
+    """
     fault = text_fault(path)
     if fault is not None:
         return fault
@@ -115,26 +136,40 @@ def json_fault(path: Path) -> DataError | None:
     with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
-                fault = _line_fault(line.rstrip("\r\n"), f"{path.name}, line {number}", number, kinds)
+                fault = _line_fault(
+                    line.rstrip("\r\n"), f"{path.name}, line {number}", number, kinds
+                )
                 if fault is not None:
                     return fault
     return None
 
 
-def _line_fault(line: str, place: str, number: int, kinds: dict[str, tuple[str, int]]) -> DataError | None:
+def _line_fault(
+    line: str, place: str, number: int, kinds: dict[str, tuple[str, int]]
+) -> DataError | None:
     if line.count("[") + line.count("{") > DEPTH and is_too_deep(line.encode(), DEPTH):
-        return DataError(f"{place}: nested more than {DEPTH} levels deep; write the inner part as a string")
+        return DataError(
+            f"{place}: nested more than {DEPTH} levels deep; write the inner part as a string"
+        )
     try:
         pairs, value = _loaded(line, list), _loaded(line, None)
     except json.JSONDecodeError as error:
-        return DataError(f"{place}, column {error.colno}: broken JSON, {error.msg}; expected one object a line")
+        return DataError(
+            f"{place}, column {error.colno}: broken JSON, {error.msg}; expected one object a line"
+        )
     except OverflowError as error:
         return DataError(f"{place}: the number {error} is too large; write it as a string")
     if not isinstance(value, dict):
         came = KINDS.get(type(value), "null")
-        return DataError(f'{place}: {came}, expected an object such as {{"text": "…", "labels": ["…"]}}')
-    if any("\ud800" <= character <= "\udfff" for character in json.dumps(value, ensure_ascii=False)):
-        return DataError(f"{place}: half of a surrogate pair (\\ud800 to \\udfff); write the whole character")
+        return DataError(
+            f'{place}: {came}, expected an object such as {{"text": "…", "labels": ["…"]}}'
+        )
+    if any(
+        "\ud800" <= character <= "\udfff" for character in json.dumps(value, ensure_ascii=False)
+    ):
+        return DataError(
+            f"{place}: half of a surrogate pair (\\ud800 to \\udfff); write the whole character"
+        )
     if len(pairs) != len(value):
         names = [name for name, _ in pairs]
         twice = next(key for key, count in Counter(names).items() if count > 1)
@@ -143,13 +178,16 @@ def _line_fault(line: str, place: str, number: int, kinds: dict[str, tuple[str, 
         before, first = kinds.setdefault(key, (kind, number))
         if before != kind:
             return DataError(
-                f"{place}: {key!r} is {kind}, but {before} in line {first}; write it the same in every line"
+                f"{place}: {key!r} is {kind}, but {before} in line {first}; write it the same in"
+                " every line"
             )
     return None
 
 
 def _loaded(line: str, hook: Any) -> Any:
-    """A line as Python reads it, numbers as floats: integers of any length are sound, but not floats."""
+    """A line as Python reads it, numbers as floats: integers of any length are sound, but not
+    floats.
+    """
     return json.loads(line, parse_int=float, parse_float=_float, object_pairs_hook=hook)
 
 
@@ -168,7 +206,9 @@ def _kinds(value: dict[str, object]) -> Iterator[tuple[str, str]]:
             yield from ((f"{key}[]", KINDS[type(inner)]) for inner in item if inner is not None)
 
 
-def _quote_fault(path: Path, delimiter: str, header: list[str], start: int, message: str) -> DataError:
+def _quote_fault(
+    path: Path, delimiter: str, header: list[str], start: int, message: str
+) -> DataError:
     with open_text(path) as stream:
         first = next(line for number, line in enumerate(stream, 1) if number == start)
     cells = next(csv.reader([first], delimiter=delimiter), [""])
@@ -178,7 +218,8 @@ def _quote_fault(path: Path, delimiter: str, header: list[str], start: int, mess
     else:
         what = "text follows a closing quote"
     return DataError(
-        f"{path.name}, line {start}, column {name!r}: {what}; a quote inside a quoted cell is written twice"
+        f"{path.name}, line {start}, column {name!r}: {what}; a quote inside a quoted cell is"
+        " written twice"
     )
 
 

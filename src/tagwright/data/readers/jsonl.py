@@ -1,4 +1,6 @@
-"""JSON lines: one object a line, its keys the columns; a missing key is null. Strings stay strings, dates too."""
+"""JSON lines: one object a line, its keys the columns; a missing key is null. Strings stay strings,
+dates too.
+"""
 
 import os
 from collections import deque
@@ -22,7 +24,9 @@ AT_ONCE = min(os.cpu_count() or 1, 8)  # pieces that are parsed at the same time
 
 
 class Shape:
-    """The columns of a file, as they come to light piece by piece, and what its rows and bytes add up to."""
+    """The columns of a file, as they come to light piece by piece, and what its rows and bytes add
+    up to.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -39,15 +43,17 @@ class Shape:
         self.rows, self.bytes = self.rows + table.num_rows, self.bytes + len(lines)
         if self.rows * self.width > max(CELLS, SPARSE * self.bytes):
             raise DataError(
-                f"{self.path.name}: {self.rows:,} lines with {self.width:,} different keys make "
-                f"{self.rows * self.width:,} cells, nearly all of them empty; write keys that differ from line to line "
-                'as a list, such as [{"key": …, "value": …}]'
+                f"{self.path.name}: {self.rows:,} lines with {self.width:,} different keys make"
+                f" {self.rows * self.width:,} cells, nearly all of them empty; write keys that"
+                ' differ from line to line as a list, such as [{"key": …, "value": …}]'
             )
 
     def _widen(self, schema: pa.Schema) -> None:
         self.last = schema
         try:
-            self.schema = pa.unify_schemas([self.schema, _without_dates(schema)], promote_options="permissive")
+            self.schema = pa.unify_schemas(
+                [self.schema, _without_dates(schema)], promote_options="permissive"
+            )
         except pa.ArrowException as error:
             raise json_fault(self.path) or DataError(f"{self.path.name}: {error}") from error
         self.width = sum(_leaves(field.type) for field in self.schema)
@@ -55,8 +61,12 @@ class Shape:
 
     @property
     def final(self) -> pa.Schema:
-        """The schema of all pieces, once they are all known; a column without a value is one of strings."""
-        schema = pa.schema([field.with_type(_strings(field.type, pa.types.is_null)) for field in self.schema])
+        """The schema of all pieces, once they are all known; a column without a value is one of
+        strings.
+        """
+        schema = pa.schema(
+            [field.with_type(_strings(field.type, pa.types.is_null)) for field in self.schema]
+        )
         return _digits.as_text(schema, self.long)
 
 
@@ -70,14 +80,18 @@ def jsonl(path: Path) -> pa.Table:
     final = shape.final
     if any(not table.schema.equals(final) for table in tables):
         known = zip(_pieces(path), tables)
-        tables = [table if table.schema.equals(final) else _again(path, piece, shape) for piece, table in known]
+        tables = [
+            table if table.schema.equals(final) else _again(path, piece, shape)
+            for piece, table in known
+        ]
     return pa.concat_tables(tables) if tables else final.empty_table()
 
 
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
     """The file in pieces, in constant memory.
 
-    It is read twice: a first pass settles the columns and their types, so that a key which comes late is not lost.
+    It is read twice: a first pass settles the columns and their types, so that a key which comes
+    late is not lost.
     """
     _refuse_array(path)
     shape = Shape(path)
@@ -112,7 +126,8 @@ def _parse(path: Path, lines: bytes) -> pa.Table:
     """Lines that nobody has looked at yet; what would kill the fast reader is an error before."""
     values = np.frombuffer(lines, np.uint8)
     starts = line_starts(values)
-    opens = np.isin(values[starts], np.frombuffer(b"{\r\n", np.uint8))  # a bare `null` would end the process
+    # a bare `null` would end the process
+    opens = np.isin(values[starts], np.frombuffer(b"{\r\n", np.uint8))
     if not opens.all() or too_deep(values, starts, DEPTH):
         fault = json_fault(path)
         if fault is not None:
@@ -127,7 +142,8 @@ def _arrow(path: Path, lines: bytes, schema: pa.Schema | None) -> pa.Table:
             arrow_json.ReadOptions(block_size=len(lines), use_threads=False),
             arrow_json.ParseOptions(explicit_schema=schema),
         )
-        # The fast reader lets broken UTF-8 through: in values this finds it, in names the next line.
+        # The fast reader lets broken UTF-8 through: in values this finds it, in names the next
+        # line.
         table.validate(full=True)
         return table.select(table.column_names)
     except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -136,7 +152,9 @@ def _arrow(path: Path, lines: bytes, schema: pa.Schema | None) -> pa.Table:
 
 def _without_dates(schema: pa.Schema) -> pa.Schema:
     # The fast reader takes strings such as "2024-01-31" for dates.
-    return pa.schema([field.with_type(_strings(field.type, pa.types.is_timestamp)) for field in schema])
+    return pa.schema(
+        [field.with_type(_strings(field.type, pa.types.is_timestamp)) for field in schema]
+    )
 
 
 def _strings(kind: pa.DataType, replaced: Callable[[pa.DataType], bool]) -> pa.DataType:
@@ -155,13 +173,17 @@ def _leaves(kind: pa.DataType) -> int:
 
 
 def _pieces(path: Path, width: int | None = None) -> Iterator[bytes]:
-    """The lines of a file, as many at a time as make a table of bounded size, whatever keys they have."""
+    """The lines of a file, as many at a time as make a table of bounded size, whatever keys they
+    have.
+    """
     for lines in line_blocks(path, JSON_BLOCK):
         yield from _halved(lines, width)
 
 
 def _halved(lines: bytes, width: int | None) -> Iterator[bytes]:
-    """Lines in halves, and these in halves, until they make few cells, be every key a column of its own."""
+    """Lines in halves, and these in halves, until they make few cells, be every key a column of its
+    own.
+    """
     rows = lines.count(b"\n") + 1
     columns = lines.count(b":") if width is None else width
     if width is None and rows * columns > CELLS:
@@ -177,7 +199,10 @@ def _halved(lines: bytes, width: int | None) -> Iterator[bytes]:
 
 def _refuse_array(path: Path) -> None:
     if head(path).lstrip().startswith("["):
-        raise DataError(f"{path.name}, line 1: a list, expected one object a line; convert it: jq -c '.[]' {path.name}")
+        raise DataError(
+            f"{path.name}, line 1: a list, expected one object a line; convert it: jq -c '.[]'"
+            f" {path.name}"
+        )
 
 
 class JSONLines(Reader):

@@ -29,9 +29,9 @@ class Growth:
         self.bytes += count
         if self.bytes > self.most:
             raise DataError(
-                f"{self.path.name}: {self.path.stat().st_size:,} bytes that grow to {self.bytes:,} or more when read; "
-                f"at most {LEAST_GROWTH:,}, or {GROWTH} times the file, are allowed. If that is meant, write it anew "
-                "without compression or dictionaries"
+                f"{self.path.name}: {self.path.stat().st_size:,} bytes that grow to {self.bytes:,}"
+                f" or more when read; at most {LEAST_GROWTH:,}, or {GROWTH} times the file, are"
+                " allowed. If that is meant, write it anew without compression or dictionaries"
             )
 
 
@@ -39,8 +39,8 @@ def require_columns(path: Path, count: int) -> None:
     """Refuse a file of too many columns."""
     if count > COLUMNS:
         raise DataError(
-            f"{path.name}: {count:,} columns, at most {COLUMNS:,} are read; write labels as one column, such as a;b, "
-            "and what else differs from row to row as a list in one"
+            f"{path.name}: {count:,} columns, at most {COLUMNS:,} are read; write labels as one"
+            " column, such as a;b, and what else differs from row to row as a list in one"
         )
 
 

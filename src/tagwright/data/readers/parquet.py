@@ -6,20 +6,29 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet as arrow_parquet
 
-from tagwright.data.readers.limits import BATCH_BYTES, BATCH_ROWS, LEAST_GROWTH, Growth, require_columns
+from tagwright.data.readers.limits import (
+    BATCH_BYTES,
+    BATCH_ROWS,
+    LEAST_GROWTH,
+    Growth,
+    require_columns,
+)
 from tagwright.data.readers.reader import Reader
 from tagwright.data.slices import row_bytes
 from tagwright.errors import DataError
 
 BUFFER = 1 << 20  # bytes read at a time; else a whole column of a row group is
-FEW_BYTES = 1 << 26  # that a batch may have when all its rows have the longest value of a dictionary
+# that a batch may have when all its rows have the longest value of a dictionary
+FEW_BYTES = 1 << 26
 TEXT = ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
 
 
 def parquet(path: Path) -> pa.Table:
     """The whole file, without its metadata."""
     found = list(batches(path))
-    return pa.Table.from_batches(found, found[0].schema if found else _opened(path).schema_arrow.remove_metadata())
+    return pa.Table.from_batches(
+        found, found[0].schema if found else _opened(path).schema_arrow.remove_metadata()
+    )
 
 
 def batches(path: Path) -> Iterator[pa.RecordBatch]:
@@ -36,7 +45,9 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def _opened(path: Path, dictionaries: list[str] | None = None) -> arrow_parquet.ParquetFile:
-    file = arrow_parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER, read_dictionary=dictionaries)
+    file = arrow_parquet.ParquetFile(
+        path, pre_buffer=False, buffer_size=BUFFER, read_dictionary=dictionaries
+    )
     require_columns(path, file.metadata.num_columns)
     return file
 
@@ -44,7 +55,8 @@ def _opened(path: Path, dictionaries: list[str] | None = None) -> arrow_parquet.
 def _batch_rows(path: Path, found: arrow_parquet.FileMetaData) -> int:
     """How many rows to read at a time: about `BATCH_BYTES` of them, as the file tells their sizes.
 
-    A file does not tell how often it uses the values of a dictionary, so the longest may be in every row.
+    A file does not tell how often it uses the values of a dictionary, so the longest may be in
+    every row.
     """
     rows, growth = BATCH_ROWS, Growth(path)
     for place in range(found.num_row_groups):
@@ -60,8 +72,14 @@ def _batch_rows(path: Path, found: arrow_parquet.FileMetaData) -> int:
 
 
 def _values(path: Path, names: list[str], group: int, rows: int) -> pa.RecordBatch:
-    """The first rows of a group with their dictionaries, which take no more memory than the file tells."""
-    return next(_opened(path, names).iter_batches(rows, row_groups=[group], columns=names, use_threads=False))
+    """The first rows of a group with their dictionaries, which take no more memory than the file
+    tells.
+    """
+    return next(
+        _opened(path, names).iter_batches(
+            rows, row_groups=[group], columns=names, use_threads=False
+        )
+    )
 
 
 def _columns(group: arrow_parquet.RowGroupMetaData) -> Iterator[arrow_parquet.ColumnChunkMetaData]:
@@ -69,20 +87,28 @@ def _columns(group: arrow_parquet.RowGroupMetaData) -> Iterator[arrow_parquet.Co
 
 
 def _may_grow(column: arrow_parquet.ColumnChunkMetaData) -> bool:
-    """Whether its values may take far more than the bytes that the file tells: each may be the longest possible."""
+    """Whether its values may take far more than the bytes that the file tells: each may be the
+    longest possible.
+    """
     grown = column.num_values * column.total_uncompressed_size
-    return bool(column.physical_type in TEXT and column.has_dictionary_page and grown > LEAST_GROWTH)
+    return bool(
+        column.physical_type in TEXT and column.has_dictionary_page and grown > LEAST_GROWTH
+    )
 
 
 def _longest(values: pa.Array) -> int:
     """Bytes of the longest value of the dictionary inside."""
     if pa.types.is_dictionary(values.type):
         return int(row_bytes(values.dictionary).max(initial=0))
-    return max(map(_longest, values.flatten() if pa.types.is_struct(values.type) else [values.flatten()]))
+    return max(
+        map(_longest, values.flatten() if pa.types.is_struct(values.type) else [values.flatten()])
+    )
 
 
 def _require_sound(batch: pa.RecordBatch, path: Path, first: int) -> None:
-    """Refuse text that is not UTF-8, in cells and in names; rows of the file count from 1, and `first` were before."""
+    """Refuse text that is not UTF-8, in cells and in names; rows of the file count from 1, and
+    `first` were before.
+    """
     try:
         batch.validate(full=True)
     except pa.ArrowInvalid:
@@ -90,7 +116,9 @@ def _require_sound(batch: pa.RecordBatch, path: Path, first: int) -> None:
             row = _broken_row(column)
             if row is not None:
                 place = f"{path.name}, row {first + row + 1}, column {name!r}"
-                raise DataError(f"{place}: bytes that are not UTF-8 text; write the column anew as UTF-8") from None
+                raise DataError(
+                    f"{place}: bytes that are not UTF-8 text; write the column anew as UTF-8"
+                ) from None
         raise
     _ = batch.schema.names  # names that are not UTF-8
 
@@ -110,7 +138,9 @@ def _broken_row(column: pa.Array) -> int | None:
 def _fault(path: Path, error: Exception) -> DataError:
     if isinstance(error, FileNotFoundError):
         return DataError(f"{path}: no such file")
-    return DataError(f"{path.name}: not a sound Parquet file ({str(error).splitlines()[0]}); write it anew")
+    return DataError(
+        f"{path.name}: not a sound Parquet file ({str(error).splitlines()[0]}); write it anew"
+    )
 
 
 class Parquet(Reader):

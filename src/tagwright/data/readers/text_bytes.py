@@ -1,4 +1,6 @@
-"""The bytes of a text file: decompressed by suffix, past the byte order mark, free of what no text file holds."""
+"""The bytes of a text file: decompressed by suffix, past the byte order mark, free of what no text
+file holds.
+"""
 
 from collections import deque
 from collections.abc import Iterator
@@ -24,7 +26,9 @@ def open_bytes(path: Path) -> BinaryIO:
 
 
 class Checked:
-    """The bytes of a text file as they are read. A NUL byte, a line or a growth beyond the limits is an error."""
+    """The bytes of a text file as they are read. A NUL byte, a line or a growth beyond the limits
+    is an error.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path, self.stream, self.growth = path, open_bytes(path), Growth(path)
@@ -42,7 +46,9 @@ class Checked:
 
 
 def line_blocks(path: Path, size: int) -> Iterator[bytes]:
-    """Whole lines of a text file, some `size` bytes at a time; blocks without a word are left out."""
+    """Whole lines of a text file, some `size` bytes at a time; blocks without a word are left
+    out.
+    """
     stream, rest, mark = Checked(path), [b""], UTF8_MARK
     while block := stream.read(size):
         end = block.rfind(b"\n") + 1
@@ -58,7 +64,9 @@ def line_blocks(path: Path, size: int) -> Iterator[bytes]:
 
 
 def load(path: Path) -> pa.Buffer:
-    """All bytes, memory-mapped where not compressed. An empty file, UTF-16 and NUL bytes are errors."""
+    """All bytes, memory-mapped where not compressed. An empty file, UTF-16 and NUL bytes are
+    errors.
+    """
     head(path)
     stream = Checked(path)
     blocks = iter(lambda: stream.read(STREAM_BLOCK), b"")
@@ -71,21 +79,29 @@ def load(path: Path) -> pa.Buffer:
 
 
 def head(path: Path, size: int = 1 << 20) -> str:
-    """The first bytes as text, past the mark; broken UTF-8 shows as U+FFFD. Empty and UTF-16 files are errors."""
+    """The first bytes as text, past the mark; broken UTF-8 shows as U+FFFD. Empty and UTF-16 files
+    are errors.
+    """
     with open_bytes(path) as stream:
         start = stream.read(size)
     if not start.removeprefix(UTF8_MARK).strip():
         raise DataError(f"{path.name}: the file is empty; expected a header and rows")
-    halves = [start[place:200:2].count(0) > 50 for place in (0, 1)]  # where both are NUL, it is no text at all
+    # where both are NUL, it is no text at all
+    halves = [start[place:200:2].count(0) > 50 for place in (0, 1)]
     if start[:2] in UTF16_MARKS or halves[0] != halves[1]:
-        raise DataError(f"{path.name}: the file is UTF-16; convert it: iconv -f utf-16 -t utf-8 {path.name} > new-file")
+        raise DataError(
+            f"{path.name}: the file is UTF-16; convert it: iconv -f utf-16 -t utf-8 {path.name} >"
+            " new-file"
+        )
     return start.removeprefix(UTF8_MARK).decode("utf-8", errors="replace")
 
 
 def count_byte(content: pa.Buffer | bytes, byte: int) -> int:
     """How often a byte occurs, without a copy of the whole."""
     values, step = np.frombuffer(content, np.uint8), STREAM_BLOCK
-    return sum(int(np.count_nonzero(values[i : i + step] == byte)) for i in range(0, len(values), step))
+    return sum(
+        int(np.count_nonzero(values[i : i + step] == byte)) for i in range(0, len(values), step)
+    )
 
 
 def count_in_file(path: Path, byte: int) -> int:

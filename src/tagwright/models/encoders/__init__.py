@@ -56,7 +56,9 @@ class Encoder(nn.Module):
         return {}
 
     @staticmethod
-    def said(tokens: "Tokens", learned: Mapping[str, np.ndarray], *, limit: int, **options: Any) -> str | None:
+    def said(
+        tokens: "Tokens", learned: Mapping[str, np.ndarray], *, limit: int, **options: Any
+    ) -> str | None:
         """A sentence about texts that it will not read whole, if it knows of any.
 
         `limit` is the most tokens of a text that are read, and `options` are all its settings.
@@ -80,7 +82,9 @@ class Encoder(nn.Module):
         raise NotImplementedError
 
     def depths(self) -> dict[Tensor, int] | None:
-        """How many layers lie above each parameter, for a rate that falls with depth; None: no layers."""
+        """How many layers lie above each parameter, for a rate that falls with depth; None: no
+        layers.
+        """
         return None
 
     def finish(self) -> None:

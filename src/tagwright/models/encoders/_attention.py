@@ -1,4 +1,6 @@
-"""Multi-head self-attention (Vaswani et al. 2017, section 3.2, arxiv.org/abs/1706.03762). One product for q, k, v."""
+"""Multi-head self-attention (Vaswani et al. 2017, section 3.2, arxiv.org/abs/1706.03762). One
+product for q, k, v.
+"""
 
 from collections.abc import Callable
 
@@ -13,7 +15,9 @@ Mix = Callable[[Tensor, Tensor, Tensor, Inside], Tensor]
 
 
 class Attention(nn.Module):
-    """States (B, T, hidden) to (B, T, hidden); `mix` says how values are mixed, by softmax if not told."""
+    """States (B, T, hidden) to (B, T, hidden); `mix` says how values are mixed, by softmax if not
+    told.
+    """
 
     def __init__(self, hidden: int, heads: int, *, mix: Mix | None = None) -> None:
         super().__init__()
@@ -30,7 +34,9 @@ class Attention(nn.Module):
 
 
 def full(query: Tensor, key: Tensor, value: Tensor, inside: Inside) -> Tensor:
-    """Softmax of every score: queries (B, heads, Q, D), keys and values (B, heads, T, D) -> (B, heads, Q, D)."""
+    """Softmax of every score: queries (B, heads, Q, D), keys and values (B, heads, T, D) -> (B,
+    heads, Q, D).
+    """
     return F.scaled_dot_product_attention(query, key, value, attn_mask=inside.keys)
 
 

@@ -1,4 +1,6 @@
-"""A pretrained model by `transformers`: from its folder with weights, or from its config alone. Never remote code."""
+"""A pretrained model by `transformers`: from its folder with weights, or from its config alone.
+Never remote code.
+"""
 
 import json
 from collections.abc import Iterator
@@ -9,8 +11,8 @@ from tagwright.errors import ModelError
 from tagwright.storage.untrusted import reason_of
 from tagwright.tokenizers.source import offline, quiet, transformers
 
-# of a config: names for the library's classifiers, of which it makes as many as a number says; the type of stored
-# weights; and the form and the parts in which answers are made
+# of a config: names for the library's classifiers, of which it makes as many as a number says; the
+# type of stored weights; and the form and the parts in which answers are made
 OF_CLASSIFIERS = ("id2label", "label2id", "num_labels", "problem_type")
 NEVER_READ = (*OF_CLASSIFIERS, "dtype", "torch_dtype", "return_dict", "chunk_size_feed_forward")
 MOST, MOST_COUNTED = 2**24, 2**12  # in a config: of any number, and of one of layers or labels
@@ -22,18 +24,27 @@ def read_config(folder: Path) -> dict[str, Any]:
     library = transformers()
     try:
         with quiet():
-            config = library.AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+            config = library.AutoConfig.from_pretrained(
+                folder, trust_remote_code=False, local_files_only=True
+            )
     except Exception as error:  # whatever the library trips over, the folder is no encoder for us
-        raise ModelError(f"{folder} holds no encoder that transformers can load: {reason_of(error)}") from None
+        raise ModelError(
+            f"{folder} holds no encoder that transformers can load: {reason_of(error)}"
+        ) from None
     found: dict[str, Any] = {**config.to_dict(), "model_type": config.model_type}
     if found.get("is_encoder_decoder") or not isinstance(getattr(config, "hidden_size", None), int):
-        raise ModelError(f"{folder} holds a {config.model_type} model; an encoder such as BERT or RoBERTa is wanted")
+        raise ModelError(
+            f"{folder} holds a {config.model_type} model; an encoder such as BERT or RoBERTa is"
+            " wanted"
+        )
     return found
 
 
 def with_attention_dropout(config: dict[str, Any], dropout: float) -> dict[str, Any]:
     """The config with another dropout of attention, whatever its family calls it."""
-    named = [name for name in ("attention_probs_dropout_prob", "attention_dropout") if name in config]
+    named = [
+        name for name in ("attention_probs_dropout_prob", "attention_dropout") if name in config
+    ]
     return config | dict.fromkeys(named, dropout)
 
 
@@ -53,7 +64,9 @@ def with_weights(folder: Path, config: dict[str, Any]) -> Any:
             )
     except Exception as error:
         raise ModelError(f"the encoder in {folder} cannot be loaded: {reason_of(error)}") from None
-    missing = sorted(str(name) for name in info["missing_keys"] if not str(name).startswith(NEVER_USED))
+    missing = sorted(
+        str(name) for name in info["missing_keys"] if not str(name).startswith(NEVER_USED)
+    )
     if missing:
         held = f"{len(missing)} tensors are missing, such as {missing[0]}"
         raise ModelError(f"the weights in {folder} do not belong to its config.json: {held}")
@@ -64,14 +77,19 @@ def from_config(config: dict[str, Any]) -> Any:
     """The same model with random weights, whatever the config says: it may come from anybody."""
     library = transformers()
     with quiet(), offline():
-        return _without_pooler(library.AutoModel.from_config(_made(config), trust_remote_code=False))
+        return _without_pooler(
+            library.AutoModel.from_config(_made(config), trust_remote_code=False)
+        )
 
 
 def _made(config: dict[str, Any]) -> Any:
     read = {key: value for key, value in config.items() if key not in NEVER_READ}
     _require_bounded(read)
-    made = transformers().AutoConfig.for_model(**json.loads(json.dumps(read)))  # a copy: it may be changed
-    made._attn_implementation = made._experts_implementation = None  # the library's own: never one from the hub
+    # a copy: it may be changed
+    made = transformers().AutoConfig.for_model(**json.loads(json.dumps(read)))
+    made._attn_implementation = made._experts_implementation = (
+        None  # the library's own: never one from the hub
+    )
     return made
 
 
@@ -79,7 +97,9 @@ def _require_bounded(config: dict[str, Any]) -> None:
     """Refuse numbers that transformers would count to before it makes anything."""
     for name, number in _numbers(config, ""):
         counted = "layer" in name or "label" in name
-        if number > (MOST_COUNTED if counted else MOST) and "theta" not in name:  # that is a base of rotations
+        if (
+            number > (MOST_COUNTED if counted else MOST) and "theta" not in name
+        ):  # that is a base of rotations
             raise ModelError(f"the encoder's config has {name} {number:,}, which is too large")
 
 

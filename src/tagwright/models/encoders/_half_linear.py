@@ -1,7 +1,9 @@
-"""Linear layers that multiply in bfloat16 on a GPU, with fewer kernels than autocast and float32 gradients of weights.
+"""Linear layers that multiply in bfloat16 on a GPU, with fewer kernels than autocast and float32
+gradients of weights.
 
-Small batches are a matter of how many kernels run: autocast casts every weight, and every gradient back, on its own,
-and sums the bias's gradient in a reduction that takes longer than the products beside it.
+Small batches are a matter of how many kernels run: autocast casts every weight, and every gradient
+back, on its own, and sums the bias's gradient in a reduction that takes longer than the products
+beside it.
 """
 
 from collections.abc import Iterator
@@ -22,12 +24,16 @@ class HalfLinear(nn.Linear):
         """States (…, D) -> (…, E), of bfloat16 where there are copies."""
         if self.copies is None:
             return super().forward(states)
-        result: Tensor = _Product.apply(states, self.weight, self.bias, _halved(states), *self.copies)
+        result: Tensor = _Product.apply(
+            states, self.weight, self.bias, _halved(states), *self.copies
+        )
         return result
 
 
 def _halved(states: Tensor) -> Tensor:
-    """States (…, D) as rows (N, D) of bfloat16. Query, key and value ask for the same: the first leaves it for them."""
+    """States (…, D) as rows (N, D) of bfloat16. Query, key and value ask for the same: the first
+    leaves it for them.
+    """
     flat = states.detach().reshape(-1, states.shape[-1])
     if states.dtype == torch.bfloat16 or states.is_inference():
         return flat.to(torch.bfloat16)
@@ -39,7 +45,9 @@ def _halved(states: Tensor) -> Tensor:
 
 
 class _Product(torch.autograd.Function):
-    """states @ weight.T + bias by their bfloat16 copies; gradients leave the products in the type that is wanted."""
+    """states @ weight.T + bias by their bfloat16 copies; gradients leave the products in the type
+    that is wanted.
+    """
 
     @staticmethod
     def forward(
@@ -65,7 +73,9 @@ class _Product(torch.autograd.Function):
             of_states = _product(upstream, half, ctx.dtype).view(ctx.shape)
         if ctx.needs_input_grad[1]:
             of_weight = _product(upstream.t(), flat, torch.float32)
-        if ctx.needs_input_grad[2]:  # a product, for the sum over a few hundred rows is slow as a reduction
+        if ctx.needs_input_grad[
+            2
+        ]:  # a product, for the sum over a few hundred rows is slow as a reduction
             of_bias = _product(upstream.new_ones(1, len(upstream)), upstream, torch.float32)[0]
         return of_states, of_weight, of_bias, None, None, None
 
@@ -77,7 +87,9 @@ def _product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def take_over(model: nn.Module) -> None:
-    """Make the model's linear layers such that `halved` can serve them; alone this changes nothing."""
+    """Make the model's linear layers such that `halved` can serve them; alone this changes
+    nothing.
+    """
     for part in model.modules():
         if type(part) is nn.Linear:
             part.__class__ = HalfLinear
@@ -85,10 +97,16 @@ def take_over(model: nn.Module) -> None:
 
 @contextmanager
 def halved(model: nn.Module) -> Iterator[None]:
-    """Linear layers multiply in bfloat16 inside the block, by copies of their weights that are made all at once."""
+    """Linear layers multiply in bfloat16 inside the block, by copies of their weights that are made
+    all at once.
+    """
     layers = [part for part in model.modules() if isinstance(part, HalfLinear)]
-    weights = [weight for layer in layers for weight in (layer.weight, layer.bias) if weight is not None]
-    halves = [torch.empty_like(weight, dtype=torch.bfloat16, requires_grad=False) for weight in weights]
+    weights = [
+        weight for layer in layers for weight in (layer.weight, layer.bias) if weight is not None
+    ]
+    halves = [
+        torch.empty_like(weight, dtype=torch.bfloat16, requires_grad=False) for weight in weights
+    ]
     with torch.no_grad():
         torch._foreach_copy_(halves, weights)
     given = iter(halves)

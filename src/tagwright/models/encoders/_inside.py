@@ -12,7 +12,8 @@ class Inside(NamedTuple):
 
     lengths: Tensor  # (B,)
     tokens: Tensor  # (B, T), true where a token is
-    keys: Tensor | None  # (B, 1, 1, T) to add to scores: 0, or -inf at padding; None where no text is padded
+    # (B, 1, 1, T) to add to scores: 0, or -inf at padding; None where no text is padded
+    keys: Tensor | None
 
 
 def inside_of(lengths: Tensor, width: int, *, dtype: torch.dtype) -> Inside:
@@ -28,5 +29,7 @@ def inside_of(lengths: Tensor, width: int, *, dtype: torch.dtype) -> Inside:
         return Inside(lengths, tokens, None)
     # an empty text sees its first padding: a softmax over nothing would be NaN
     unseen = places >= lengths.clamp(min=1)[:, None]
-    keys = torch.zeros(unseen.shape, dtype=dtype, device=lengths.device).masked_fill_(unseen, -math.inf)
+    keys = torch.zeros(unseen.shape, dtype=dtype, device=lengths.device).masked_fill_(
+        unseen, -math.inf
+    )
     return Inside(lengths, tokens, keys[:, None, None])

@@ -1,4 +1,6 @@
-"""A layer of the Transformer's encoder (Vaswani et al. 2017, section 3.1): attention, then a feed-forward network."""
+"""A layer of the Transformer's encoder (Vaswani et al. 2017, section 3.1): attention, then a
+feed-forward network.
+"""
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -13,7 +15,9 @@ class Layer(nn.Module):
     `norm="post"` normalises the sum, "pre" what the part reads. Dropout falls on what a part adds.
     """
 
-    def __init__(self, attention: nn.Module, feed: nn.Module, *, hidden: int, dropout: float, norm: str) -> None:
+    def __init__(
+        self, attention: nn.Module, feed: nn.Module, *, hidden: int, dropout: float, norm: str
+    ) -> None:
         super().__init__()
         self.attention = attention
         self.feed = feed
@@ -22,7 +26,9 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, states: Tensor, inside: Inside) -> Tensor:
-        """Padding is not seen by attention, and the feed-forward network sees one token at a time."""
+        """Padding is not seen by attention, and the feed-forward network sees one token at a
+        time.
+        """
         first, second = self.norms
         if self.norm == "pre":
             states = states + self.dropout(self.attention(first(states), inside))

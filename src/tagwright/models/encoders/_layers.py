@@ -1,4 +1,6 @@
-"""The layers of a pretrained model, from the embeddings up: their parameters, what is frozen, how far it reads."""
+"""The layers of a pretrained model, from the embeddings up: their parameters, what is frozen, how
+far it reads.
+"""
 
 from collections.abc import Mapping
 
@@ -8,9 +10,11 @@ from tagwright.errors import SettingsError
 
 
 def layers_of(model: nn.Module) -> list[list[str]]:
-    """Names of parameters: the embeddings, each layer, and what comes after the last, if anything does.
+    """Names of parameters: the embeddings, each layer, and what comes after the last, if anything
+    does.
 
-    Layers that share their weights (ALBERT) count as one. Tables of relative positions count as embeddings.
+    Layers that share their weights (ALBERT) count as one. Tables of relative positions count as
+    embeddings.
     """
     lists = {name: part for name, part in model.named_modules() if isinstance(part, nn.ModuleList)}
     stack = max(lists, key=lambda name: sum(p.numel() for p in lists[name].parameters()))
@@ -26,11 +30,14 @@ def layers_of(model: nn.Module) -> list[list[str]]:
 def depths_of(model: nn.Module) -> dict[Tensor, int]:
     """How many layers lie above each parameter: 0 for the last."""
     own, layers = dict(model.named_parameters()), layers_of(model)
-    return {own[name]: len(layers) - 1 - level for level, names in enumerate(layers) for name in names}
+    return {
+        own[name]: len(layers) - 1 - level for level, names in enumerate(layers) for name in names
+    }
 
 
 def freeze_layers(model: nn.Module, wanted: int | str | None) -> list[nn.Module]:
-    """Hold the lowest `wanted` layers as they are, the embeddings first; "all" holds all. Gives what is now frozen.
+    """Hold the lowest `wanted` layers as they are, the embeddings first; "all" holds all. Gives
+    what is now frozen.
 
     Only modules all of whose parameters are frozen are given: these need no dropout.
     """
@@ -43,7 +50,9 @@ def freeze_layers(model: nn.Module, wanted: int | str | None) -> list[nn.Module]
             f'encoder.freeze must be "all" or a whole number from 0 to {len(layers)} '
             f"(embeddings, then {len(layers) - 1} layers), got {wanted!r}"
         )
-    held = {name for names in (layers if wanted == "all" else layers[: int(wanted)]) for name in names}
+    held = {
+        name for names in (layers if wanted == "all" else layers[: int(wanted)]) for name in names
+    }
     for name, parameter in model.named_parameters():
         if name in held:
             parameter.requires_grad_(False)
@@ -52,7 +61,9 @@ def freeze_layers(model: nn.Module, wanted: int | str | None) -> list[nn.Module]
 
 
 def longest_text(model: nn.Module, config: Mapping[str, object]) -> int | None:
-    """Tokens that the model has positions for; None where positions are relative and no table ends."""
+    """Tokens that the model has positions for; None where positions are relative and no table
+    ends.
+    """
     table = _positions(model)
     if table is not None:
         return table.num_embeddings - first_position(model)

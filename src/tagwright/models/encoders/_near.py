@@ -1,4 +1,5 @@
-"""BAT's two convolutions, from the products of their taps on: relu(conv1(x)) + relu(conv3(x)), two terms of eq. 4.
+"""BAT's two convolutions, from the products of their taps on: relu(conv1(x)) + relu(conv3(x)), two
+terms of eq. 4.
 
 Autograd would fill a padded copy for each tap it moves; here a tap is added in its place.
 """
@@ -13,8 +14,9 @@ from torch.autograd.function import once_differentiable
 class Near(torch.autograd.Function):
     """Products (B, T, 4 x hidden) and tokens (B, T) -> (B, T, hidden).
 
-    Products are conv1's, then conv3's taps for the token itself, the one before and the one after. A tap for the token
-    after adds nothing where `tokens` says there is none; None says that all places are tokens.
+    Products are conv1's, then conv3's taps for the token itself, the one before and the one after.
+    A tap for the token after adds nothing where `tokens` says there is none; None says that all
+    places are tokens.
     """
 
     @staticmethod
@@ -39,6 +41,8 @@ class Near(torch.autograd.Function):
         torch.mul(gradient, near > 0, out=to_here)
         to_before[:, :-1] = to_here[:, 1:]
         to_before[:, -1] = 0
-        to_after[:, 1:] = to_here[:, :-1] if tokens is None else to_here[:, :-1] * tokens[:, 1:, None]
+        to_after[:, 1:] = (
+            to_here[:, :-1] if tokens is None else to_here[:, :-1] * tokens[:, 1:, None]
+        )
         to_after[:, 0] = 0
         return result, None

@@ -1,5 +1,5 @@
-"""MPNet's relative positions: made where they are needed, for some versions make them on the host, and a GPU waits;
-and of places that are given, for slots need not stand one after the other."""
+"""MPNet's relative positions: made where they are needed, for some versions make them on the host,
+and a GPU waits; and of places that are given, for slots need not stand one after the other."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,9 @@ from torch import Tensor, nn
 
 
 def placed(encoder: nn.Module) -> None:
-    """Let an encoder's `compute_position_bias` make its tensors on the device of the states, of `places` if given."""
+    """Let an encoder's `compute_position_bias` make its tensors on the device of the states, of
+    `places` if given.
+    """
     whole: Any = type(encoder)
 
     class Placed(whole):

@@ -1,7 +1,9 @@
-"""What the tagging encoders share: from ids to the first layer, and from the last layer to `Hidden`.
+"""What the tagging encoders share: from ids to the first layer, and from the last layer to
+`Hidden`.
 
-Words become vectors (`Lookup`), a linear map brings them to the layers' width, and sinusoids of their positions
-are added (Vaswani et al. 2017, section 3.5, arxiv.org/abs/1706.03762). There is no longest text.
+Words become vectors (`Lookup`), a linear map brings them to the layers' width, and sinusoids of
+their positions are added (Vaswani et al. 2017, section 3.5, arxiv.org/abs/1706.03762). There is no
+longest text.
 """
 
 import math
@@ -28,7 +30,9 @@ class TaggingEncoder(Encoder):
     """What encoders with a shell have in common."""
 
     @staticmethod
-    def defaults(task: str, objective: str | None, options: Mapping[str, Any], size: Size | None) -> Mapping[str, Any]:
+    def defaults(
+        task: str, objective: str | None, options: Mapping[str, Any], size: Size | None
+    ) -> Mapping[str, Any]:
         """What suits these encoders where tokens are tagged (docs/tagging.md has the evidence).
 
         Small batches, for a text has many tokens; dropout, much of it where texts are so few that
@@ -41,10 +45,12 @@ class TaggingEncoder(Encoder):
 
 
 class Shell(nn.Module):
-    """Ids (B, T) or (B, T, F) and lengths (B,) through `layers` to states (B, T, hidden) and pooled (B, hidden).
+    """Ids (B, T) or (B, T, F) and lengths (B,) through `layers` to states (B, T, hidden) and pooled
+    (B, hidden).
 
-    A layer takes states (B, T, hidden) and `Inside`, and must not let padding change a token. Layers that normalise
-    their input (`norm="pre"`) leave their sum as it grew: it is normalised once, behind the last.
+    A layer takes states (B, T, hidden) and `Inside`, and must not let padding change a token.
+    Layers that normalise their input (`norm="pre"`) leave their sum as it grew: it is normalised
+    once, behind the last.
     """
 
     angles: Tensor  # (hidden,)
@@ -88,7 +94,8 @@ class Shell(nn.Module):
     def embed(self, ids: Tensor, lengths: Tensor) -> tuple[Tensor, Inside]:
         """What the first layer takes: states (B, T, hidden), and which of them are tokens."""
         words = self.project(self.lookup(ids))
-        # the root of the width makes words about as large as positions (Vaswani et al., section 3.4)
+        # the root of the width makes words about as large as positions (Vaswani et al., section
+        # 3.4)
         states = torch.add(self.positions(ids.shape[1]), words, alpha=self.scale)
         return self.dropout(states), inside_of(lengths, ids.shape[1], dtype=states.dtype)
 
@@ -105,11 +112,25 @@ class Shell(nn.Module):
 
 
 def check(
-    *, hidden: int, layers: int, heads: int, feed: int, dropout: float, pooling: str, norm: str = "post", **own: int
+    *,
+    hidden: int,
+    layers: int,
+    heads: int,
+    feed: int,
+    dropout: float,
+    pooling: str,
+    norm: str = "post",
+    **own: int,
 ) -> None:
-    """Refuse settings that make no encoder, all faults at once; `own` settings are whole numbers from 1 as well."""
+    """Refuse settings that make no encoder, all faults at once; `own` settings are whole numbers
+    from 1 as well.
+    """
     counts = {"hidden": hidden, "layers": layers, "heads": heads, "feed": feed, **own}
-    faults = [f"{name} must be a whole number from 1, got {value}" for name, value in counts.items() if value < 1]
+    faults = [
+        f"{name} must be a whole number from 1, got {value}"
+        for name, value in counts.items()
+        if value < 1
+    ]
     if heads > 0 and hidden % heads:
         faults.append(f"hidden must be a multiple of heads, got hidden {hidden} and heads {heads}")
     if not 0 <= dropout < 1:
@@ -123,7 +144,9 @@ def check(
 
 
 def linear(width: int, out: int) -> nn.Linear:
-    """A linear layer that starts as Glorot's uniform, with no bias; torch's own start would be narrower."""
+    """A linear layer that starts as Glorot's uniform, with no bias; torch's own start would be
+    narrower.
+    """
     layer = nn.Linear(width, out)
     glorot(layer.weight, width + out)
     nn.init.zeros_(layer.bias)
@@ -131,7 +154,9 @@ def linear(width: int, out: int) -> nn.Linear:
 
 
 def glorot(weight: Tensor, fan: int) -> None:
-    """Fill a weight, or a block of one that several maps share, by the sum of one map's inputs and outputs."""
+    """Fill a weight, or a block of one that several maps share, by the sum of one map's inputs and
+    outputs.
+    """
     nn.init.uniform_(weight.detach(), -math.sqrt(6 / fan), math.sqrt(6 / fan))
 
 

@@ -1,7 +1,9 @@
-"""Attention that knows no padding, on a GPU: torch's kernel for texts of any length, one after the other.
+"""Attention that knows no padding, on a GPU: torch's kernel for texts of any length, one after the
+other.
 
-The kernels for padded texts read a mask for every pair of tokens. Here a row of T positions is two texts, its tokens
-and what fills it up, so that shapes stay as they are and a captured step can hold it. It draws dropout, too.
+The kernels for padded texts read a mask for every pair of tokens. Here a row of T positions is two
+texts, its tokens and what fills it up, so that shapes stay as they are and a captured step can hold
+it. It draws dropout, too.
 """
 
 from collections.abc import Iterator
@@ -13,16 +15,25 @@ from torch import Tensor
 
 NAME = "tagwright_unpadded"
 NARROWEST = 128  # positions from which on it is faster: docs/benchmarks.md
-# families whose attention adds nothing to the scores, and that hand a mask of four dimensions on as it is
+# families whose attention adds nothing to the scores, and that hand a mask of four dimensions on as
+# it is
 FAMILIES = {"bert", "roberta", "xlm-roberta", "electra", "camembert"}
 
 
 def flash(
-    query: Tensor, key: Tensor, value: Tensor, ends: Tensor, longest: int, dropout: float, scale: float
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    ends: Tensor,
+    longest: int,
+    dropout: float,
+    scale: float,
 ) -> Tensor:
     """Query, key and value (N, H, D) of texts that end at `ends` (texts + 1,) -> (N, H, D)."""
     sizes = (ends, ends, longest, longest)
-    found = torch.ops.aten._flash_attention_forward(query, key, value, *sizes, dropout, False, False, scale=scale)
+    found = torch.ops.aten._flash_attention_forward(
+        query, key, value, *sizes, dropout, False, False, scale=scale
+    )
     result: Tensor = found[0]
     return result
 
@@ -37,7 +48,9 @@ def attention(
     scaling: float | None = None,
     **others: Any,
 ) -> tuple[Tensor, None]:
-    """Query, key and value (B, H, T, D) -> (B, T, H, D); what comes in the mask's place are the ends."""
+    """Query, key and value (B, H, T, D) -> (B, T, H, D); what comes in the mask's place are the
+    ends.
+    """
     batch, _, width, depth = query.shape
     queries, keys, values = (states.transpose(1, 2).flatten(0, 1) for states in (query, key, value))
     scale = depth**-0.5 if scaling is None else scaling
@@ -61,7 +74,8 @@ def serves(model: Any, width: int, device: torch.device, *, half: bool) -> bool:
 
 
 def ends_of(lengths: Tensor, width: int) -> Tensor:
-    """Where the texts of rows of `width` positions end: (1, 1, 1, 2B + 1) of int32, in the place of a mask.
+    """Where the texts of rows of `width` positions end: (1, 1, 1, 2B + 1) of int32, in the place of
+    a mask.
 
     >>> ends_of(torch.tensor([2, 3]), 3).flatten().tolist()
     [0, 2, 3, 6, 6]

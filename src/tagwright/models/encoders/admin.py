@@ -1,7 +1,9 @@
-"""Admin: a Transformer whose residuals start large enough for deep stacks (Liu et al. 2020, arxiv.org/abs/2004.08249).
+"""Admin: a Transformer whose residuals start large enough for deep stacks (Liu et al. 2020,
+arxiv.org/abs/2004.08249).
 
-Takes tokens. Each residual has a factor omega a column, x = norm(omega x + f(x)). As in the authors' code the first is
-1, and each next one the root of what the residual and f before it vary by, found by a pass over random ids.
+Takes tokens. Each residual has a factor omega a column, x = norm(omega x + f(x)). As in the
+authors' code the first is 1, and each next one the root of what the residual and f before it vary
+by, found by a pass over random ids.
 """
 
 from typing import Literal
@@ -20,10 +22,12 @@ TEXTS, LENGTH = 8, 48  # of the pass that finds omega
 
 
 class Admin(TaggingEncoder):
-    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
+    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max`
+    as pooled.
 
-    States past a text's length are zero; an empty text pools to zero. Sums are normalised behind each part, always:
-    omega has no meaning otherwise. The default of `feed` makes as many weights as `bat` has.
+    States past a text's length are zero; an empty text pools to zero. Sums are normalised behind
+    each part, always: omega has no meaning otherwise. The default of `feed` makes as many weights
+    as `bat` has.
     """
 
     def __init__(
@@ -41,7 +45,9 @@ class Admin(TaggingEncoder):
         freeze: bool = False,
     ) -> None:
         super().__init__()
-        check(hidden=hidden, layers=layers, heads=heads, feed=feed, dropout=dropout, pooling=pooling)
+        check(
+            hidden=hidden, layers=layers, heads=heads, feed=feed, dropout=dropout, pooling=pooling
+        )
         self.width_out = hidden
         stack = [AdminLayer(hidden, heads, feed, dropout=dropout) for _ in range(layers)]
         self.shell = Shell(
@@ -64,9 +70,13 @@ class Admin(TaggingEncoder):
     @torch.no_grad()
     def _profile(self, sizes: tuple[int, ...], stack: "list[AdminLayer]") -> None:
         """Set every omega from the variances of a pass through the layers as they start."""
-        ids = torch.stack([torch.randint(min(1, size - 1), size, (TEXTS, LENGTH)) for size in sizes], -1)
+        ids = torch.stack(
+            [torch.randint(min(1, size - 1), size, (TEXTS, LENGTH)) for size in sizes], -1
+        )
         self.eval()  # dropout would add to the variances
-        states, inside = self.shell.embed(ids if len(sizes) > 1 else ids[..., 0], torch.full((TEXTS,), LENGTH))
+        states, inside = self.shell.embed(
+            ids if len(sizes) > 1 else ids[..., 0], torch.full((TEXTS,), LENGTH)
+        )
         omega = 1.0
         for layer in stack:
             states, omega = layer.profile(states, inside, omega)
@@ -74,7 +84,9 @@ class Admin(TaggingEncoder):
 
 
 class AdminLayer(nn.Module):
-    """States (B, T, hidden) to (B, T, hidden): attention, then feed-forward, each beside omega times its input."""
+    """States (B, T, hidden) to (B, T, hidden): attention, then feed-forward, each beside omega
+    times its input.
+    """
 
     def __init__(self, hidden: int, heads: int, feed: int, *, dropout: float) -> None:
         super().__init__()
@@ -92,7 +104,9 @@ class AdminLayer(nn.Module):
         return self.norms[1](torch.addcmul(added, states, self.omegas[1]))
 
     def profile(self, states: Tensor, inside: Inside, omega: float) -> tuple[Tensor, float]:
-        """What `forward` gives once the first omega is as told and the second follows; and the next layer's omega."""
+        """What `forward` gives once the first omega is as told and the second follows; and the next
+        layer's omega.
+        """
         for part in range(2):
             added = self.feed(states) if part else self.attention(states, inside)
             self.omegas[part].fill_(omega)

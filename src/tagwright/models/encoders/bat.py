@@ -1,8 +1,10 @@
-"""BAT: attention beside convolutions, feed-forward beside a weighted residual (arxiv.org/abs/2206.07264). Takes tokens.
+"""BAT: attention beside convolutions, feed-forward beside a weighted residual
+(arxiv.org/abs/2206.07264). Takes tokens.
 
-Attention tournament (ATS): x + LN(MultiHead(x) + relu(conv1(x)) + relu(conv3(x))), eq. 4. Feed-forward tournament
-(FFTS): LN(FFN(x) + relu(W x + b)), section 3.2.3. What reads the same x is one product: a convolution over three tokens
-is three linear maps whose answers are moved by a token and added.
+Attention tournament (ATS): x + LN(MultiHead(x) + relu(conv1(x)) + relu(conv3(x))), eq. 4.
+Feed-forward tournament (FFTS): LN(FFN(x) + relu(W x + b)), section 3.2.3. What reads the same x is
+one product: a convolution over three tokens is three linear maps whose answers are moved by a token
+and added.
 """
 
 from typing import Literal
@@ -20,10 +22,11 @@ from tagwright.models.hidden import Hidden
 
 
 class BAT(TaggingEncoder):
-    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
+    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max`
+    as pooled.
 
-    States past a text's length are zero; an empty text pools to zero. `norm="pre"` normalises what a tournament reads
-    in place of what eq. 4 and FFTS normalise.
+    States past a text's length are zero; an empty text pools to zero. `norm="pre"` normalises what
+    a tournament reads in place of what eq. 4 and FFTS normalise.
     """
 
     def __init__(
@@ -42,7 +45,15 @@ class BAT(TaggingEncoder):
         freeze: bool = False,
     ) -> None:
         super().__init__()
-        check(hidden=hidden, layers=layers, heads=heads, feed=feed, dropout=dropout, norm=norm, pooling=pooling)
+        check(
+            hidden=hidden,
+            layers=layers,
+            heads=heads,
+            feed=feed,
+            dropout=dropout,
+            norm=norm,
+            pooling=pooling,
+        )
         self.width_out = hidden
         self.shell = Shell(
             sizes,
@@ -83,14 +94,18 @@ class BATLayer(nn.Module):
 
 
 class AttentionTournament(nn.Module):
-    """MultiHead(x) + relu(conv1(x)) + relu(conv3(x)) of states (B, T, hidden); conv3 takes zeros where no token is."""
+    """MultiHead(x) + relu(conv1(x)) + relu(conv3(x)) of states (B, T, hidden); conv3 takes zeros
+    where no token is.
+    """
 
     def __init__(self, hidden: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
-        # rows: queries, keys, values, conv1, and conv3's taps for the token itself, the one before and the one after
+        # rows: queries, keys, values, conv1, and conv3's taps for the token itself, the one before
+        # and the one after
         self.into = nn.Parameter(torch.empty(7 * hidden, hidden))
-        self.bias = nn.Parameter(torch.zeros(5 * hidden))  # a tap for another token has none: that token may not exist
+        # a tap for another token has none: that token may not exist
+        self.bias = nn.Parameter(torch.zeros(5 * hidden))
         glorot(self.into[: 4 * hidden], 2 * hidden)
         glorot(self.into[4 * hidden :], 6 * hidden)
         self.out = linear(hidden, hidden)
@@ -106,7 +121,9 @@ class AttentionTournament(nn.Module):
 
 
 class FeedTournament(nn.Module):
-    """FFN(x) + relu(W x + b) of states (B, T, hidden): a residual with weights in place of the plain one."""
+    """FFN(x) + relu(W x + b) of states (B, T, hidden): a residual with weights in place of the
+    plain one.
+    """
 
     def __init__(self, hidden: int, feed: int, *, dropout: float) -> None:
         super().__init__()
@@ -121,7 +138,9 @@ class FeedTournament(nn.Module):
     def forward(self, states: Tensor) -> Tensor:
         """(B, T, hidden) -> (B, T, hidden)."""
         # two dimensions: of three, a product would copy a part of the columns first
-        inner, residual = F.relu(self.into(states.flatten(0, 1)), inplace=True).split(self.parts, -1)
+        inner, residual = F.relu(self.into(states.flatten(0, 1)), inplace=True).split(
+            self.parts, -1
+        )
         return (self.dropout(self.out(inner)) + residual).view_as(states)
 
 

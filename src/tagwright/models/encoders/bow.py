@@ -23,16 +23,21 @@ _PADDING_AND_UNKNOWN = (0, 1)
 class BagOfWords(Encoder):
     """Has no weights: its features are the text's n-grams, and the head is the linear model.
 
-    `learned` are the arrays that `learn` made from the training texts. Tokens with a channel of letters (`spelled`) add
-    a block of 3 to 5 letters inside words, of length `spelling` where the words' is 1.
+    `learned` are the arrays that `learn` made from the training texts. Tokens with a channel of
+    letters (`spelled`) add a block of 3 to 5 letters inside words, of length `spelling` where the
+    words' is 1.
     """
 
     sparse = True
     whole_texts = True  # no states of tokens
 
     @staticmethod
-    def defaults(task: str, objective: str | None, options: Mapping[str, Any], size: Size | None) -> Mapping[str, Any]:
-        """With one label a text: letters beside words, and a support vector machine (docs/log.md says why)."""
+    def defaults(
+        task: str, objective: str | None, options: Mapping[str, Any], size: Size | None
+    ) -> Mapping[str, Any]:
+        """With one label a text: letters beside words, and a support vector machine (docs/log.md
+        says why).
+        """
         fit: dict[str, Any] = {
             "epochs": 8,
             "batch": 256,
@@ -43,12 +48,24 @@ class BagOfWords(Encoder):
         }
         schedule = {"name": "linear", "warmup": 0.0}
         if task != "one":
-            # the second fit moves logits: cuts that are drawn to the common one bear that best (docs/log.md)
+            # the second fit moves logits: cuts that are drawn to the common one bear that best
+            # (docs/log.md)
             cuts = {"name": "threshold", "shrink": 2.0, "micro": 0.0}
             own = {"objective": "bce", "decide": cuts} if task == "many" else {}
-            return {"embed": {"name": "word", "size": 500_000}, "schedule": schedule, "fit": fit, **own}
+            return {
+                "embed": {"name": "word", "size": 500_000},
+                "schedule": schedule,
+                "fit": fit,
+                **own,
+            }
         if objective in (None, "squared_hinge"):
-            fit |= {"epochs": 20, "batch": 32, "learning_rate": 2.0, "optimiser": "sgd", "weight_decay": 2e-4}
+            fit |= {
+                "epochs": 20,
+                "batch": 32,
+                "learning_rate": 2.0,
+                "optimiser": "sgd",
+                "weight_decay": 2e-4,
+            }
         return {
             "objective": "squared_hinge",
             "embed": {"name": "spelled"},
@@ -58,12 +75,21 @@ class BagOfWords(Encoder):
         }
 
     def __init__(
-        self, learned: Mapping[str, np.ndarray], *, longest: int = 2, minimum: int = 2, spelling: float = 0.7
+        self,
+        learned: Mapping[str, np.ndarray],
+        *,
+        longest: int = 2,
+        minimum: int = 2,
+        spelling: float = 0.7,
     ) -> None:
         super().__init__()
         self.spelling = spelling
         own = {name: array for name, array in learned.items() if not name.startswith("letters_")}
-        letters = {name.removeprefix("letters_"): array for name, array in learned.items() if name not in own}
+        letters = {
+            name.removeprefix("letters_"): array
+            for name, array in learned.items()
+            if name not in own
+        }
         self.grams = NGrams.from_arrays(own)
         self.letters = NGrams.from_arrays(letters) if letters else None
         self.width_out = self.grams.width + (self.letters.width if self.letters else 0)
@@ -72,7 +98,9 @@ class BagOfWords(Encoder):
     def learn(
         tokens: Tokens, tokeniser: Any = None, *, longest: int = 2, minimum: int = 2, **others: Any
     ) -> dict[str, np.ndarray]:
-        """The n-grams of up to `longest` words that at least `minimum` texts hold, with their idf; those of letters."""
+        """The n-grams of up to `longest` words that at least `minimum` texts hold, with their idf;
+        those of letters.
+        """
         words, letters = _channels(tokens)
         grams = partial(NGrams.learn, min_documents=minimum, ignore=_PADDING_AND_UNKNOWN)
         learned = grams(words, longest=longest).arrays()
@@ -91,7 +119,9 @@ class BagOfWords(Encoder):
         rows = self.grams.features(words)
         if self.letters is None or letters is None:
             return rows
-        return hstack([rows, np.float32(self.spelling) * self.letters.features(letters)], format="csr")
+        return hstack(
+            [rows, np.float32(self.spelling) * self.letters.features(letters)], format="csr"
+        )
 
     def forward(self, ids: Tensor, values: Tensor, offsets: Tensor) -> Hidden:
         """Sparse rows -> Hidden with those rows as `pooled`."""
@@ -103,7 +133,10 @@ def _channels(tokens: Tokens) -> tuple[Tokens, Tokens | None]:
     if tokens.ids.ndim == 1:
         return tokens, None
     if tokens.ids.shape[1] != 2:
-        raise ShapeError(f"bow wants tokens of words, or of words and letters, got {tokens.ids.shape[1]} channels")
+        raise ShapeError(
+            f"bow wants tokens of words, or of words and letters, got {tokens.ids.shape[1]}"
+            " channels"
+        )
     return _without_padding(tokens, 0), _without_padding(tokens, 1)
 
 

@@ -1,9 +1,10 @@
-"""Informer: only the queries that stand out attend (Zhou et al. 2021, arxiv.org/abs/2012.07436). Takes tokens.
+"""Informer: only the queries that stand out attend (Zhou et al. 2021, arxiv.org/abs/2012.07436).
+Takes tokens.
 
-ProbSparse self-attention as in algorithm 1: of n tokens, factor x ceil(ln n) queries with the largest M = max - mean of
-their scores against as many sampled keys attend to all keys, the others get the mean of the values. The sample is one
-key from each of as many stretches of the text, the same in every pass, so nothing is random. There is no distilling:
-every token keeps a state.
+ProbSparse self-attention as in algorithm 1: of n tokens, factor x ceil(ln n) queries with the
+largest M = max - mean of their scores against as many sampled keys attend to all keys, the others
+get the mean of the values. The sample is one key from each of as many stretches of the text, the
+same in every pass, so nothing is random. There is no distilling: every token keeps a state.
 """
 
 import math
@@ -24,10 +25,11 @@ GOLDEN = (math.sqrt(5) - 1) / 2  # the fractions of its multiples fill [0, 1) ev
 
 
 class Informer(TaggingEncoder):
-    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
+    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max`
+    as pooled.
 
-    States past a text's length are zero; an empty text pools to zero. A larger `factor` lets more queries attend. The
-    default of `feed` makes as many weights as `bat` has.
+    States past a text's length are zero; an empty text pools to zero. A larger `factor` lets more
+    queries attend. The default of `feed` makes as many weights as `bat` has.
     """
 
     def __init__(
@@ -47,13 +49,23 @@ class Informer(TaggingEncoder):
         freeze: bool = False,
     ) -> None:
         super().__init__()
-        sizes_of = {"hidden": hidden, "layers": layers, "heads": heads, "feed": feed, "factor": factor}
+        sizes_of = {
+            "hidden": hidden,
+            "layers": layers,
+            "heads": heads,
+            "feed": feed,
+            "factor": factor,
+        }
         check(**sizes_of, dropout=dropout, norm=norm, pooling=pooling)
         self.width_out = hidden
         stack = []
         for _ in range(layers):
             attention = Attention(hidden, heads, mix=partial(prob_sparse, factor=factor))
-            stack.append(Layer(attention, FeedForward(hidden, feed), hidden=hidden, dropout=dropout, norm=norm))
+            stack.append(
+                Layer(
+                    attention, FeedForward(hidden, feed), hidden=hidden, dropout=dropout, norm=norm
+                )
+            )
         self.shell = Shell(
             sizes,
             stack,
@@ -71,8 +83,12 @@ class Informer(TaggingEncoder):
         return self.shell(ids, lengths)
 
 
-def prob_sparse(query: Tensor, key: Tensor, value: Tensor, inside: Inside, *, factor: int) -> Tensor:
-    """Queries, keys and values (B, heads, T, D) to (B, heads, T, D); where all queries are active it is `full`."""
+def prob_sparse(
+    query: Tensor, key: Tensor, value: Tensor, inside: Inside, *, factor: int
+) -> Tensor:
+    """Queries, keys and values (B, heads, T, D) to (B, heads, T, D); where all queries are active
+    it is `full`.
+    """
     count, heads, width, size = query.shape
     most = min(width, factor * max(math.ceil(math.log(width)), 1))
     wanted = active(inside.lengths, factor)  # (B,), each at most `most`
@@ -83,14 +99,19 @@ def prob_sparse(query: Tensor, key: Tensor, value: Tensor, inside: Inside, *, fa
     rows = order[..., None].expand(-1, -1, -1, size)  # (B, heads, most, D)
     answers = full(query.gather(2, rows), key, value, inside)
     tokens = inside.tokens[:, None, :, None]
-    mean = value.masked_fill(~tokens, 0).sum(2, keepdim=True) / inside.lengths.clamp(min=1)[:, None, None, None]
-    spare = torch.arange(most, device=wanted.device) >= wanted[:, None]  # a shorter text has fewer active queries
+    mean = (
+        value.masked_fill(~tokens, 0).sum(2, keepdim=True)
+        / inside.lengths.clamp(min=1)[:, None, None, None]
+    )
+    # a shorter text has fewer active queries
+    spare = torch.arange(most, device=wanted.device) >= wanted[:, None]
     answers = torch.where(spare[:, None, :, None], mean, answers)
     return mean.expand(count, heads, width, size).scatter(2, rows, answers)
 
 
 def active(lengths: Tensor, factor: int) -> Tensor:
-    """How many queries of texts with these lengths attend, (B,): factor x ceil(ln n), from 1 to n; 1 of an empty text.
+    """How many queries of texts with these lengths attend, (B,): factor x ceil(ln n), from 1 to n;
+    1 of an empty text.
 
     >>> active(torch.tensor([0, 1, 4, 100]), 3).tolist()
     [1, 1, 4, 15]
@@ -113,7 +134,9 @@ def sampled(lengths: Tensor, wanted: Tensor, most: int) -> Tensor:
 
 
 def measure(query: Tensor, key: Tensor, inside: Inside, places: Tensor, wanted: Tensor) -> Tensor:
-    """M of each query (B, heads, T), eq. 4 over the sampled keys at `places` (B, S), of which `wanted` (B,) count."""
+    """M of each query (B, heads, T), eq. 4 over the sampled keys at `places` (B, S), of which
+    `wanted` (B,) count.
+    """
     index = places[:, None, :, None].expand(-1, key.shape[1], -1, key.shape[3])
     scores = query @ key.gather(2, index).transpose(-1, -2)  # (B, heads, T, S)
     spare = (torch.arange(places.shape[1], device=places.device) >= wanted[:, None])[:, None, None]

@@ -1,4 +1,6 @@
-"""Bidirectional LSTM (Hochreiter and Schmidhuber 1997; Graves 2005) with pooling over the states. Takes tokens."""
+"""Bidirectional LSTM (Hochreiter and Schmidhuber 1997; Graves 2005) with pooling over the states.
+Takes tokens.
+"""
 
 import math
 from typing import Literal
@@ -15,7 +17,8 @@ from tagwright.models.hidden import Hidden
 
 
 class LSTM(Encoder):
-    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, 2 x hidden) and their `max` or `mean` as pooled.
+    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, 2 x hidden) and their `max` or
+    `mean` as pooled.
 
     States past a text's length are zero; an empty text pools to zero. Padding changes nothing.
     """
@@ -39,7 +42,9 @@ class LSTM(Encoder):
         self.width_out = 2 * hidden
         self.lookup = Lookup(sizes, width=width, vectors=vectors, freeze=freeze)
         between = dropout if layers > 1 else 0.0  # torch warns where there is no between
-        self.lstm = nn.LSTM(width, hidden, layers, batch_first=True, bidirectional=True, dropout=between)
+        self.lstm = nn.LSTM(
+            width, hidden, layers, batch_first=True, bidirectional=True, dropout=between
+        )
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
@@ -48,7 +53,9 @@ class LSTM(Encoder):
         packed = pack_padded_sequence(
             self.lookup(ids), lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
         )
-        states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=ids.shape[1])
+        states, _ = pad_packed_sequence(
+            self.lstm(packed)[0], batch_first=True, total_length=ids.shape[1]
+        )
         outside = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
         states = self.dropout(states.masked_fill(outside[..., None], 0))
         return Hidden(states, self._pool(states, outside, lengths))

@@ -1,8 +1,10 @@
-"""MUSE: attention, convolution and feed-forward side by side (Zhao et al. 2019, arxiv.org/abs/1911.09483).
+"""MUSE: attention, convolution and feed-forward side by side (Zhao et al. 2019,
+arxiv.org/abs/1911.09483).
 
-Takes tokens. x + Attention(x) + Conv(x) + Pointwise(x); convolution and attention share the values V. Its kernel at a
-token is a softmax over taps of a linear map of that token, one a head (Wu et al. 2019, arxiv.org/abs/1901.10430), and
-kernels of several sizes are mixed by a learnt softmax. One product reads x, one gives the sum.
+Takes tokens. x + Attention(x) + Conv(x) + Pointwise(x); convolution and attention share the values
+V. Its kernel at a token is a softmax over taps of a linear map of that token, one a head (Wu et al.
+2019, arxiv.org/abs/1901.10430), and kernels of several sizes are mixed by a learnt softmax. One
+product reads x, one gives the sum.
 """
 
 from typing import Literal
@@ -20,10 +22,11 @@ from tagwright.models.hidden import Hidden
 
 
 class MUSE(TaggingEncoder):
-    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
+    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max`
+    as pooled.
 
-    States past a text's length are zero; an empty text pools to zero. `kernels` are odd sizes of windows. The
-    default of `feed` makes as many weights as `bat` has.
+    States past a text's length are zero; an empty text pools to zero. `kernels` are odd sizes of
+    windows. The default of `feed` makes as many weights as `bat` has.
     """
 
     def __init__(
@@ -43,11 +46,24 @@ class MUSE(TaggingEncoder):
         freeze: bool = False,
     ) -> None:
         super().__init__()
-        check(hidden=hidden, layers=layers, heads=heads, feed=feed, dropout=dropout, norm=norm, pooling=pooling)
+        check(
+            hidden=hidden,
+            layers=layers,
+            heads=heads,
+            feed=feed,
+            dropout=dropout,
+            norm=norm,
+            pooling=pooling,
+        )
         if not kernels or any(size < 1 or size % 2 == 0 for size in kernels):
-            raise SettingsError(f"kernels must be one or more odd whole numbers from 1, got {kernels}")
+            raise SettingsError(
+                f"kernels must be one or more odd whole numbers from 1, got {kernels}"
+            )
         self.width_out = hidden
-        stack = [MUSELayer(hidden, heads, feed, tuple(kernels), dropout=dropout, norm=norm) for _ in range(layers)]
+        stack = [
+            MUSELayer(hidden, heads, feed, tuple(kernels), dropout=dropout, norm=norm)
+            for _ in range(layers)
+        ]
         self.shell = Shell(
             sizes,
             stack,
@@ -66,21 +82,39 @@ class MUSE(TaggingEncoder):
 
 
 class MUSELayer(nn.Module):
-    """States (B, T, hidden) to (B, T, hidden), with one residual and one normalisation for all three parts."""
+    """States (B, T, hidden) to (B, T, hidden), with one residual and one normalisation for all
+    three parts.
+    """
 
     def __init__(
-        self, hidden: int, heads: int, feed: int, kernels: tuple[int, ...], *, dropout: float, norm: str
+        self,
+        hidden: int,
+        heads: int,
+        feed: int,
+        kernels: tuple[int, ...],
+        *,
+        dropout: float,
+        norm: str,
     ) -> None:
         super().__init__()
         self.heads, self.kernels, self.order = heads, kernels, norm
         taps = heads * sum(kernels)
-        self.parts = [hidden, hidden, hidden, feed, taps]  # queries, keys, values, inner width, kernels
+        # queries, keys, values, inner width, kernels
+        self.parts = [
+            hidden,
+            hidden,
+            hidden,
+            feed,
+            taps,
+        ]
         self.into = nn.Linear(hidden, sum(self.parts))
         self.out = nn.Linear(2 * hidden + feed, hidden)
         self.mixture = nn.Parameter(torch.zeros(len(kernels)))
         for block, part in zip(self.into.weight.split(self.parts), self.parts):
             glorot(block, hidden + part)
-        for block, part in zip(self.out.weight.split([hidden, hidden, feed], 1), [hidden, hidden, feed]):
+        for block, part in zip(
+            self.out.weight.split([hidden, hidden, feed], 1), [hidden, hidden, feed]
+        ):
             glorot(block, hidden + part)
         for layer in (self.into, self.out):
             nn.init.zeros_(layer.bias)
@@ -101,7 +135,9 @@ class MUSELayer(nn.Module):
         return states if self.order == "pre" else self.norm(states)
 
     def _kernels(self, taps: Tensor) -> Tensor:
-        """Scores of taps (B, T, heads x sum of sizes) to one kernel a token and head, (B, heads, T, largest size)."""
+        """Scores of taps (B, T, heads x sum of sizes) to one kernel a token and head, (B, heads, T,
+        largest size).
+        """
         widest = max(self.kernels)
         shares = self.mixture.softmax(0)
         mixed = []
@@ -112,7 +148,8 @@ class MUSELayer(nn.Module):
 
 
 def band(kernels: Tensor) -> Tensor:
-    """Kernels (..., T, K) to matrices (..., T, T) that apply them: row t has kernel t, its middle on the diagonal.
+    """Kernels (..., T, K) to matrices (..., T, T) that apply them: row t has kernel t, its middle
+    on the diagonal.
 
     >>> band(torch.tensor([[1, 2, 3], [4, 5, 6], [7, 8, 9]])).tolist()
     [[2, 3, 0], [4, 5, 6], [0, 7, 8]]

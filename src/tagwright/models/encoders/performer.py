@@ -1,7 +1,8 @@
-"""Performer: attention by random features (Choromanski et al. 2021, arxiv.org/abs/2009.14794). Takes tokens.
+"""Performer: attention by random features (Choromanski et al. 2021, arxiv.org/abs/2009.14794).
+Takes tokens.
 
-FAVOR+, linear in the text's length: positive features exp(w x - |x|^2 / 2), lemma 1, whose w are orthogonal in blocks,
-section 3.3. They are drawn once and kept with the weights.
+FAVOR+, linear in the text's length: positive features exp(w x - |x|^2 / 2), lemma 1, whose w are
+orthogonal in blocks, section 3.3. They are drawn once and kept with the weights.
 """
 
 import math
@@ -17,14 +18,16 @@ from tagwright.models.encoders._layer import FeedForward, Layer
 from tagwright.models.encoders._shell import Shell, TaggingEncoder, check
 from tagwright.models.hidden import Hidden
 
-FLOOR = 1e-6  # added to every feature, as the authors do: a query far from all keys still has a denominator
+# added to every feature, as the authors do: a query far from all keys still has a denominator
+FLOOR = 1e-6
 
 
 class Performer(TaggingEncoder):
-    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
+    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max`
+    as pooled.
 
-    States past a text's length are zero; an empty text pools to zero. `features` is how many a head has: more are
-    nearer to the softmax. The default of `feed` makes as many weights as `bat` has.
+    States past a text's length are zero; an empty text pools to zero. `features` is how many a head
+    has: more are nearer to the softmax. The default of `feed` makes as many weights as `bat` has.
     """
 
     def __init__(
@@ -44,13 +47,23 @@ class Performer(TaggingEncoder):
         freeze: bool = False,
     ) -> None:
         super().__init__()
-        sizes_of = {"hidden": hidden, "layers": layers, "heads": heads, "feed": feed, "features": features}
+        sizes_of = {
+            "hidden": hidden,
+            "layers": layers,
+            "heads": heads,
+            "feed": feed,
+            "features": features,
+        }
         check(**sizes_of, dropout=dropout, norm=norm, pooling=pooling)
         self.width_out = hidden
         stack = []
         for _ in range(layers):
             attention = Attention(hidden, heads, mix=RandomFeatures(features, hidden // heads))
-            stack.append(Layer(attention, FeedForward(hidden, feed), hidden=hidden, dropout=dropout, norm=norm))
+            stack.append(
+                Layer(
+                    attention, FeedForward(hidden, feed), hidden=hidden, dropout=dropout, norm=norm
+                )
+            )
         self.shell = Shell(
             sizes,
             stack,
@@ -69,7 +82,9 @@ class Performer(TaggingEncoder):
 
 
 class RandomFeatures(nn.Module):
-    """Queries, keys and values (B, heads, T, D) to about the softmax attention of them, (B, heads, T, D)."""
+    """Queries, keys and values (B, heads, T, D) to about the softmax attention of them, (B, heads,
+    T, D).
+    """
 
     directions: Tensor  # (features, D)
 
@@ -82,7 +97,8 @@ class RandomFeatures(nn.Module):
         asked, held = self._exponents(query), self._exponents(key)
         if inside.keys is not None:
             held = held + inside.keys.transpose(-1, -2)
-        # the largest exponent cancels in the quotient; of the keys it has to be one number for all tokens of a text
+        # the largest exponent cancels in the quotient; of the keys it has to be one number for all
+        # tokens of a text
         asked = torch.exp(asked - asked.detach().amax(-1, keepdim=True)) + FLOOR
         held = torch.exp(held - held.detach().amax((-1, -2), keepdim=True)) + FLOOR
         if inside.keys is not None:
@@ -92,17 +108,22 @@ class RandomFeatures(nn.Module):
         return asked @ (held.transpose(-1, -2) @ value) / total.clamp(min=FLOOR**2)
 
     def _exponents(self, vectors: Tensor) -> Tensor:
-        """w x - |x|^2 / 2 of vectors (B, heads, T, D) with x = vector / D^(1/4): (B, heads, T, features)."""
+        """w x - |x|^2 / 2 of vectors (B, heads, T, D) with x = vector / D^(1/4): (B, heads, T,
+        features).
+        """
         scaled = vectors * vectors.shape[-1] ** -0.25
         return scaled @ self.directions.T - scaled.square().sum(-1, keepdim=True) / 2
 
 
 def orthogonal(count: int, width: int) -> Tensor:
-    """Random directions (count, width): orthogonal in blocks of `width`, as long as normal ones would be."""
+    """Random directions (count, width): orthogonal in blocks of `width`, as long as normal ones
+    would be.
+    """
     blocks = []
     for _ in range(math.ceil(count / width)):
         block, triangle = torch.linalg.qr(torch.randn(width, width))
-        blocks.append((block * triangle.diagonal().sign()).T)  # with these signs no direction is preferred
+        # with these signs no direction is preferred
+        blocks.append((block * triangle.diagonal().sign()).T)
     lengths = torch.randn(count, width).norm(dim=1, keepdim=True)
     return torch.cat(blocks)[:count] * lengths
 

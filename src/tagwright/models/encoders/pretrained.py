@@ -1,6 +1,8 @@
-"""Any encoder that `transformers` loads (BERT, RoBERTa, MPNet, DeBERTa, ELECTRA, ModernBERT, XLM-R, …), fine-tuned.
+"""Any encoder that `transformers` loads (BERT, RoBERTa, MPNet, DeBERTa, ELECTRA, ModernBERT, XLM-R,
+…), fine-tuned.
 
-Takes the encoder's own pieces, special tokens included. Weights come from a folder or the hub, safetensors only.
+Takes the encoder's own pieces, special tokens included. Weights come from a folder or the hub,
+safetensors only.
 """
 
 import json
@@ -39,26 +41,41 @@ SMALL = 512  # width up to which a model is trained as a small one
 BATCH = 32
 STEPS, FEWEST, MOST = 4000, 3, 20  # of training: about so many, in so many epochs
 MANY = 256  # labels from which on twice as many steps are taken: most of them are rare
-# families that take a mask (B, 1, 1, T) as it is; of one (B, T) they would look at the values, which stalls a GPU
-READY_MASK = {"bert", "roberta", "xlm-roberta", "mpnet", "electra", "distilbert", "albert", "camembert"}
+# families that take a mask (B, 1, 1, T) as it is; of one (B, T) they would look at the values,
+# which stalls a GPU
+READY_MASK = {
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "mpnet",
+    "electra",
+    "distilbert",
+    "albert",
+    "camembert",
+}
 
 
 class Pretrained(Encoder):
-    """Ids (B, T) and lengths (B,) to states (B, T, D) and `pooled` (B, D); what stands behind a text does not matter.
+    """Ids (B, T) and lengths (B,) to states (B, T, D) and `pooled` (B, D); what stands behind a
+    text does not matter.
 
-    With `long="windows"` rows are windows, and counts (B,) say how many of them each text has. `learned` has the
-    config and how many special tokens stand around a text; `fresh` loads the weights from `path`, else they are random
-    and those of a model folder follow. `attention_dropout` None is what the encoder's config says. `freeze` holds the
-    lowest layers (embeddings count first) or "all"; `lora` is the rank of adapters that are trained in the weights'
-    stead, 0 for none.
+    With `long="windows"` rows are windows, and counts (B,) say how many of them each text has.
+    `learned` has the config and how many special tokens stand around a text; `fresh` loads the
+    weights from `path`, else they are random and those of a model folder follow.
+    `attention_dropout` None is what the encoder's config says. `freeze` holds the lowest layers
+    (embeddings count first) or "all"; `lora` is the rank of adapters that are trained in the
+    weights' stead, 0 for none.
     """
 
     embed = "pieces"
     reads_slots = True
 
     @staticmethod
-    def defaults(task: str, objective: str | None, options: Mapping[str, Any], size: Size | None) -> Mapping[str, Any]:
-        """As many epochs as make some thousand steps; a rate that suits the model's width, as far as it is known here.
+    def defaults(
+        task: str, objective: str | None, options: Mapping[str, Any], size: Size | None
+    ) -> Mapping[str, Any]:
+        """As many epochs as make some thousand steps; a rate that suits the model's width, as far
+        as it is known here.
 
         docs/pretrained.md has the evidence.
         """
@@ -70,25 +87,37 @@ class Pretrained(Encoder):
         fit = {
             "epochs": float(min(max(round(steps / per_epoch), FEWEST), MOST)),
             "batch": BATCH,
-            "learning_rate": (2e-4 if small else wide) * (5 if options.get("lora") else 1),  # adapters start at 0
+            # adapters start at 0
+            "learning_rate": (2e-4 if small else wide) * (5 if options.get("lora") else 1),
             "layer_decay": 0.9,
             "limit": 256,
             "patience": 0,
         }
-        return {"embed": {"name": "pieces"}, "schedule": {"name": "linear", "warmup": 0.1}, "fit": fit}
+        return {
+            "embed": {"name": "pieces"},
+            "schedule": {"name": "linear", "warmup": 0.1},
+            "fit": fit,
+        }
 
     @staticmethod
-    def learn(tokens: Tokens, tokeniser: OwnPieces, *, path: str = "", **others: Any) -> dict[str, np.ndarray]:
-        """The encoder's config and the number of special tokens: with the weights, all that a model folder needs."""
+    def learn(
+        tokens: Tokens, tokeniser: OwnPieces, *, path: str = "", **others: Any
+    ) -> dict[str, np.ndarray]:
+        """The encoder's config and the number of special tokens: with the weights, all that a model
+        folder needs.
+        """
         folder = find_source(path)
         config = read_config(folder)
         if tokeniser.largest >= config["vocab_size"]:
             raise ModelError(
-                f"the tokenizer in {folder} has ids up to {tokeniser.largest}, the encoder vectors for "
-                f"{config['vocab_size']}; they do not belong together"
+                f"the tokenizer in {folder} has ids up to {tokeniser.largest}, the encoder vectors"
+                f" for {config['vocab_size']}; they do not belong together"
             )
         text = json.dumps(config, indent=1, sort_keys=True) + "\n"
-        return {"config.json": np.frombuffer(text.encode(), np.uint8), "specials": np.array(tokeniser.specials)}
+        return {
+            "config.json": np.frombuffer(text.encode(), np.uint8),
+            "specials": np.array(tokeniser.specials),
+        }
 
     @staticmethod
     def inputs(
@@ -102,7 +131,12 @@ class Pretrained(Encoder):
     ) -> PieceInputs:
         """Rows as the encoder takes them, long texts cut or read in windows."""
         return PieceInputs(
-            tokens=tokens, specials=_specials(learned), limit=limit, long=long, overlap=overlap, most=windows
+            tokens=tokens,
+            specials=_specials(learned),
+            limit=limit,
+            long=long,
+            overlap=overlap,
+            most=windows,
         )
 
     @staticmethod
@@ -117,7 +151,9 @@ class Pretrained(Encoder):
         **others: Any,
     ) -> str | None:
         """How many texts are longer than `limit`, and what becomes of them."""
-        return Pretrained.inputs(tokens, learned, limit=limit, long=long, overlap=overlap, windows=windows).said()
+        return Pretrained.inputs(
+            tokens, learned, limit=limit, long=long, overlap=overlap, windows=windows
+        ).said()
 
     def __init__(
         self,
@@ -143,13 +179,16 @@ class Pretrained(Encoder):
         if window_pooling not in ("mean", "max"):
             raise SettingsError(unknown("window_pooling", window_pooling, ["mean", "max"]))
         self.precision, self.window_pooling = precision, window_pooling
-        self._inputs_of = partial(self.inputs, learned=learned, long=long, overlap=overlap, windows=windows)
+        self._inputs_of = partial(
+            self.inputs, learned=learned, long=long, overlap=overlap, windows=windows
+        )
         config = json_object(bytes(learned["config.json"]))
         if attention_dropout is not None:
             config = with_attention_dropout(config, attention_dropout)
         self.model: Any = with_weights(find_source(path), config) if fresh else from_config(config)
         self.before, _ = _specials(learned)
-        self._inputs_of(Tokens(np.empty(0, np.int32), np.zeros(1, np.int64)), limit=limit)  # refuses what cannot be
+        # refuses what cannot be
+        self._inputs_of(Tokens(np.empty(0, np.int32), np.zeros(1, np.int64)), limit=limit)
         self.pad = self.words.padding_idx or config.get("pad_token_id") or 0
         self.family = config["model_type"]
         self.ready_mask = self.family in READY_MASK
@@ -158,12 +197,16 @@ class Pretrained(Encoder):
         self.width_out = int(self.model.config.hidden_size)
         longest = _layers.longest_text(self.model, config)
         if longest is not None and limit > longest:
-            raise SettingsError(f"fit.limit is {limit}, but this encoder reads at most {longest} tokens of a text")
+            raise SettingsError(
+                f"fit.limit is {limit}, but this encoder reads at most {longest} tokens of a text"
+            )
         self.slot_room = None if longest is None else longest - limit
         self.pooling, self.dropout = Pooling(self.width_out, pooling), nn.Dropout(dropout)
         self.adapted = fresh and lora > 0  # the adapters of a finished model are in its weights
         if self.adapted and freeze == "all":
-            raise SettingsError('encoder.freeze = "all" leaves encoder.lora nothing to train; give one of them')
+            raise SettingsError(
+                'encoder.freeze = "all" leaves encoder.lora nothing to train; give one of them'
+            )
         if self.adapted:
             _lora.add_adapters(self.model, rank=lora, alpha=lora_alpha, dropout=lora_dropout)
         self.frozen = _layers.freeze_layers(self.model, freeze)
@@ -181,7 +224,9 @@ class Pretrained(Encoder):
         found: nn.Module = self.words
         return found
 
-    def forward(self, ids: Tensor, lengths: Tensor, counts: Tensor | None = None, slots: Slots | None = None) -> Hidden:
+    def forward(
+        self, ids: Tensor, lengths: Tensor, counts: Tensor | None = None, slots: Slots | None = None
+    ) -> Hidden:
         """An empty row counts as one token of padding."""
         lengths = lengths.clamp(min=1)
         inside = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
@@ -200,7 +245,9 @@ class Pretrained(Encoder):
         given = {"inputs_embeds": _slots.vectors_with(slots, ids, self.words, before=before)}
         places = _slots.places_of(slots, width, before=before)
         given["position_ids"] = (places + self.first_position)[None]
-        lengths = (lengths + slots.vectors.shape[1]).repeat_interleave(slots.passes, output_size=len(slots.vectors))
+        lengths = (lengths + slots.vectors.shape[1]).repeat_interleave(
+            slots.passes, output_size=len(slots.vectors)
+        )
         with ExitStack() as stack:
             if self.family == "mpnet":  # its positions are `_positions.placed`
                 stack.enter_context(_positions.at(self.model.encoder, places))
@@ -212,10 +259,14 @@ class Pretrained(Encoder):
         return _slots.apart(states, slots, before=before)
 
     def _states(
-        self, given: Mapping[str, Tensor], lengths: Tensor, width: int, allowed: Tensor | None = None
+        self,
+        given: Mapping[str, Tensor],
+        lengths: Tensor,
+        width: int,
+        allowed: Tensor | None = None,
     ) -> Tensor:
-        """The model's last states (B, N, D) of rows whose first `lengths` tokens count; `allowed` (B, 1, N, N) says
-        more, where not all of them look at each other."""
+        """The model's last states (B, N, D) of rows whose first `lengths` tokens count; `allowed`
+        (B, 1, N, N) says more, where not all of them look at each other."""
         device = lengths.device
         half = in_bfloat16(self.precision, device)
         packed = allowed is None and _unpadded.serves(self.model, width, device, half=half)
@@ -264,11 +315,15 @@ class Pretrained(Encoder):
         return self
 
     def depths(self) -> dict[Tensor, int]:
-        """How many layers lie above each parameter of the model, for a rate that falls with depth."""
+        """How many layers lie above each parameter of the model, for a rate that falls with
+        depth.
+        """
         return _layers.depths_of(self.model)
 
     def finish(self) -> None:
-        """The end of training: adapters become part of the weights, so that a saved model needs no peft."""
+        """The end of training: adapters become part of the weights, so that a saved model needs no
+        peft.
+        """
         if self.adapted:
             _lora.merge_adapters(self.model)
             self.adapted = False
@@ -278,7 +333,10 @@ def _specials(learned: Mapping[str, np.ndarray]) -> tuple[int, int]:
     """How many special tokens stand before a text and how many behind it."""
     found = learned["specials"]
     if found.shape != (2,) or found.dtype.kind != "i" or found.min() < 0:
-        raise ModelError(f"the numbers of special tokens must be two whole numbers from 0, got {found.tolist()!r:.99}")
+        raise ModelError(
+            "the numbers of special tokens must be two whole numbers from 0, got"
+            f" {found.tolist()!r:.99}"
+        )
     return int(found[0]), int(found[1])
 
 

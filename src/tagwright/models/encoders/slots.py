@@ -1,4 +1,6 @@
-"""Slots before a text: what a pretrained model reads where some of its input are not pieces but given vectors."""
+"""Slots before a text: what a pretrained model reads where some of its input are not pieces but
+given vectors.
+"""
 
 from inspect import signature
 
@@ -9,18 +11,31 @@ from tagwright.errors import SettingsError
 from tagwright.models.hidden import Slots
 
 # families that know where a token stands by its position alone, not by its neighbours in the row
-BY_POSITION = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "albert", "mpnet"}
+BY_POSITION = {
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "camembert",
+    "electra",
+    "distilbert",
+    "albert",
+    "mpnet",
+}
 
 
 def check(family: str, *, shared: bool, one_way: bool) -> None:
     """Refuse what a family of encoders cannot do with slots."""
     if family in BY_POSITION:
         return
-    wanted = [name for name, asked in (("slot_positions=shared", shared), ("text_sees_slots=false", one_way)) if asked]
+    wanted = [
+        name
+        for name, asked in (("slot_positions=shared", shared), ("text_sees_slots=false", one_way))
+        if asked
+    ]
     if wanted:
         raise SettingsError(
-            f"head.{wanted[0]} is not possible with {family}, which knows tokens by their distance in the row; take an "
-            f"encoder of the families {', '.join(sorted(BY_POSITION))}"
+            f"head.{wanted[0]} is not possible with {family}, which knows tokens by their distance"
+            f" in the row; take an encoder of the families {', '.join(sorted(BY_POSITION))}"
         )
 
 
@@ -30,7 +45,9 @@ def readable(model: nn.Module) -> bool:
 
 
 def vectors_with(slots: Slots, ids: Tensor, words: nn.Module, *, before: int) -> Tensor:
-    """Vectors (B * passes, S + T, E): the first `before` pieces of a text, the slots, and the rest of the text."""
+    """Vectors (B * passes, S + T, E): the first `before` pieces of a text, the slots, and the rest
+    of the text.
+    """
     text = words(ids)
     if slots.passes > 1:
         text = text.repeat_interleave(slots.passes, 0)
@@ -56,7 +73,9 @@ def one_way(slots: Slots, inside: Tensor, *, before: int) -> Tensor:
 
 
 def apart(states: Tensor, slots: Slots, *, before: int) -> tuple[Tensor, Tensor]:
-    """States (B * passes, N, D) -> those of the text (B, T, D), of its first pass, and of the slots."""
+    """States (B * passes, N, D) -> those of the text (B, T, D), of its first pass, and of the
+    slots.
+    """
     end = before + slots.vectors.shape[1]
     text = torch.cat([states[:: slots.passes, :before], states[:: slots.passes, end:]], 1)
     return text, states[:, before:end]

@@ -1,8 +1,10 @@
-"""Switch Transformer: one of several feed-forward networks a token (Fedus et al. 2021, arxiv.org/abs/2101.03961).
+"""Switch Transformer: one of several feed-forward networks a token (Fedus et al. 2021,
+arxiv.org/abs/2101.03961).
 
-Takes tokens. No expert has a capacity, so no token is dropped, in training neither: all experts stand in one product,
-and what was not chosen is zeroed. That costs as much as a dense network of all of them, which at the few and narrow
-experts that have the weights of one network is less than sorting tokens. The load-balancing loss (eq. 4) is left out.
+Takes tokens. No expert has a capacity, so no token is dropped, in training neither: all experts
+stand in one product, and what was not chosen is zeroed. That costs as much as a dense network of
+all of them, which at the few and narrow experts that have the weights of one network is less than
+sorting tokens. The load-balancing loss (eq. 4) is left out.
 """
 
 from typing import Literal
@@ -19,10 +21,11 @@ from tagwright.models.hidden import Hidden
 
 
 class Switch(TaggingEncoder):
-    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
+    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max`
+    as pooled.
 
-    States past a text's length are zero; an empty text pools to zero. Each of the `experts` has the inner width
-    `feed`; the defaults make as many weights as `bat` has.
+    States past a text's length are zero; an empty text pools to zero. Each of the `experts` has the
+    inner width `feed`; the defaults make as many weights as `bat` has.
     """
 
     def __init__(
@@ -42,11 +45,23 @@ class Switch(TaggingEncoder):
         freeze: bool = False,
     ) -> None:
         super().__init__()
-        sizes_of = {"hidden": hidden, "layers": layers, "heads": heads, "feed": feed, "experts": experts}
+        sizes_of = {
+            "hidden": hidden,
+            "layers": layers,
+            "heads": heads,
+            "feed": feed,
+            "experts": experts,
+        }
         check(**sizes_of, dropout=dropout, norm=norm, pooling=pooling)
         self.width_out = hidden
         stack = [
-            Layer(Attention(hidden, heads), Experts(hidden, feed, experts), hidden=hidden, dropout=dropout, norm=norm)
+            Layer(
+                Attention(hidden, heads),
+                Experts(hidden, feed, experts),
+                hidden=hidden,
+                dropout=dropout,
+                norm=norm,
+            )
             for _ in range(layers)
         ]
         self.shell = Shell(
@@ -67,7 +82,9 @@ class Switch(TaggingEncoder):
 
 
 class Experts(nn.Module):
-    """Each token to the expert its router likes best, whose answer is scaled by its probability, eq. 1 and 2."""
+    """Each token to the expert its router likes best, whose answer is scaled by its probability,
+    eq. 1 and 2.
+    """
 
     def __init__(self, hidden: int, feed: int, experts: int) -> None:
         super().__init__()

@@ -12,10 +12,11 @@ from tagwright.models.hidden import Hidden
 
 
 class Transformer(TaggingEncoder):
-    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max` as pooled.
+    """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max`
+    as pooled.
 
-    States past a text's length are zero; an empty text pools to zero. `feed` is the inner width of the feed-forward
-    network; its default makes as many weights as `bat` has.
+    States past a text's length are zero; an empty text pools to zero. `feed` is the inner width of
+    the feed-forward network; its default makes as many weights as `bat` has.
     """
 
     def __init__(
@@ -34,10 +35,24 @@ class Transformer(TaggingEncoder):
         freeze: bool = False,
     ) -> None:
         super().__init__()
-        check(hidden=hidden, layers=layers, heads=heads, feed=feed, dropout=dropout, norm=norm, pooling=pooling)
+        check(
+            hidden=hidden,
+            layers=layers,
+            heads=heads,
+            feed=feed,
+            dropout=dropout,
+            norm=norm,
+            pooling=pooling,
+        )
         self.width_out = hidden
         stack = [
-            Layer(Attention(hidden, heads), FeedForward(hidden, feed), hidden=hidden, dropout=dropout, norm=norm)
+            Layer(
+                Attention(hidden, heads),
+                FeedForward(hidden, feed),
+                hidden=hidden,
+                dropout=dropout,
+                norm=norm,
+            )
             for _ in range(layers)
         ]
         self.shell = Shell(

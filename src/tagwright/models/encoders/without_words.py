@@ -1,7 +1,8 @@
 """The strongest windows of texts without some of their words, from the windows of the whole texts.
 
-A deletion only changes windows that span the gap. The others are those of the text: their maximum is that of a prefix
-and of a suffix, which one pass over the text gives for all its deletions. New are at most w - 1 windows of w words.
+A deletion only changes windows that span the gap. The others are those of the text: their maximum
+is that of a prefix and of a suffix, which one pass over the text gives for all its deletions. New
+are at most w - 1 windows of w words.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ TEXT = 8  # copies that a text costs as much as
 
 
 class Cuts(NamedTuple):
-    """Copies: each is text `owner` without its tokens from `start` to `stop`; int64 (C,) on the host, by owner."""
+    """Copies: each is text `owner` without its tokens from `start` to `stop`; int64 (C,) on the
+    host, by owner.
+    """
 
     owner: Tensor
     start: Tensor
@@ -28,10 +31,11 @@ class Cuts(NamedTuple):
 def strongest(
     products: Tensor, places: Tensor, lengths: Tensor, windows: tuple[int, ...], cuts: Cuts
 ) -> Iterator[Tensor]:
-    """The largest window sum of every filter, (C, windows x filters), a part of the copies at a time.
+    """The largest window sum of every filter, (C, windows x filters), a part of the copies at a
+    time.
 
-    products (U, sum of windows x filters) as in `WindowMax`; places (B, T) into U, with as much padding behind every
-    text as the largest window is wide. Neither is differentiated.
+    products (U, sum of windows x filters) as in `WindowMax`; places (B, T) into U, with as much
+    padding behind every text as the largest window is wide. Neither is differentiated.
     """
     steps = sum(windows)
     table = products.view(len(products) * steps, -1)
@@ -56,19 +60,30 @@ def _parts(cuts: Cuts, size: int) -> Iterator[Cuts]:
         yield Cuts(*columns)
 
 
-def _of_window(table: Tensor, rows: Tensor, lengths: Tensor, window: int, cuts: Cuts, *, out: Tensor) -> None:
-    """rows (B, T): where in the table the first place of the window has its product with each token."""
+def _of_window(
+    table: Tensor, rows: Tensor, lengths: Tensor, window: int, cuts: Cuts, *, out: Tensor
+) -> None:
+    """rows (B, T): where in the table the first place of the window has its product with each
+    token.
+    """
     prefix, suffix = _runs(table, rows, lengths, window)
     count = prefix.shape[1]
     nowhere = count - 1  # the last start stands for no window
     left = torch.where(cuts.start >= window, cuts.start - window, nowhere) + cuts.owner * count
-    right = torch.where(cuts.stop <= lengths[cuts.owner] - window, cuts.stop, nowhere) + cuts.owner * count
-    best = torch.maximum(prefix.flatten(0, 1).index_select(0, left), suffix.flatten(0, 1).index_select(0, right))
+    right = (
+        torch.where(cuts.stop <= lengths[cuts.owner] - window, cuts.stop, nowhere)
+        + cuts.owner * count
+    )
+    best = torch.maximum(
+        prefix.flatten(0, 1).index_select(0, left), suffix.flatten(0, 1).index_select(0, right)
+    )
     torch.maximum(best, _across(table, rows, lengths, window, cuts), out=out)
 
 
 def _runs(table: Tensor, rows: Tensor, lengths: Tensor, window: int) -> tuple[Tensor, Tensor]:
-    """Largest sum of the windows up to each start and from it on, (B, S + 1, filters); the last row is -inf."""
+    """Largest sum of the windows up to each start and from it on, (B, S + 1, filters); the last row
+    is -inf.
+    """
     shortest, longest = (int(bound) for bound in lengths.aminmax())
     step = torch.arange(window, device=rows.device)
     bags = rows[:, : max(longest, window)].unfold(1, window, 1) + step  # (B, S, window)
@@ -90,13 +105,14 @@ def _runs(table: Tensor, rows: Tensor, lengths: Tensor, window: int) -> tuple[Te
 def _across(table: Tensor, rows: Tensor, lengths: Tensor, window: int, cuts: Cuts) -> Tensor:
     """Largest sum of the windows that span the gap, (C, filters).
 
-    Where fewer do, because the copy begins or ends there, another window of the copy stands in: it counts anyway. A
-    copy shorter than the window has a single one, filled up with padding.
+    Where fewer do, because the copy begins or ends there, another window of the copy stands in: it
+    counts anyway. A copy shorter than the window has a single one, filled up with padding.
     """
     removed = (cuts.stop - cuts.start)[:, None]
     last = (lengths[cuts.owner][:, None] - removed - window).clamp(min=0)
     slots = torch.arange(max(window - 1, 1), device=rows.device)
-    starts = torch.minimum((cuts.start[:, None] - window + 1 + slots).clamp(min=0), last)  # (C, slots)
+    # (C, slots)
+    starts = torch.minimum((cuts.start[:, None] - window + 1 + slots).clamp(min=0), last)
     step = torch.arange(window, device=rows.device)
     place = starts[..., None] + step  # (C, slots, window), in the copy
     place = place + removed[..., None] * (place >= cuts.start[:, None, None])

@@ -37,7 +37,9 @@ class Head(nn.Module):
         """What the encoder reads before these texts; `shown` (B, L) is what each slot shows."""
         return None
 
-    def draw(self, target: Tensor, known: Tensor | None, generator: torch.Generator | None) -> Tensor | None:
+    def draw(
+        self, target: Tensor, known: Tensor | None, generator: torch.Generator | None
+    ) -> Tensor | None:
         """What the slots show in a step of training (B, L); None where all are hidden."""
         return None
 
@@ -46,7 +48,9 @@ class Head(nn.Module):
         return run(None)
 
     def tokens_of(self, lengths: np.ndarray, windows: Any = 1) -> np.ndarray:
-        """How many tokens the encoder reads for texts of these lengths (n,), read in `windows` (n,)."""
+        """How many tokens the encoder reads for texts of these lengths (n,), read in `windows`
+        (n,).
+        """
         return lengths
 
     def before(self, label: int) -> np.ndarray:

@@ -1,6 +1,8 @@
-"""A linear layer over sparse rows: logits = X W + b, and a weight gradient that holds only the rows the batch touched.
+"""A linear layer over sparse rows: logits = X W + b, and a weight gradient that holds only the rows
+the batch touched.
 
-A batch of B texts with N non-zero features moves N * L floats forward and as many back, whatever the width d.
+A batch of B texts with N non-zero features moves N * L floats forward and as many back, whatever
+the width d.
 """
 
 from typing import Any
@@ -16,7 +18,8 @@ from tagwright.errors import ShapeError
 class SparseLinear(nn.Module):
     """SparseRows of B texts -> logits (B, L). Starts at zero: a convex loss needs no random start.
 
-    `weight` is (d, L), one row a feature, and its gradient is a sparse tensor of the touched rows, ascending.
+    `weight` is (d, L), one row a feature, and its gradient is a sparse tensor of the touched rows,
+    ascending.
     """
 
     def __init__(self, width: int, label_count: int) -> None:
@@ -29,7 +32,8 @@ class SparseLinear(nn.Module):
         if rows.ids.dtype != torch.int64 or rows.values.dtype != self.weight.dtype:
             expected = f"int64 ids and {self.weight.dtype} values"
             raise ShapeError(
-                f"sparse rows want {expected}, got {rows.ids.dtype} and {rows.values.dtype}; use SparseRows.of"
+                f"sparse rows want {expected}, got {rows.ids.dtype} and {rows.values.dtype}; use"
+                " SparseRows.of"
             )
         return _SparseProduct.apply(self.weight, rows.ids, rows.values, rows.offsets) + self.bias
 
@@ -47,19 +51,27 @@ class _SparseProduct(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         columns, rows = transposed(SparseRows(*ctx.saved_tensors))
         touched = _bag(gradient.contiguous(), rows.ids, rows.values, rows.offsets)  # (columns, L)
-        sparse = torch.sparse_coo_tensor(columns[None], touched, ctx.shape, check_invariants=False, is_coalesced=True)
+        sparse = torch.sparse_coo_tensor(
+            columns[None], touched, ctx.shape, check_invariants=False, is_coalesced=True
+        )
         return sparse, None, None, None
 
 
 def transposed(rows: SparseRows) -> tuple[Tensor, SparseRows]:
-    """The columns in use, ascending (C,), and for each of them the batch rows that use it, ascending."""
+    """The columns in use, ascending (C,), and for each of them the batch rows that use it,
+    ascending.
+    """
     ids, order = torch.sort(rows.ids, stable=True)
     columns, counts = torch.unique_consecutive(ids, return_counts=True)
-    owners = torch.repeat_interleave(torch.arange(len(rows.offsets) - 1, device=ids.device), rows.offsets.diff())
+    owners = torch.repeat_interleave(
+        torch.arange(len(rows.offsets) - 1, device=ids.device), rows.offsets.diff()
+    )
     offsets = F.pad(counts.cumsum(0), (1, 0))
     return columns, SparseRows(owners[order], rows.values[order], offsets)
 
 
 def _bag(table: Tensor, ids: Tensor, values: Tensor, offsets: Tensor) -> Tensor:
     with torch.no_grad():
-        return F.embedding_bag(ids, table, offsets, mode="sum", per_sample_weights=values, include_last_offset=True)
+        return F.embedding_bag(
+            ids, table, offsets, mode="sum", per_sample_weights=values, include_last_offset=True
+        )

@@ -1,6 +1,8 @@
-"""The chain head: a label's logit looks at a text's features and at what was decided about the labels before it.
+"""The chain head: a label's logit looks at a text's features and at what was decided about the
+labels before it.
 
-Classifier chains, Read et al., Machine Learning 85 (2011). Takes sparse rows; learnt by `fit.optimiser = "exact"`.
+Classifier chains, Read et al., Machine Learning 85 (2011). Takes sparse rows; learnt by
+`fit.optimiser = "exact"`.
 """
 
 from collections.abc import Sequence
@@ -16,10 +18,11 @@ from tagwright.models.hidden import Hidden
 
 
 class Chain(Head):
-    """s_i = x·w_i + b_i + Σ links[j, i] over the labels j before i whose s_j > 0, which is a probability above 0.5.
+    """s_i = x·w_i + b_i + Σ links[j, i] over the labels j before i whose s_j > 0, which is a
+    probability above 0.5.
 
-    `order` names all labels, the first of the chain first; left empty, the seed draws one. `links` is (L, L), and 0
-    where j does not come before i.
+    `order` names all labels, the first of the chain first; left empty, the seed draws one. `links`
+    is (L, L), and 0 where j does not come before i.
     """
 
     order: Tensor
@@ -36,18 +39,23 @@ class Chain(Head):
     ) -> None:
         super().__init__()
         if not sparse:
-            raise SettingsError("a chain of labels is solved over features that do not change; take --encoder bow")
+            raise SettingsError(
+                "a chain of labels is solved over features that do not change; take --encoder bow"
+            )
         self.label_count = label_count
         self.linear = SparseLinear(width, label_count)
         self.linear.bias = nn.Parameter(bias.float())
         self.links = nn.Parameter(torch.zeros(label_count, label_count))
-        self.register_buffer("order", _ids(order, label_names) if order else torch.randperm(label_count))
+        self.register_buffer(
+            "order", _ids(order, label_names) if order else torch.randperm(label_count)
+        )
 
     def forward(self, hidden: Hidden) -> Tensor:
         """Hidden -> logits (B, L), one label after the other."""
         logits: Tensor = self.linear(hidden.pooled)
         for label in self.order.tolist():
-            logits = logits + (logits[:, label, None] > 0) * self.links[label]  # moves the labels after it alone
+            # moves the labels after it alone
+            logits = logits + (logits[:, label, None] > 0) * self.links[label]
         return logits
 
     def before(self, label: int) -> np.ndarray:
@@ -60,8 +68,12 @@ def _ids(order: Sequence[str], names: Sequence[str]) -> Tensor:
     place, given = {name: number for number, name in enumerate(names)}, list(map(str, order))
     missing, strange = sorted({*names} - {*given}), sorted({*given} - {*names})
     if missing or strange or len(given) != len(names):
-        found = [f"{some(missing)} missing"] * bool(missing) + [f"{some(strange)} unknown"] * bool(strange)
-        raise SettingsError(f"head.order must name every label once, got {' and '.join(found) or 'some twice'}")
+        found = [f"{some(missing)} missing"] * bool(missing) + [f"{some(strange)} unknown"] * bool(
+            strange
+        )
+        raise SettingsError(
+            f"head.order must name every label once, got {' and '.join(found) or 'some twice'}"
+        )
     return torch.tensor([place[name] for name in given])
 
 

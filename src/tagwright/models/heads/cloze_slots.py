@@ -1,4 +1,6 @@
-"""Label slots: which are masked in a step, how labels are spread over passes, and how slots are filled."""
+"""Label slots: which are masked in a step, how labels are spread over passes, and how slots are
+filled.
+"""
 
 from collections.abc import Callable
 
@@ -10,12 +12,19 @@ MASKINGS = ("full", "part", "p")
 
 
 def drawn(
-    target: Tensor, known: Tensor | None, generator: torch.Generator | None, *, masking: str, share: float, wrong: float
+    target: Tensor,
+    known: Tensor | None,
+    generator: torch.Generator | None,
+    *,
+    masking: str,
+    share: float,
+    wrong: float,
 ) -> Tensor:
-    """What slots show, (B, L): MASK where the answer is asked for, else YES or NO, `wrong` of them the other one.
+    """What slots show, (B, L): MASK where the answer is asked for, else YES or NO, `wrong` of them
+    the other one.
 
-    "part" masks a number drawn from 1 to L, evenly; "p" masks each with probability `share`. A label that nobody judged
-    has no answer to show.
+    "part" masks a number drawn from 1 to L, evenly; "p" masks each with probability `share`. A
+    label that nobody judged has no answer to show.
     """
     rows, labels = target.shape
     # row by row, so that rows which only fill up a batch change nothing for those before them
@@ -32,7 +41,8 @@ def drawn(
 
 
 def spread(labels: int, chunks: int) -> tuple[Tensor, Tensor]:
-    """Labels of each chunk (C, n), all of one size, the last repeating some; and each label's place (L,) in them.
+    """Labels of each chunk (C, n), all of one size, the last repeating some; and each label's place
+    (L,) in them.
 
     No more chunks are made than labels of that size fill.
 
@@ -49,16 +59,24 @@ def spread(labels: int, chunks: int) -> tuple[Tensor, Tensor]:
 
 
 def too_many(labels: int, size: int, room: int, *, way: str, chunked: bool) -> str:
-    """What to do about labels that do not fit before the text; not `chunked`, they must stand in one pass."""
+    """What to do about labels that do not fit before the text; not `chunked`, they must stand in
+    one pass.
+    """
     fit, taken = max(room, 0) // size, size if way == "shared" else labels * size
-    said = f"{labels} labels take {taken} positions before a text, and this encoder has {max(room, 0)} left: "
+    said = (
+        f"{labels} labels take {taken} positions before a text, and this encoder has {max(room, 0)}"
+        " left: "
+    )
     ways = [f"head.chunks={-(-labels // fit)}"] if fit and chunked else []
     ways += ["head.template=short (one position a label)"] if size > 1 else []
     return f"{said}room for {fit} labels; set {', '.join([*ways, 'a smaller fit.limit'])}"
 
 
-def filled(run: Callable[[Tensor | None], Tensor], rounds: int, of_labels: Callable[[Tensor], Tensor]) -> Tensor:
-    """Logits (B, L) of several passes: after each, the surest labels keep theirs, and their slots show them.
+def filled(
+    run: Callable[[Tensor | None], Tensor], rounds: int, of_labels: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """Logits (B, L) of several passes: after each, the surest labels keep theirs, and their slots
+    show them.
 
     `run(shown)` gives the logits of a pass. An even share of the labels is settled in each round.
     """

@@ -16,13 +16,15 @@ OPTIMISERS = ("auto", "adamw", "row_adagrad")
 
 
 class Document(Head):
-    """A linear map from the encoder's `width` to the labels; `sparse` where the encoder gives sparse rows.
+    """A linear map from the encoder's `width` to the labels; `sparse` where the encoder gives
+    sparse rows.
 
-    `bias` (L,) is where the labels start: what the loss would predict knowing only how frequent they are.
-    `extra_logits` is 1 for a loss with a threshold class; its logit comes last. `zero` is the loss's own threshold.
-    For very many labels: with a `chunk` the loss takes so many labels at a time and never makes all logits; `dtype` is
-    that of the label matrix, `optimiser` and `learning_rate` move it (the rate is row Adagrad's); more than 16,384
-    labels are scored by a `shortlist` of the highest.
+    `bias` (L,) is where the labels start: what the loss would predict knowing only how frequent
+    they are. `extra_logits` is 1 for a loss with a threshold class; its logit comes last. `zero` is
+    the loss's own threshold. For very many labels: with a `chunk` the loss takes so many labels at
+    a time and never makes all logits; `dtype` is that of the label matrix, `optimiser` and
+    `learning_rate` move it (the rate is row Adagrad's); more than 16,384 labels are scored by a
+    `shortlist` of the highest.
     """
 
     def __init__(
@@ -42,7 +44,12 @@ class Document(Head):
     ) -> None:
         super().__init__()
         _check(chunk, dtype, shortlist, optimiser, sparse=sparse)
-        self.label_count, self.zero, self.chunk, self.shortlist = label_count, zero, chunk, shortlist
+        self.label_count, self.zero, self.chunk, self.shortlist = (
+            label_count,
+            zero,
+            chunk,
+            shortlist,
+        )
         made = SparseLinear if sparse else partial(nn.Linear, dtype=DTYPES[dtype])
         self.linear: Any = made(width, label_count + extra_logits)
         # of a bias little is gained by half precision, and its steps are small
@@ -58,7 +65,9 @@ class Document(Head):
         return logits.float() + bias
 
     def of_labels(self, logits: Tensor) -> Tensor:
-        """The logits of labels (B, L), measured from the loss's threshold or from the threshold class."""
+        """The logits of labels (B, L), measured from the loss's threshold or from the threshold
+        class.
+        """
         if logits.shape[-1] == self.label_count:
             return logits - self.zero
         return logits[:, : self.label_count] - logits[:, self.label_count :]
@@ -66,18 +75,30 @@ class Document(Head):
 
 def _check(chunk: int, dtype: str, shortlist: int, optimiser: str, *, sparse: bool) -> None:
     if chunk < 0 or shortlist < 5:
-        raise SettingsError(f"head.chunk must be at least 0 and head.shortlist at least 5, got {chunk} and {shortlist}")
-    for name, value, choices in (("dtype", dtype, tuple(DTYPES)), ("optimiser", optimiser, OPTIMISERS)):
+        raise SettingsError(
+            f"head.chunk must be at least 0 and head.shortlist at least 5, got {chunk} and"
+            f" {shortlist}"
+        )
+    for name, value, choices in (
+        ("dtype", dtype, tuple(DTYPES)),
+        ("optimiser", optimiser, OPTIMISERS),
+    ):
         if value not in choices:
             raise SettingsError(f"head.{name} must be {' or '.join(choices)}, got {value!r}")
     if sparse and chunk:
         raise SettingsError(
-            "head.chunk is for encoders with dense vectors; bow's features are sparse: take cnn or lstm"
+            "head.chunk is for encoders with dense vectors; bow's features are sparse: take cnn or"
+            " lstm"
         )
     if not chunk and (dtype != "float32" or optimiser != "auto"):
-        raise SettingsError("head.dtype and head.optimiser go with head.chunk; set it, for example --head-chunk 16384")
+        raise SettingsError(
+            "head.dtype and head.optimiser go with head.chunk; set it, for example --head-chunk"
+            " 16384"
+        )
     if dtype == "bfloat16" and optimiser == "adamw":
-        raise SettingsError("AdamW's steps are lost in bfloat16 weights; head.dtype=bfloat16 goes with row_adagrad")
+        raise SettingsError(
+            "AdamW's steps are lost in bfloat16 weights; head.dtype=bfloat16 goes with row_adagrad"
+        )
 
 
 PART = Document

@@ -1,4 +1,5 @@
-"""The head of masked-language modelling (BERT, arxiv.org/abs/1810.04805): states to logits of word pieces.
+"""The head of masked-language modelling (BERT, arxiv.org/abs/1810.04805): states to logits of word
+pieces.
 
 It stands beside the other heads while they are trained, and is no part of a model.
 """
@@ -21,11 +22,12 @@ MASKED = "masked pieces"  # its name in a network; no head of a model is called 
 
 
 class MaskedPieces(Head):
-    """Dense, activation, norm, and the product with word vectors (V, E), which the encoder keeps, plus a bias (V,).
+    """Dense, activation, norm, and the product with word vectors (V, E), which the encoder keeps,
+    plus a bias (V,).
 
-    `mask` is the id of the token that hides a piece, `pieces` (P,) are the ids of those that may be hidden, or put in
-    another's place. It starts as the identity into the word vectors; `back` (E, D) is what undoes the encoder's own
-    projection where widths differ.
+    `mask` is the id of the token that hides a piece, `pieces` (P,) are the ids of those that may be
+    hidden, or put in another's place. It starts as the identity into the word vectors; `back` (E,
+    D) is what undoes the encoder's own projection where widths differ.
     """
 
     beside = True  # the network's logits are without it
@@ -44,7 +46,10 @@ class MaskedPieces(Head):
         super().__init__()
         count, own = vectors.shape
         self.mask, self.activation = mask, activation
-        self.dense, self.norm = nn.utils.skip_init(nn.Linear, width, own), nn.LayerNorm(own, eps=epsilon)
+        self.dense, self.norm = (
+            nn.utils.skip_init(nn.Linear, width, own),
+            nn.LayerNorm(own, eps=epsilon),
+        )
         self.bias = nn.Parameter(torch.zeros(count))
         with torch.no_grad():
             self.dense.weight.copy_(torch.eye(own, width) if back is None else back)
@@ -60,17 +65,22 @@ class MaskedPieces(Head):
         return F.linear(self._into(states), vectors, self.bias)
 
     def losses(self, states: Tensor, vectors: Tensor, gold: Tensor) -> Tensor:
-        """Minus the log chance of the piece `gold` (N,) at each of the states (N, D): (N,), at least in float32.
+        """Minus the log chance of the piece `gold` (N,) at each of the states (N, D): (N,), at
+        least in float32.
 
-        Where all logits would be many, they are made some rows at a time, and again for the gradient.
+        Where all logits would be many, they are made some rows at a time, and again for the
+        gradient.
         """
         states, rows = self._into(states), max(CELLS // len(vectors), 1)
         if len(states) <= rows:
             return _losses(states, vectors, self.bias, gold)
-        # the state of generators is not asked for: nothing is drawn, and a captured step could not tell
+        # the state of generators is not asked for: nothing is drawn, and a captured step could not
+        # tell
         options: dict[str, Any] = {"use_reentrant": False, "preserve_rng_state": False}
         parts = zip(states.split(rows), gold.split(rows))
-        return torch.cat([checkpoint(_losses, some, vectors, self.bias, own, **options) for some, own in parts])
+        return torch.cat(
+            [checkpoint(_losses, some, vectors, self.bias, own, **options) for some, own in parts]
+        )
 
     def _into(self, states: Tensor) -> Tensor:
         found: Tensor = self.norm(self.activation(self.dense(states)))
@@ -79,4 +89,6 @@ class MaskedPieces(Head):
 
 def _losses(states: Tensor, vectors: Tensor, bias: Tensor, gold: Tensor) -> Tensor:
     logits = F.linear(states, vectors, bias)
-    return F.cross_entropy(logits.to(torch.promote_types(logits.dtype, torch.float32)), gold, reduction="none")
+    return F.cross_entropy(
+        logits.to(torch.promote_types(logits.dtype, torch.float32)), gold, reduction="none"
+    )

@@ -1,4 +1,6 @@
-"""The weights of a masked-language head that an encoder's folder may carry, by the names of its family."""
+"""The weights of a masked-language head that an encoder's folder may carry, by the names of its
+family.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,20 +34,40 @@ FORMS = (
     # DistilBERT
     Form("vocab_transform", "vocab_layer_norm", ("vocab_projector.bias",)),
     # the generator of ELECTRA
-    Form("generator_predictions.dense", "generator_predictions.LayerNorm", ("generator_lm_head.bias",), "gelu"),
+    Form(
+        "generator_predictions.dense",
+        "generator_predictions.LayerNorm",
+        ("generator_lm_head.bias",),
+        "gelu",
+    ),
     # ALBERT
-    Form("predictions.dense", "predictions.LayerNorm", ("predictions.bias", "predictions.decoder.bias")),
+    Form(
+        "predictions.dense",
+        "predictions.LayerNorm",
+        ("predictions.bias", "predictions.decoder.bias"),
+    ),
     # ModernBERT
     Form("head.dense", "head.norm", ("decoder.bias",)),
     # DeBERTa as its authors saved it
-    Form("lm_predictions.lm_head.dense", "lm_predictions.lm_head.LayerNorm", ("lm_predictions.lm_head.bias",)),
+    Form(
+        "lm_predictions.lm_head.dense",
+        "lm_predictions.lm_head.LayerNorm",
+        ("lm_predictions.lm_head.bias",),
+    ),
 )
-ACTIVATIONS = ("classifier_activation", "hidden_act", "activation")  # settings of a config, the first that is there
+# settings of a config, the first that is there
+ACTIVATIONS = (
+    "classifier_activation",
+    "hidden_act",
+    "activation",
+)
 EPSILONS = ("norm_eps", "layer_norm_eps")
 
 
 def form_in(folder: Path, config: Mapping[str, Any]) -> Form | None:
-    """The form of the head whose weights are in the folder; None where there is none that ends in the word vectors."""
+    """The form of the head whose weights are in the folder; None where there is none that ends in
+    the word vectors.
+    """
     if not config.get("tie_word_embeddings", True):
         return None
     names = _files(folder)
@@ -56,7 +78,9 @@ def form_in(folder: Path, config: Mapping[str, Any]) -> Form | None:
 
 
 def weights_in(folder: Path, form: Form, like: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of the form under the names of `like`, in float32; a bias that a family does without is 0."""
+    """The tensors of the form under the names of `like`, in float32; a bias that a family does
+    without is 0.
+    """
     files = _files(folder)
     # a norm's weight and bias are gamma and beta in old files
     names = {
@@ -70,11 +94,15 @@ def weights_in(folder: Path, form: Form, like: Mapping[str, Tensor]) -> dict[str
     for name, wanted in like.items():
         stored = next((one for one in names[name] if one in files), None)
         if stored is None and not name.endswith("bias"):
-            raise ModelError(f"{folder} has {form.dense}, but not {names[name][0]}, which belongs to it")
+            raise ModelError(
+                f"{folder} has {form.dense}, but not {names[name][0]}, which belongs to it"
+            )
         found[name] = torch.zeros_like(wanted) if stored is None else _tensor(files[stored], stored)
         if found[name].shape != wanted.shape:
             shapes = f"{tuple(found[name].shape)}, not {tuple(wanted.shape)}"
-            raise ModelError(f"{stored} in {folder} does not fit the encoder beside it: it is {shapes}")
+            raise ModelError(
+                f"{stored} in {folder} does not fit the encoder beside it: it is {shapes}"
+            )
     return found
 
 

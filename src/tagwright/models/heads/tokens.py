@@ -12,20 +12,32 @@ from tagwright.models.hidden import Hidden
 class TokenTags(Head):
     """A linear map from the encoder's `width` to the tags, position by position.
 
-    `bias` (L,) is where the tags start. A text longer than `fit.limit` is read in windows that share `overlap` tokens.
+    `bias` (L,) is where the tags start. A text longer than `fit.limit` is read in windows that
+    share `overlap` tokens.
     """
 
     tags_tokens = True
 
     def __init__(
-        self, width: int, label_count: int, whole_texts: bool, bias: Tensor, extra_logits: int, *, overlap: int = 64
+        self,
+        width: int,
+        label_count: int,
+        whole_texts: bool,
+        bias: Tensor,
+        extra_logits: int,
+        *,
+        overlap: int = 64,
     ) -> None:
         super().__init__()
         if whole_texts:
-            raise SettingsError("this encoder knows texts only as a whole; to tag tokens take bat, lstm or pretrained")
+            raise SettingsError(
+                "this encoder knows texts only as a whole; to tag tokens take bat, lstm or"
+                " pretrained"
+            )
         if extra_logits:
             raise SettingsError(
-                "a loss with a threshold class is for labels of whole texts; take cross_entropy or cecl"
+                "a loss with a threshold class is for labels of whole texts; take cross_entropy or"
+                " cecl"
             )
         if overlap < 0:
             raise SettingsError(f"head.overlap must be at least 0, got {overlap}")

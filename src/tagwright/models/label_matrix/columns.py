@@ -1,4 +1,6 @@
-"""Targets, masks and weights of all labels, cut to some of them: what a chunk of the label matrix is trained on."""
+"""Targets, masks and weights of all labels, cut to some of them: what a chunk of the label matrix
+is trained on.
+"""
 
 from typing import NamedTuple
 
@@ -18,7 +20,9 @@ class Part(NamedTuple):
 
 
 class Columns:
-    """All cells of a batch, sparse or dense, that are handed out by columns. Asks the device for nothing."""
+    """All cells of a batch, sparse or dense, that are handed out by columns. Asks the device for
+    nothing.
+    """
 
     def __init__(
         self,
@@ -32,18 +36,28 @@ class Columns:
     ) -> None:
         self.target, self.mask, self.weights = target, mask, (positive_weight, negative_weight)
         self.label_count, self.dtype = label_count, dtype
-        self._owners = {name: _owners(given) for name, given in (("target", target), ("mask", mask))}
+        self._owners = {
+            name: _owners(given) for name, given in (("target", target), ("mask", mask))
+        }
 
     def part(self, labels: slice) -> Part:
         """The cells of these labels, dense for as long as they are in use."""
         target, mask = self.target, self.mask
         if isinstance(target, SparseTarget):
-            values = torch.ones_like(target.ids, dtype=self.dtype) if target.values is None else target.values
-            truth = self._scattered("target", target, values.to(self.dtype), target.background, labels)
+            values = (
+                torch.ones_like(target.ids, dtype=self.dtype)
+                if target.values is None
+                else target.values
+            )
+            truth = self._scattered(
+                "target", target, values.to(self.dtype), target.background, labels
+            )
         else:
             truth = target[:, labels].to(self.dtype)
         if isinstance(mask, SparseMask):
-            mask = self._scattered("mask", mask, torch.zeros_like(mask.ids, dtype=torch.bool), True, labels)
+            mask = self._scattered(
+                "mask", mask, torch.zeros_like(mask.ids, dtype=torch.bool), True, labels
+            )
         elif mask is not None:
             mask = mask[:, labels]
         return Part(truth, mask, *(self._own(weight, labels) for weight in self.weights))
@@ -54,12 +68,18 @@ class Columns:
         return weight[..., labels]
 
     def _scattered(
-        self, name: str, given: SparseTarget | SparseMask, values: Tensor, background: float | bool, labels: slice
+        self,
+        name: str,
+        given: SparseTarget | SparseMask,
+        values: Tensor,
+        background: float | bool,
+        labels: slice,
     ) -> Tensor:
         owners, width = self._owners[name], labels.stop - labels.start
         rows = len(given.offsets) - 1
         inside = (given.ids >= labels.start) & (given.ids < labels.stop)
-        # cells of other labels go to one spare place: leaving them out would ask the device how many there are
+        # cells of other labels go to one spare place: leaving them out would ask the device how
+        # many there are
         places = torch.where(inside, owners * width + given.ids - labels.start, rows * width)
         flat = torch.full((rows * width + 1,), background, dtype=values.dtype, device=values.device)
         return flat.scatter_(0, places, values)[:-1].view(rows, width)

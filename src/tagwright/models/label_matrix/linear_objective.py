@@ -1,10 +1,12 @@
 """A linear layer and its loss in one, for labels so many that their logits (B, L) would not fit.
 
-The label matrix is taken in chunks: a chunk's logits are made, added to a few sums a row, and thrown away. For the
-gradient they are made again, except where each label's term stands alone and one sweep does both.
+The label matrix is taken in chunks: a chunk's logits are made, added to a few sums a row, and
+thrown away. For the gradient they are made again, except where each label's term stands alone and
+one sweep does both.
 
-All logits exist at once in two cases only: a gradient with a graph of its own (`create_graph=True`), for second
-derivatives, and targets or weights that want a gradient themselves.
+All logits exist at once in two cases only: a gradient with a graph of its own
+(`create_graph=True`), for second derivatives, and targets or weights that want a gradient
+themselves.
 """
 
 from functools import partial
@@ -38,10 +40,11 @@ def linear_loss(
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
 ) -> Tensor:
-    """`loss(linear(hidden, weight, bias), target, …)`, by the loss's own reduction; the logits never exist at once.
+    """`loss(linear(hidden, weight, bias), target, …)`, by the loss's own reduction; the logits
+    never exist at once.
 
-    Shapes: hidden (B, D), weight (L, D), bias (L,), target (B, L) -> scalar, or (B,). The products are made in the
-    weight's dtype or that of autocast, everything else at least in float32.
+    Shapes: hidden (B, D), weight (L, D), bias (L,), target (B, L) -> scalar, or (B,). The products
+    are made in the weight's dtype or that of autocast, everything else at least in float32.
     """
     one_by_one = kind_of(loss) in ("terms", "means")
     rows, label_count = len(hidden), len(weight)
@@ -61,12 +64,16 @@ def linear_loss(
     else:
         value = Swept.apply(hidden, weight, offset, sums, chunk, scale, whole)
     if hidden.device.type == "cpu" and eager(hidden) and value.detach().isnan().any():
-        raise ShapeError("the loss is no number; logits hold NaN or infinity: look at the learning rate or the input")
+        raise ShapeError(
+            "the loss is no number; logits hold NaN or infinity: look at the learning rate or the"
+            " input"
+        )
     return value if scale is not None else reduced(value, example_weight, loss.reduction)
 
 
 class LinearObjective(nn.Module):
-    """A label matrix and its loss: `linear_loss` with weights of its own, in use like a loss on hidden vectors.
+    """A label matrix and its loss: `linear_loss` with weights of its own, in use like a loss on
+    hidden vectors.
 
     >>> from tagwright.losses import ZLPRLoss
     >>> head = LinearObjective(ZLPRLoss(), 8, 1_000_000)
@@ -77,7 +84,13 @@ class LinearObjective(nn.Module):
     """
 
     def __init__(
-        self, loss: LossModule, in_features: int, label_count: int, *, bias: bool = True, chunk: int = CHUNK
+        self,
+        loss: LossModule,
+        in_features: int,
+        label_count: int,
+        *,
+        bias: bool = True,
+        chunk: int = CHUNK,
     ) -> None:
         super().__init__()
         kind_of(loss)
@@ -97,7 +110,9 @@ class LinearObjective(nn.Module):
         positive_weight: Tensor | None = None,
         negative_weight: Tensor | None = None,
     ) -> Tensor:
-        """Hidden (B, D) and target (B, L) -> scalar, or (B,) when the loss's reduction is "none"."""
+        """Hidden (B, D) and target (B, L) -> scalar, or (B,) when the loss's reduction is
+        "none".
+        """
         return linear_loss(
             self.loss,
             hidden,
@@ -122,7 +137,9 @@ class LinearObjective(nn.Module):
 
 
 def _offset(loss: LossModule, bias: Tensor | None, like: Tensor) -> Tensor | None:
-    """The bias, with what the loss adds to every label's logit before anything else; (L,) or None."""
+    """The bias, with what the loss adds to every label's logit before anything else; (L,) or
+    None.
+    """
     shift = loss.shift
     if not isinstance(shift, Tensor) and shift == 0:
         return bias
@@ -131,12 +148,17 @@ def _offset(loss: LossModule, bias: Tensor | None, like: Tensor) -> Tensor | Non
 
 
 def _scale(reduction: str, example_weight: Tensor | None, rows: int, like: Tensor) -> Tensor | None:
-    """What each row's value counts in the reduced loss, (B,); None where values must come out one by one."""
+    """What each row's value counts in the reduced loss, (B,); None where values must come out one
+    by one.
+    """
     if reduction == "none" or (example_weight is not None and example_weight.requires_grad):
         return None
     if example_weight is None:
         return torch.full(
-            (rows,), 1 / max(rows, 1) if reduction == "mean" else 1.0, dtype=like.dtype, device=like.device
+            (rows,),
+            1 / max(rows, 1) if reduction == "mean" else 1.0,
+            dtype=like.dtype,
+            device=like.device,
         )
     if example_weight.shape != (rows,):
         raise ShapeError(f"example_weight must be ({rows},), got {tuple(example_weight.shape)}")

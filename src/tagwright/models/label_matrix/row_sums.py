@@ -1,8 +1,10 @@
-"""What a loss of (B, L) logits keeps of them when they pass by in chunks of labels: a few numbers a row.
+"""What a loss of (B, L) logits keeps of them when they pass by in chunks of labels: a few numbers a
+row.
 
-A loss says what its rows are made of (`over_labels`): `terms`, a sum of terms that each need their own label alone,
-`means`, that sum over L, `log_sums`, the sums of gold e^-s and of other e^s, or `softmax`, the sum of e^s.
-Each kind has the same two operations on a chunk: `add` it to the row's sums, and turn it into its `slope`.
+A loss says what its rows are made of (`over_labels`): `terms`, a sum of terms that each need their
+own label alone, `means`, that sum over L, `log_sums`, the sums of gold e^-s and of other e^s, or
+`softmax`, the sum of e^s. Each kind has the same two operations on a chunk: `add` it to the row's
+sums, and turn it into its `slope`.
 """
 
 import copy
@@ -36,7 +38,9 @@ class RowSums(Protocol):
         """The loss of every row (B,), once all labels were added."""
 
     def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
-        """The gradient (B, C) of the values times upstream (B,), once all were added. May change the logits."""
+        """The gradient (B, C) of the values times upstream (B,), once all were added. May change
+        the logits.
+        """
 
 
 def row_sums(loss: LossModule, columns: Columns, rows: int, device: torch.device) -> RowSums:
@@ -47,7 +51,10 @@ def row_sums(loss: LossModule, columns: Columns, rows: int, device: torch.device
     if kind != "softmax" and kernels.serves(name, zeros[:, None], columns.weights, {}):
         from tagwright.kernels import _chunks
 
-        options = {key: getattr(loss, key) for key in ("gamma", "gamma_positive", "gamma_negative", "clip", "smooth")}
+        options = {
+            key: getattr(loss, key)
+            for key in ("gamma", "gamma_positive", "gamma_negative", "clip", "smooth")
+        }
         given = name, {**options, "threshold": 0.0}, columns.target, columns.mask, weights
         if kind == "log_sums":
             return _chunks.LogSums(zeros, loss.of_logs, *given)
@@ -58,7 +65,9 @@ def row_sums(loss: LossModule, columns: Columns, rows: int, device: torch.device
 
 
 def whole_values(loss: LossModule, columns: Columns, logits: Tensor) -> Tensor:
-    """The loss of every row (B,) from all logits at once, by operations that autograd knows to any order."""
+    """The loss of every row (B,) from all logits at once, by operations that autograd knows to any
+    order.
+    """
     kind, labels = kind_of(loss), slice(0, columns.label_count)
     if kind in ("terms", "means"):
         return Terms(loss, columns, logits[:, 0]).terms(logits, labels)
@@ -75,8 +84,9 @@ def kind_of(loss: nn.Module) -> str:
     if not kind:
         serving = [part.name for part in registry.usable("losses") if part.factory.over_labels]
         raise SettingsError(
-            f"{type(loss).__name__} (as it is set) needs all logits of a text at once, so its labels cannot come in "
-            f"chunks; losses that can: {', '.join(serving)}, squared_error with link=sigmoid"
+            f"{type(loss).__name__} (as it is set) needs all logits of a text at once, so its"
+            f" labels cannot come in chunks; losses that can: {', '.join(serving)}, squared_error"
+            " with link=sigmoid"
         )
     return kind
 
@@ -100,8 +110,12 @@ class Terms:
         """The sums (B,)."""
         return self.total
 
-    def slope(self, logits: Tensor, labels: slice, upstream: Tensor, *, adding: bool = False) -> Tensor:
-        """The gradient (B, C); `adding` takes the chunk in as well, for there is nothing to wait for."""
+    def slope(
+        self, logits: Tensor, labels: slice, upstream: Tensor, *, adding: bool = False
+    ) -> Tensor:
+        """The gradient (B, C); `adding` takes the chunk in as well, for there is nothing to wait
+        for.
+        """
         with torch.enable_grad():
             leaf = logits.detach().requires_grad_()
             values = self.terms(leaf, labels)
@@ -119,7 +133,9 @@ class Terms:
 
 
 class LogSums:
-    """The logs of the sums of w⁺ p e^-s and of w⁻ (1 - p) e^s, -inf while empty; the loss combines them."""
+    """The logs of the sums of w⁺ p e^-s and of w⁻ (1 - p) e^s, -inf while empty; the loss combines
+    them.
+    """
 
     raw = False
 
@@ -154,12 +170,17 @@ class LogSums:
 
 
 class Softmax:
-    """The log of the sum of (t + (1 - t) w⁻) e^s, the sum of w⁺ t and that of w⁺ t s; see `cross_entropy`."""
+    """The log of the sum of (t + (1 - t) w⁻) e^s, the sum of w⁺ t and that of w⁺ t s; see
+    `cross_entropy`.
+    """
 
     raw = False
 
     def __init__(self, columns: Columns, zeros: Tensor) -> None:
-        self.columns, self.scale = columns, None if columns.mask is None else self._kept(columns, zeros)
+        self.columns, self.scale = (
+            columns,
+            None if columns.mask is None else self._kept(columns, zeros),
+        )
         self.whole, self.mass, self.inner = torch.full_like(zeros, -torch.inf), zeros, zeros
 
     def add(self, logits: Tensor, labels: slice) -> None:
@@ -179,11 +200,17 @@ class Softmax:
     def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
         """The chance of each label less its target, (B, C)."""
         part, target, below = self._cells(labels)
-        chance = _share(_shown(logits, part), self.whole).mul_(below).mul_((upstream * self.mass)[:, None])
+        chance = (
+            _share(_shown(logits, part), self.whole)
+            .mul_(below)
+            .mul_((upstream * self.mass)[:, None])
+        )
         return chance.sub_(weighted(target, part.positive_weight) * upstream[:, None])
 
     def _cells(self, labels: slice) -> tuple[Part, Tensor, Tensor]:
-        """The part, its target with the mass that a mask leaves, and what each label weighs in the softmax."""
+        """The part, its target with the mass that a mask leaves, and what each label weighs in the
+        softmax.
+        """
         part = self.columns.part(labels)
         target = part.target
         if self.scale is not None:
@@ -200,7 +227,10 @@ class Softmax:
         step = 16384
         for start in range(0, columns.label_count, step):
             part = columns.part(slice(start, min(start + step, columns.label_count)))
-            whole, kept = whole + part.target.sum(-1), kept + taking_part(part.target, part.mask).sum(-1)
+            whole, kept = (
+                whole + part.target.sum(-1),
+                kept + taking_part(part.target, part.mask).sum(-1),
+            )
         return (whole / divisor(kept))[:, None]
 
 
@@ -210,6 +240,10 @@ def _shown(logits: Tensor, part: Part) -> Tensor:
 
 
 def _share(scores: Tensor, log_sum: Tensor) -> Tensor:
-    """e^(s - log of the sum), (B, C), a new tensor; held finite where a label is no part of the sum."""
+    """e^(s - log of the sum), (B, C), a new tensor; held finite where a label is no part of the
+    sum.
+    """
     most = math.log(torch.finfo(scores.dtype).max) - 8
-    return (scores - log_sum.masked_fill(log_sum == -torch.inf, 0.0)[:, None]).clamp_max_(most).exp_()
+    return (
+        (scores - log_sum.masked_fill(log_sum == -torch.inf, 0.0)[:, None]).clamp_max_(most).exp_()
+    )

@@ -1,4 +1,6 @@
-"""Sweeps over a label matrix (L, D) in chunks of labels: for a loss and its gradient, and for the highest labels."""
+"""Sweeps over a label matrix (L, D) in chunks of labels: for a loss and its gradient, and for the
+highest labels.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +17,9 @@ CHUNK = 65536  # labels
 
 
 class Swept(torch.autograd.Function):
-    """Values (B,), or with a `scale` (B,) of the rows their scaled sum, whose gradient the first sweep makes too."""
+    """Values (B,), or with a `scale` (B,) of the rows their scaled sum, whose gradient the first
+    sweep makes too.
+    """
 
     @staticmethod
     def forward(
@@ -28,14 +32,22 @@ class Swept(torch.autograd.Function):
         scale: Tensor | None,
         whole: Callable[[Tensor], Tensor],
     ) -> Tensor:
-        ctx.work, ctx.sums, ctx.chunk, ctx.scale, ctx.whole = _work_dtype(weight), sums, chunk, scale, whole
+        ctx.work, ctx.sums, ctx.chunk, ctx.scale, ctx.whole = (
+            _work_dtype(weight),
+            sums,
+            chunk,
+            scale,
+            whole,
+        )
         ctx.save_for_backward(hidden, weight, bias)
         if scale is not None and any(ctx.needs_input_grad[:3]):
             ctx.made = _gradients(ctx, hidden, weight, bias, scale, adding=True)
             ctx.scaled = True
             return (sums.values() * scale).sum()
         for labels in _chunks(len(weight), chunk):
-            sums.add(_logits(hidden.to(ctx.work), weight, bias, labels, ctx.work, raw=sums.raw), labels)
+            sums.add(
+                _logits(hidden.to(ctx.work), weight, bias, labels, ctx.work, raw=sums.raw), labels
+            )
         ctx.scaled = False
         return sums.values() if scale is None else (sums.values() * scale).sum()
 
@@ -48,7 +60,10 @@ class Swept(torch.autograd.Function):
             hidden, weight, bias = ctx.saved_tensors
             return *_gradients(ctx, hidden, weight, bias, upstream), None, None, None, None
         if ctx.made is None:
-            raise RuntimeError('this gradient was handed on; a second backward pass needs a loss of reduction "none"')
+            raise RuntimeError(
+                "this gradient was handed on; a second backward pass needs a loss of reduction"
+                ' "none"'
+            )
         made, ctx.made = ctx.made, None  # held by nobody else, so that it becomes .grad and no copy
         if upstream.device.type != "cpu" or upstream != 1:
             made = [None if one is None else one.mul_(upstream) for one in made]
@@ -64,16 +79,26 @@ def at_once(
     scale: Tensor | None,
     work: torch.dtype | None = None,
 ) -> Tensor:
-    """What `Swept` gives, from all logits (B, L) at once, by operations that autograd knows to any order."""
+    """What `Swept` gives, from all logits (B, L) at once, by operations that autograd knows to any
+    order.
+    """
     work = work or _work_dtype(weight)
     values = whole(_logits(hidden.to(work), weight, bias, slice(0, len(weight)), work))
     return values if scale is None else (values * scale).sum()
 
 
 def _gradients(
-    ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, upstream: Tensor, *, adding: bool = False
+    ctx: Any,
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    upstream: Tensor,
+    *,
+    adding: bool = False,
 ) -> list[Tensor | None]:
-    """The gradients of hidden, weight and bias where the rows' values are multiplied by upstream (B,)."""
+    """The gradients of hidden, weight and bias where the rows' values are multiplied by upstream
+    (B,).
+    """
     wanted, work, exact = ctx.needs_input_grad, ctx.work, ctx.sums.values().dtype
     feed = hidden.to(work)
     by_hidden = torch.zeros(hidden.shape, dtype=exact, device=hidden.device) if wanted[0] else None
@@ -97,7 +122,9 @@ def _gradients(
 
 
 class Best(NamedTuple):
-    """The highest labels of B texts: logits (B, k), falling, and ids (B, k); log of a sum over all labels (B,)."""
+    """The highest labels of B texts: logits (B, k), falling, and ids (B, k); log of a sum over all
+    labels (B,).
+    """
 
     logits: Tensor
     ids: Tensor
@@ -114,13 +141,18 @@ def best_labels(
     chunk: int = CHUNK,
     log_terms: Callable[[Tensor], Tensor] | None = None,
 ) -> Best:
-    """The k highest labels of each text, equals in the order of the labels; all, where there are fewer than k.
+    """The k highest labels of each text, equals in the order of the labels; all, where there are
+    fewer than k.
 
-    The sum is of e^log_terms(s), what probabilities that sum to 1 are divided by; without `log_terms` there is none.
+    The sum is of e^log_terms(s), what probabilities that sum to 1 are divided by; without
+    `log_terms` there is none.
     """
     dtype = torch.promote_types(weight.dtype, torch.float32)
     logits = torch.empty(len(hidden), 0, dtype=dtype, device=hidden.device)
-    best, log_sum = Best(logits, logits.long(), None), torch.full_like(hidden[:, 0], -torch.inf, dtype=dtype)
+    best, log_sum = (
+        Best(logits, logits.long(), None),
+        torch.full_like(hidden[:, 0], -torch.inf, dtype=dtype),
+    )
     work = _work_dtype(weight)
     for labels in _chunks(len(weight), chunk):
         part = _logits(hidden.to(work), weight, bias, labels, work)
@@ -144,7 +176,9 @@ def _column_sums(cells: Tensor) -> Tensor:
 
 
 def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
-    """total += left @ right, in float32 also where the factors are not: a sum of many chunks must not be rounded."""
+    """total += left @ right, in float32 also where the factors are not: a sum of many chunks must
+    not be rounded.
+    """
     if total.is_cuda and left.dtype != total.dtype:
         torch.addmm(total, left, right, out_dtype=total.dtype, out=total)
     else:
@@ -152,13 +186,25 @@ def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
 
 
 def _logits(
-    hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: slice, work: torch.dtype, *, raw: bool = False
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    labels: slice,
+    work: torch.dtype,
+    *,
+    raw: bool = False,
 ) -> Tensor:
-    """The logits (B, C) of some labels, `raw` or at least in float32. Autocast has been asked already."""
+    """The logits (B, C) of some labels, `raw` or at least in float32. Autocast has been asked
+    already.
+    """
     with torch.autocast(hidden.device.type, enabled=False):
         if raw:
-            return F.linear(hidden, weight[labels].to(work), None if bias is None else bias[labels].to(work))
-        part = F.linear(hidden, weight[labels].to(work)).to(torch.promote_types(weight.dtype, torch.float32))
+            return F.linear(
+                hidden, weight[labels].to(work), None if bias is None else bias[labels].to(work)
+            )
+        part = F.linear(hidden, weight[labels].to(work)).to(
+            torch.promote_types(weight.dtype, torch.float32)
+        )
     return part if bias is None else part.add_(bias[labels])
 
 

@@ -1,8 +1,10 @@
-"""Adagrad with one number of state a label, for a label matrix (L, D) so large that a second one would not fit.
+"""Adagrad with one number of state a label, for a label matrix (L, D) so large that a second one
+would not fit.
 
-A label that is seen often is slowed, a rare one is not; one step size a row is all that is kept. Rows are updated in
-slices, and bfloat16 weights in float32 there, then rounded at random: up or down with the chance that keeps the mean,
-for a small step would be lost whenever the nearest number is the old one.
+A label that is seen often is slowed, a rare one is not; one step size a row is all that is kept.
+Rows are updated in slices, and bfloat16 weights in float32 there, then rounded at random: up or
+down with the chance that keeps the mean, for a small step would be lost whenever the nearest number
+is the old one.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,19 +16,24 @@ from torch import Tensor
 from tagwright.errors import SettingsError
 from tagwright.randomness import seed_of
 
-_BLOCK = {"cpu": 2**18}  # weights a slice: it stays in the cache of a core; a GPU wants large launches
+# weights a slice: it stays in the cache of a core; a GPU wants large launches
+_BLOCK = {"cpu": 2**18}
 _BLOCK_ELSEWHERE = 2**24
 
 
 class LabelAdagrad(torch.optim.Optimizer):
-    """weight[row] -= lr * gradient / sqrt(floor² + sum of squares), the sum over the row and all steps so far.
+    """weight[row] -= lr * gradient / sqrt(floor² + sum of squares), the sum over the row and all
+    steps so far.
 
-    Takes dense gradients of (L, D) weights and of (L,) biases. `floor` is the gradient that counts as large: below it a
-    step is proportional to the gradient, so that the many labels that no text of a batch has do not run away.
-    What a step draws is a function of (seed, step), and `state_dict` holds the step.
+    Takes dense gradients of (L, D) weights and of (L,) biases. `floor` is the gradient that counts
+    as large: below it a step is proportional to the gradient, so that the many labels that no text
+    of a batch has do not run away. What a step draws is a function of (seed, step), and
+    `state_dict` holds the step.
     """
 
-    def __init__(self, params: Iterable[Any], *, lr: float = 0.3, floor: float = 1 / 32, seed: int = 0) -> None:
+    def __init__(
+        self, params: Iterable[Any], *, lr: float = 0.3, floor: float = 1 / 32, seed: int = 0
+    ) -> None:
         if lr < 0 or floor <= 0:
             raise SettingsError(f"label Adagrad wants lr >= 0 and floor > 0, got {lr} and {floor}")
         super().__init__(params, {"lr": lr, "floor": floor, "seed": seed, "step": 0})
@@ -44,20 +51,32 @@ class LabelAdagrad(torch.optim.Optimizer):
                 if weight.grad is not None:
                     seed = seed_of(group["seed"], f"rounding {number}", group["step"])
                     draw = torch.Generator(weight.device).manual_seed(seed)
-                    _update(_rows(weight), _rows(weight.grad), self._squares(weight, group["floor"]), group["lr"], draw)
+                    _update(
+                        _rows(weight),
+                        _rows(weight.grad),
+                        self._squares(weight, group["floor"]),
+                        group["lr"],
+                        draw,
+                    )
         return loss
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take up a state. Torch would cast the sums to the weights' dtype, and a resumed run would round them."""
+        """Take up a state. Torch would cast the sums to the weights' dtype, and a resumed run would
+        round them.
+        """
         super().load_state_dict(state_dict)
         for number, weight in enumerate(p for group in self.param_groups for p in group["params"]):
             if number in state_dict["state"]:
-                self.state[weight]["squares"] = state_dict["state"][number]["squares"].to(weight.device, copy=True)
+                self.state[weight]["squares"] = state_dict["state"][number]["squares"].to(
+                    weight.device, copy=True
+                )
 
     def _squares(self, weight: Tensor, floor: float) -> Tensor:
         state = self.state[weight]
         if "squares" not in state:
-            state["squares"] = torch.full((len(weight), 1), floor**2, dtype=torch.float32, device=weight.device)
+            state["squares"] = torch.full(
+                (len(weight), 1), floor**2, dtype=torch.float32, device=weight.device
+            )
         squares: Tensor = state["squares"]
         return squares
 
@@ -66,7 +85,9 @@ def _rows(tensor: Tensor) -> Tensor:
     return tensor.detach().view(len(tensor), -1)
 
 
-def _update(weight: Tensor, gradient: Tensor, squares: Tensor, lr: float, draw: torch.Generator) -> None:
+def _update(
+    weight: Tensor, gradient: Tensor, squares: Tensor, lr: float, draw: torch.Generator
+) -> None:
     size = max(1, _BLOCK.get(weight.device.type, _BLOCK_ELSEWHERE) // weight.shape[1])
     for start in range(0, len(weight), size):
         rows = slice(start, start + size)
@@ -80,7 +101,8 @@ def _update(weight: Tensor, gradient: Tensor, squares: Tensor, lr: float, draw: 
 
 
 def rounded_at_random(values: Tensor, generator: torch.Generator) -> Tensor:
-    """float32 -> bfloat16, to one of both neighbours: the nearer, the likelier; on average nothing is lost.
+    """float32 -> bfloat16, to one of both neighbours: the nearer, the likelier; on average nothing
+    is lost.
 
     >>> draw = torch.Generator().manual_seed(0)
     >>> between = torch.full((10_000,), 1 + 1 / 512)  # a quarter of the way from 1 to 1 + 1/128
@@ -88,6 +110,8 @@ def rounded_at_random(values: Tensor, generator: torch.Generator) -> Tensor:
     1.002
     """
     bits = values.contiguous().view(torch.int32)
-    noise = torch.randint(0, 1 << 16, bits.shape, dtype=torch.int32, device=bits.device, generator=generator)
+    noise = torch.randint(
+        0, 1 << 16, bits.shape, dtype=torch.int32, device=bits.device, generator=generator
+    )
     # what stays below the 16 bits that bfloat16 keeps is carried over them as often as it is large
     return bits.add(noise).bitwise_and_(-(1 << 16)).view(torch.float32).bfloat16()

@@ -13,8 +13,8 @@ from tagwright.training.optimizers.together import Optimiser
 
 
 def optimiser_of(network: Network, settings: Settings, heads: Iterable[str]) -> Optimiser:
-    """AdamW, but for label matrices of these heads that are too large for its state: of so many labels, of bfloat16,
-    or by the settings."""
+    """AdamW, but for label matrices of these heads that are too large for its state: of so many
+    labels, of bfloat16, or by the settings."""
     choice = settings.fit
     return build_optimiser(
         network,
@@ -32,7 +32,9 @@ def optimiser_of(network: Network, settings: Settings, heads: Iterable[str]) -> 
     )
 
 
-def _large(network: Network, settings: Settings, heads: Iterable[str]) -> list[tuple[nn.Module, float]]:
+def _large(
+    network: Network, settings: Settings, heads: Iterable[str]
+) -> list[tuple[nn.Module, float]]:
     """The label matrices that are too large for AdamW, each with its own rate."""
     found = []
     for name in heads:

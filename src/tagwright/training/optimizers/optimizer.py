@@ -1,4 +1,6 @@
-"""The optimiser: AdamW, or row Adagrad where the gradients are sparse rows; plain SGD. Biases and norms never decay."""
+"""The optimiser: AdamW, or row Adagrad where the gradients are sparse rows; plain SGD. Biases and
+norms never decay.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,13 +30,17 @@ def build_optimiser(
     beta2: float = 0.999,
     epsilon: float = 1e-8,
 ) -> Optimiser:
-    """The optimiser of a network's parameters; `sparse` where its head has row-sparse gradients, means over `batch`.
+    """The optimiser of a network's parameters; `sparse` where its head has row-sparse gradients,
+    means over `batch`.
 
-    `labels` are label matrices to be moved by Adagrad with one number of state a label, each at its rate. A parameter
-    that lies below `depths` layers is trained at the rate times `layer_decay` to that power.
+    `labels` are label matrices to be moved by Adagrad with one number of state a label, each at its
+    rate. A parameter that lies below `depths` layers is trained at the rate times `layer_decay` to
+    that power.
     """
     if layer_decay != 1 and depths is None:
-        raise SettingsError("fit.layer_decay is for pretrained encoders; this one has no layers to tell apart")
+        raise SettingsError(
+            "fit.layer_decay is for pretrained encoders; this one has no layers to tell apart"
+        )
     apart = {parameter for matrix, _ in labels for parameter in matrix.parameters()}
     trained = [p for p in network.parameters() if p.requires_grad and p not in apart]
     if name == "sgd":
@@ -45,7 +51,10 @@ def build_optimiser(
     encoder = _adamw(trained, learning_rate, weight_decay, layer_decay, depths or {}, averages)
     if not labels:
         return encoder
-    moved = [LabelAdagrad(matrix.parameters(), lr=rate, floor=1 / batch, seed=seed) for matrix, rate in labels]
+    moved = [
+        LabelAdagrad(matrix.parameters(), lr=rate, floor=1 / batch, seed=seed)
+        for matrix, rate in labels
+    ]
     return Together([encoder, *moved])
 
 
@@ -59,8 +68,17 @@ def _adamw(
 ) -> torch.optim.Optimizer:
     depth_of = {} if layer_decay == 1 else depths
     groups = []
-    for depth in sorted({depth_of.get(p, 0) for p in trained}):  # the first has the full rate, which is shown
-        own, rate = [p for p in trained if depth_of.get(p, 0) == depth], learning_rate * layer_decay**depth
-        groups.append({"params": [p for p in own if p.ndim > 1], "lr": rate, "weight_decay": weight_decay})
+    for depth in sorted(
+        {depth_of.get(p, 0) for p in trained}
+    ):  # the first has the full rate, which is shown
+        own, rate = (
+            [p for p in trained if depth_of.get(p, 0) == depth],
+            learning_rate * layer_decay**depth,
+        )
+        groups.append(
+            {"params": [p for p in own if p.ndim > 1], "lr": rate, "weight_decay": weight_decay}
+        )
         groups.append({"params": [p for p in own if p.ndim <= 1], "lr": rate, "weight_decay": 0.0})
-    return torch.optim.AdamW([g for g in groups if g["params"]], lr=learning_rate, fused=True, **averages)
+    return torch.optim.AdamW(
+        [g for g in groups if g["params"]], lr=learning_rate, fused=True, **averages
+    )

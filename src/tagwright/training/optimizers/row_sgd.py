@@ -1,4 +1,6 @@
-"""Plain stochastic gradient descent with decay for sparse row gradients, which torch's own refuses to combine."""
+"""Plain stochastic gradient descent with decay for sparse row gradients, which torch's own refuses
+to combine.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,13 +13,15 @@ from tagwright.errors import SettingsError
 class RowSGD(torch.optim.Optimizer):
     """weight <- (1 - lr * weight_decay) * weight - lr * gradient.
 
-    The gradient touches the batch's rows only; decay touches all of them, so it costs a pass over the weights a step.
-    A vector (a bias) does not decay. There is no state.
+    The gradient touches the batch's rows only; decay touches all of them, so it costs a pass over
+    the weights a step. A vector (a bias) does not decay. There is no state.
     """
 
     def __init__(self, params: Iterable[Any], *, lr: float, weight_decay: float = 0.0) -> None:
         if lr < 0 or weight_decay < 0:
-            raise SettingsError(f"row SGD wants lr >= 0 and weight_decay >= 0, got {lr} and {weight_decay}")
+            raise SettingsError(
+                f"row SGD wants lr >= 0 and weight_decay >= 0, got {lr} and {weight_decay}"
+            )
         super().__init__(params, {"lr": lr, "weight_decay": weight_decay})
 
     @torch.no_grad()

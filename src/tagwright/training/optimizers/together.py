@@ -55,7 +55,8 @@ class Together:
             own = one.state_dict()
             result["state"] |= {first + number: state for number, state in own["state"].items()}
             result["param_groups"] += [
-                {**group, "params": [first + number for number in group["params"]]} for group in own["param_groups"]
+                {**group, "params": [first + number for number in group["params"]]}
+                for group in own["param_groups"]
             ]
             first += _count(one)
         return result
@@ -66,8 +67,12 @@ class Together:
         for one in self.optimisers:
             own, groups = groups[: len(one.param_groups)], groups[len(one.param_groups) :]
             last = first + _count(one)
-            state = {n - first: state for n, state in state_dict["state"].items() if first <= n < last}
-            moved = [{**group, "params": [number - first for number in group["params"]]} for group in own]
+            state = {
+                n - first: state for n, state in state_dict["state"].items() if first <= n < last
+            }
+            moved = [
+                {**group, "params": [number - first for number in group["params"]]} for group in own
+            ]
             one.load_state_dict({"state": state, "param_groups": moved})
             first = last
 

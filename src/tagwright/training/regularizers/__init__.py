@@ -1,4 +1,6 @@
-"""Regularisers: what is learnt or held beside the objective. Each stands around `fit.learner.Learner`, or another."""
+"""Regularisers: what is learnt or held beside the objective. Each stands around
+`fit.learner.Learner`, or another.
+"""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,11 +24,14 @@ class Regulariser:
     def check(*settings: Any, **options: Any) -> None:
         """Refuse settings that it cannot work with, before training: raise a SettingsError.
 
-        `settings` are those of each head, what the heads share included; `options` are its own, all of them.
+        `settings` are those of each head, what the heads share included; `options` are its own, all
+        of them.
         """
 
     def __call__(self, batch: "Batch", generator: "torch.Generator") -> "Outcome":
-        """The outcome of a batch: the value to learn from, with a row of logits for each of its rows."""
+        """The outcome of a batch: the value to learn from, with a row of logits for each of its
+        rows.
+        """
         raise NotImplementedError
 
 
@@ -39,7 +44,9 @@ def _sections() -> frozenset[str]:
 KIND = Kind(
     title="regulariser",
     facts={
-        "learn": "what it stands around: a function of a batch and a generator that gives an Outcome",
+        "learn": (
+            "what it stands around: a function of a batch and a generator that gives an Outcome"
+        ),
         "network": "the network that is trained",
         "objectives": "what each head learns by, {name: HeadObjective}",
     },

@@ -1,4 +1,6 @@
-"""How far two answers to one batch lie apart: a divergence for every text, by the loss's own link."""
+"""How far two answers to one batch lie apart: a divergence for every text, by the loss's own
+link.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -15,8 +17,9 @@ Logits = Mapping[str, Tensor]
 class Apart:
     """Of every head by the link of its loss, as much as the head weighs.
 
-    Slots that show their answer take no part, for nobody need agree on it. Labels that nobody judged do: to agree on
-    one, no answer is needed. A second head for soft labels does not: it predicts nothing.
+    Slots that show their answer take no part, for nobody need agree on it. Labels that nobody
+    judged do: to agree on one, no answer is needed. A second head for soft labels does not: it
+    predicts nothing.
     """
 
     def __init__(self, measure: Measure, objectives: Mapping[str, HeadObjective]) -> None:
@@ -31,7 +34,9 @@ class Apart:
             found = own if found is None else found + own
         return found  # type: ignore[return-value]
 
-    def _of_head(self, logits: Tensor, other: Tensor, batch: HeadBatch, head: HeadObjective) -> Tensor:
+    def _of_head(
+        self, logits: Tensor, other: Tensor, batch: HeadBatch, head: HeadObjective
+    ) -> Tensor:
         if batch.tags is not None:
             return self._of_tokens(logits, other, batch.tags, head)
         mask = None if batch.shown is None else batch.shown == MASK
@@ -42,12 +47,20 @@ class Apart:
         found = self(logits, other, batch)
         return (found if batch.weight is None else found * batch.weight).sum()
 
-    def _of_tokens(self, logits: Tensor, other: Tensor, tags: Tensor, head: HeadObjective) -> Tensor:
-        """Logits (B, T, L) twice and tags (B, T) -> (B,); positions below 0 are asked for nothing."""
+    def _of_tokens(
+        self, logits: Tensor, other: Tensor, tags: Tensor, head: HeadObjective
+    ) -> Tensor:
+        """Logits (B, T, L) twice and tags (B, T) -> (B,); positions below 0 are asked for
+        nothing.
+        """
         found = self._summed(logits.flatten(0, 1), other.flatten(0, 1), head)
         return found.view(tags.shape).masked_fill(tags < 0, 0).sum(1)
 
-    def _summed(self, logits: Tensor, other: Tensor, head: HeadObjective, mask: Tensor | None = None) -> Tensor:
-        """(N, L) twice -> (N,): the sum over labels, or their mean where the loss is a mean over labels."""
+    def _summed(
+        self, logits: Tensor, other: Tensor, head: HeadObjective, mask: Tensor | None = None
+    ) -> Tensor:
+        """(N, L) twice -> (N,): the sum over labels, or their mean where the loss is a mean over
+        labels.
+        """
         found = self.measure(logits, other, link=head.link, mask=mask)
         return found / logits.shape[-1] if head.objective.loss.over_labels == "means" else found

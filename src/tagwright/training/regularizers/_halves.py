@@ -1,4 +1,6 @@
-"""A batch twice over: two passes as one, whose rows draw their own dropout; and the halves of what came of it."""
+"""A batch twice over: two passes as one, whose rows draw their own dropout; and the halves of what
+came of it.
+"""
 
 from typing import Any, TypeVar
 

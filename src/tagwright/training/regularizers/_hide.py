@@ -1,6 +1,8 @@
-"""Hiding some pieces of texts, as BERT's pretraining does: 80% of them behind a mask, 10% behind another piece.
+"""Hiding some pieces of texts, as BERT's pretraining does: 80% of them behind a mask, 10% behind
+another piece.
 
-Shapes do not depend on what is drawn, and the host learns nothing of it: a step that hides can be captured.
+Shapes do not depend on what is drawn, and the host learns nothing of it: a step that hides can be
+captured.
 """
 
 import math
@@ -16,7 +18,9 @@ SPARE = 4  # standard deviations of how many are chosen, that there is room for
 
 
 class Asked(NamedTuple):
-    """Texts (B, T) with some pieces hidden, and K places of which those that are `chosen` are asked for."""
+    """Texts (B, T) with some pieces hidden, and K places of which those that are `chosen` are asked
+    for.
+    """
 
     ids: Tensor  # (B, T)
     places: Tensor  # (K,), counted through all rows
@@ -25,20 +29,26 @@ class Asked(NamedTuple):
 
     def chosen_alone(self) -> "Asked":
         """Without the places that are not chosen; how many are left is a matter of the draw."""
-        return Asked(self.ids, self.places[self.chosen], self.chosen[self.chosen], self.gold[self.chosen])
+        return Asked(
+            self.ids, self.places[self.chosen], self.chosen[self.chosen], self.gold[self.chosen]
+        )
 
     def weights(self, of_rows: Tensor) -> Tensor:
-        """What each place counts (K,) where the rows (B,) count so much, each by the mean over its chosen places."""
+        """What each place counts (K,) where the rows (B,) count so much, each by the mean over its
+        chosen places.
+        """
         flat = torch.zeros(self.ids.numel(), dtype=of_rows.dtype, device=of_rows.device)
         counts = flat.scatter(0, self.places, self.chosen.to(flat.dtype)).view_as(self.ids).sum(1)
         return (of_rows / counts.clamp_min(1))[self.places // self.ids.shape[1]] * self.chosen
 
 
-def hide(ids: Tensor, lengths: Tensor, head: MaskedPieces, *, share: float, generator: torch.Generator) -> Asked:
+def hide(
+    ids: Tensor, lengths: Tensor, head: MaskedPieces, *, share: float, generator: torch.Generator
+) -> Asked:
     """Choose among the pieces of texts (B, T) of these lengths (B,), and hide what is chosen.
 
-    Of the chosen, 80% become the mask, 10% another piece, 10% stay. How many places come back is a matter of the shape:
-    what is chosen beyond them, once in some 30,000 times, is left as it is.
+    Of the chosen, 80% become the mask, 10% another piece, 10% stay. How many places come back is a
+    matter of the shape: what is chosen beyond them, once in some 30,000 times, is left as it is.
     """
     inside = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
     drawn: dict[str, Any] = {"generator": generator, "device": ids.device}

@@ -1,4 +1,6 @@
-"""A network that draws nothing, and one whose weights are given: so that of two passes only the words differ."""
+"""A network that draws nothing, and one whose weights are given: so that of two passes only the
+words differ.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +12,8 @@ from torch import nn
 def still(network: nn.Module) -> Iterator[None]:
     """No dropout falls inside the block; gradients can be asked for all the same.
 
-    cuDNN makes no gradient of a recurrent network that does not train, so that it goes on training, without dropout.
+    cuDNN makes no gradient of a recurrent network that does not train, so that it goes on training,
+    without dropout.
     """
     modes = [(part, part.training) for part in network.modules()]
     drawn = [(part, part.dropout) for part, _ in modes if isinstance(part, nn.RNNBase)]

@@ -1,4 +1,6 @@
-"""The word vectors of a batch: how long a text of them is, directions of that shape, and passes that move them."""
+"""The word vectors of a batch: how long a text of them is, directions of that shape, and passes
+that move them.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,13 +22,16 @@ def maker_of(network: Network) -> nn.Module:
     found: nn.Module | None = encoder.word_vectors()
     if found is None:
         raise SettingsError(
-            f"{type(encoder).__name__} has no word vectors; take cnn, lstm, bat or a pretrained encoder"
+            f"{type(encoder).__name__} has no word vectors; take cnn, lstm, bat or a pretrained"
+            " encoder"
         )
     return found
 
 
 class Words:
-    """The word vectors (R, T, D) of a batch's inputs, zero behind the texts; rows are texts, or windows of them."""
+    """The word vectors (R, T, D) of a batch's inputs, zero behind the texts; rows are texts, or
+    windows of them.
+    """
 
     def __init__(self, network: Network, inputs: tuple[Tensor, ...]) -> None:
         ids, lengths = inputs[:2]
@@ -41,7 +46,9 @@ class Words:
             self.owners = texts.repeat_interleave(counts, output_size=len(ids))
 
     def lengths(self, vectors: Tensor) -> Tensor:
-        """The length of each row's whole text, all its vectors one after the other: (R, T, D) -> (R, 1, 1)."""
+        """The length of each row's whole text, all its vectors one after the other: (R, T, D) ->
+        (R, 1, 1).
+        """
         squares = vectors.square().sum((1, 2))
         if self.owners is not None:
             squares = torch.zeros_like(squares).index_add(0, self.owners, squares)[self.owners]
@@ -60,13 +67,17 @@ class Words:
 
     @contextmanager
     def moved(self, shift: Tensor) -> Iterator[None]:
-        """Inside the block, passes over these inputs read words that lie apart from their own by `shift` (R, T, D)."""
+        """Inside the block, passes over these inputs read words that lie apart from their own by
+        `shift` (R, T, D).
+        """
         encoder: Any = self.network.encoder
 
         def move(maker: nn.Module, given: Any, vectors: Tensor) -> Tensor:
             # cnn lays all places in one row, each text with some padding behind
             width = vectors.numel() // (len(shift) * shift.shape[2])
-            return vectors + F.pad(shift, (0, 0, 0, width - shift.shape[1])).view_as(vectors).to(vectors.dtype)
+            return vectors + F.pad(shift, (0, 0, 0, width - shift.shape[1])).view_as(vectors).to(
+                vectors.dtype
+            )
 
         handle, before = self.maker.register_forward_hook(move), encoder.every_place
         encoder.every_place = True

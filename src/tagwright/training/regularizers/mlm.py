@@ -1,6 +1,8 @@
-"""Masked-language modelling of the texts beside the task, eq. 5 of LM-MTC (arxiv.org/abs/2106.10076).
+"""Masked-language modelling of the texts beside the task, eq. 5 of LM-MTC
+(arxiv.org/abs/2106.10076).
 
-Some pieces are hidden, and the encoder learns to tell them from the others. Takes a pretrained encoder.
+Some pieces are hidden, and the encoder learns to tell them from the others. Takes a pretrained
+encoder.
 """
 
 import math
@@ -20,15 +22,18 @@ from tagwright.training.regularizers._hide import hide
 
 
 class MaskedModelling(Regulariser):
-    """The task's objective plus `weight` times that of the pieces, of which each is chosen with probability `share`.
+    """The task's objective plus `weight` times that of the pieces, of which each is chosen with
+    probability `share`.
 
-    The encoder reads the changed texts alone, so that the task is learnt from them, too. A row counts the mean over its
-    chosen pieces; a window of a text counts its part of the text.
+    The encoder reads the changed texts alone, so that the task is learnt from them, too. A row
+    counts the mean over its chosen pieces; a window of a text counts its part of the text.
     """
 
     depth = 2  # it changes what is read
 
-    def __init__(self, learn: Learn, network: Network, *, weight: float = 0.05, share: float = 0.15) -> None:
+    def __init__(
+        self, learn: Learn, network: Network, *, weight: float = 0.05, share: float = 0.15
+    ) -> None:
         require_sound(weight=weight, share=share)
         self.learn, self.encoder, self.weight, self.share = learn, network.encoder, weight, share
         self.head: MaskedPieces = network.heads[MASKED]  # type: ignore[assignment]
@@ -37,7 +42,9 @@ class MaskedModelling(Regulariser):
         """The outcome of the changed texts, with the pieces' objective in its value."""
         ids, lengths, *others = batch.inputs
         asked = hide(ids, lengths, self.head, share=self.share, generator=generator)
-        if ids.device.type == "cpu":  # what is on the host can be looked at; a GPU would have to be waited for
+        if (
+            ids.device.type == "cpu"
+        ):  # what is on the host can be looked at; a GPU would have to be waited for
             asked = asked.chosen_alone()
         outcome = self.learn(batch._replace(inputs=(asked.ids, lengths, *others)), generator)
         states = outcome.hidden.states.flatten(0, 1).index_select(0, asked.places)  # type: ignore[union-attr]
@@ -50,9 +57,11 @@ class MaskedModelling(Regulariser):
 
 
 def row_weights(batch: Batch, dtype: torch.dtype) -> Tensor:
-    """What each row of ids counts, (B,): as a text does in the task's objective, divided among its windows.
+    """What each row of ids counts, (B,): as a text does in the task's objective, divided among its
+    windows.
 
-    Where tokens alone are tagged, the objective is a sum over tokens: a row then counts as often as it has tags.
+    Where tokens alone are tagged, the objective is a sum over tokens: a row then counts as often as
+    it has tags.
     """
     ids, _, *counts = batch.inputs
     texts = counts[0] if counts else ids
@@ -61,7 +70,11 @@ def row_weights(batch: Batch, dtype: torch.dtype) -> Tensor:
     tags = [head.tags for head in batch.heads.values() if head.tags is not None]
     if len(tags) == len(batch.heads):
         weight = weight * torch.stack([ids >= 0 for ids in tags]).any(0).sum(1)
-    return (weight / counts[0]).repeat_interleave(counts[0], output_size=len(ids)) if counts else weight
+    return (
+        (weight / counts[0]).repeat_interleave(counts[0], output_size=len(ids))
+        if counts
+        else weight
+    )
 
 
 def require_sound(*, weight: float, share: float) -> None:

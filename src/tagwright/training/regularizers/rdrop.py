@@ -1,7 +1,8 @@
-"""R-Drop: two passes that differ in dropout must agree (arxiv.org/abs/2106.14448), with ZLPR's divergence, eq. 37.
+"""R-Drop: two passes that differ in dropout must agree (arxiv.org/abs/2106.14448), with ZLPR's
+divergence, eq. 37.
 
-½ (L₁ + L₂) + α/2 · (KL(p₁ ‖ p₂) + KL(p₂ ‖ p₁)), where p comes of the loss's own link: sigmoid(2s) for zlpr (eq. 35),
-sigmoid(s) for bce and its kind, a softmax where a text has one label.
+½ (L₁ + L₂) + α/2 · (KL(p₁ ‖ p₂) + KL(p₂ ‖ p₁)), where p comes of the loss's own link: sigmoid(2s)
+for zlpr (eq. 35), sigmoid(s) for bce and its kind, a softmax where a text has one label.
 """
 
 from collections.abc import Mapping
@@ -22,10 +23,11 @@ from tagwright.training.regularizers._halves import doubled, first_half, second_
 
 
 class RDrop(Regulariser):
-    """Both passes are one pass over the batch twice over, but for losses that look at a whole batch.
+    """Both passes are one pass over the batch twice over, but for losses that look at a whole
+    batch.
 
-    `alpha` is R-Drop's own in its public code, ½ (L₁ + L₂) + α · ½ (KL + KL). Its paper takes 5 for translation and up
-    to 1 for classifying texts, which are what is learnt here; ZLPR's names none.
+    `alpha` is R-Drop's own in its public code, ½ (L₁ + L₂) + α · ½ (KL + KL). Its paper takes 5 for
+    translation and up to 1 for classifying texts, which are what is learnt here; ZLPR's names none.
     """
 
     depth = 0
@@ -40,12 +42,19 @@ class RDrop(Regulariser):
         )
         # a pretrained encoder has dropout inside, whatever falls on its answer
         if not known.get("dropout") and "attention_dropout" not in known:
-            way = "set encoder.dropout, for example 0.1" if "dropout" in known else "take cnn, lstm, bat or minilm"
+            way = (
+                "set encoder.dropout, for example 0.1"
+                if "dropout" in known
+                else "take cnn, lstm, bat or minilm"
+            )
             raise SettingsError(
-                f"rdrop compares two passes that differ in dropout, and {settings.encoder.name} has none here; {way}"
+                f"rdrop compares two passes that differ in dropout, and {settings.encoder.name} has"
+                f" none here; {way}"
             )
 
-    def __init__(self, learn: Learn, objectives: Mapping[str, HeadObjective], *, alpha: float = 1.0) -> None:
+    def __init__(
+        self, learn: Learn, objectives: Mapping[str, HeadObjective], *, alpha: float = 1.0
+    ) -> None:
         self.learn, self.alpha = learn, alpha
         self.apart = Apart(symmetric_kl, objectives)
         self.batchwise = any(head.batchwise for head in objectives.values())
@@ -62,7 +71,9 @@ class RDrop(Regulariser):
             first, second = (self.learn(batch, generator) for _ in range(2))
             return first._replace(value=first.value + second.value), second.logits
         both = self.learn(doubled(batch), generator)
-        return Outcome(both.value, first_half(both.logits), first_half(both.hidden)), second_half(both.logits)
+        return Outcome(both.value, first_half(both.logits), first_half(both.hidden)), second_half(
+            both.logits
+        )
 
 
 PART = RDrop

@@ -1,8 +1,9 @@
-"""Virtual adversarial training: words moved where it hurts most must change little (arxiv.org/abs/1704.03976).
+"""Virtual adversarial training: words moved where it hurts most must change little
+(arxiv.org/abs/1704.03976).
 
-On word vectors, as in arxiv.org/abs/1605.07725. Adds weight · KL(p(x) ‖ p(x + r)) to the objective, with ZLPR's
-divergence (eq. 36) and the loss's own link. r is short, and points where the divergence grows fastest: the dominant
-direction of its Hessian, found by power iteration.
+On word vectors, as in arxiv.org/abs/1605.07725. Adds weight · KL(p(x) ‖ p(x + r)) to the objective,
+with ZLPR's divergence (eq. 36) and the loss's own link. r is short, and points where the divergence
+grows fastest: the dominant direction of its Hessian, found by power iteration.
 """
 
 from collections.abc import Mapping
@@ -26,27 +27,36 @@ from tagwright.training.regularizers._words import Words
 
 
 class VAT(Regulariser):
-    """Moves all words of a text together, by `epsilon` of the text's own length; `xi` is that of the trial moves.
+    """Moves all words of a text together, by `epsilon` of the text's own length; `xi` is that of
+    the trial moves.
 
-    A text's length is that of its word vectors one after the other, so that its words move by `epsilon` of themselves
-    in the mean, in texts of 5 words and of 500, with vectors of MiniLM and random ones; and that vectors grow is no way
-    out. The papers' 5 for texts of IMDb, some 240 words of 256 numbers of variance 1, is 0.02 of them. `steps` is how
-    often the direction is improved; the papers find one enough. A trial as long as the move itself (docs/regularize.md)
-    is short enough for the Hessian to hold, and long enough to move logits by more than bfloat16 rounds them.
+    A text's length is that of its word vectors one after the other, so that its words move by
+    `epsilon` of themselves in the mean, in texts of 5 words and of 500, with vectors of MiniLM and
+    random ones; and that vectors grow is no way out. The papers' 5 for texts of IMDb, some 240
+    words of 256 numbers of variance 1, is 0.02 of them. `steps` is how often the direction is
+    improved; the papers find one enough. A trial as long as the move itself (docs/regularize.md) is
+    short enough for the Hessian to hold, and long enough to move logits by more than bfloat16
+    rounds them.
 
-    No pass of it draws dropout, the one that it compares with included: else the divergence would be dropout's.
+    No pass of it draws dropout, the one that it compares with included: else the divergence would
+    be dropout's.
     """
 
     depth = 1
 
     @staticmethod
-    def check(settings: Settings, *others: Settings, xi: float, epsilon: float, steps: int, weight: float) -> None:
+    def check(
+        settings: Settings, *others: Settings, xi: float, epsilon: float, steps: int, weight: float
+    ) -> None:
         """Refuse what has no chances to compare, and texts without word vectors."""
-        require_range("vat", above={"xi": xi, "epsilon": epsilon, "steps": steps}, least={"weight": weight})
+        require_range(
+            "vat", above={"xi": xi, "epsilon": epsilon, "steps": steps}, least={"weight": weight}
+        )
         require_chances("vat", settings, *others)
         if registry.find("encoders", settings.encoder.name).factory.sparse:
             raise SettingsError(
-                f"vat moves word vectors, and {settings.encoder.name} has none; take cnn, lstm, bat or minilm"
+                f"vat moves word vectors, and {settings.encoder.name} has none; take cnn, lstm, bat"
+                " or minilm"
             )
 
     def __init__(
@@ -79,8 +89,12 @@ class VAT(Regulariser):
                 apart = self.apart.total(clean, self._logits(batch), batch)
         return found._replace(value=found.value + self.weight * apart)
 
-    def _improved(self, direction: Tensor, length: Tensor, words: Words, clean: Logits, batch: Batch) -> Tensor:
-        """The Hessian's product with a direction, as one of length 1: at 0 the divergence and its gradient vanish."""
+    def _improved(
+        self, direction: Tensor, length: Tensor, words: Words, clean: Logits, batch: Batch
+    ) -> Tensor:
+        """The Hessian's product with a direction, as one of length 1: at 0 the divergence and its
+        gradient vanish.
+        """
         direction = direction.requires_grad_()
         with held(self.network), words.moved(length * direction):
             apart = self.apart(clean, self._logits(batch), batch).sum()

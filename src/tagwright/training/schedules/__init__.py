@@ -14,7 +14,9 @@ class Schedule(Function[P, Callable[[int], float]]):
     `defaults` are settings of other sections that go with it; what the user gives goes before them.
     """
 
-    def __init__(self, function: Callable[P, Callable[[int], float]], defaults: Mapping[str, Any]) -> None:
+    def __init__(
+        self, function: Callable[P, Callable[[int], float]], defaults: Mapping[str, Any]
+    ) -> None:
         super().__init__(function)
         self.defaults = defaults
 

@@ -8,7 +8,8 @@ from tagwright.training.schedules import schedule
 
 @schedule()
 def cosine(step_count: int, *, warmup: float = 0.1) -> Callable[[int], float]:
-    """Factor of step 0, 1, …; `warmup` is a share of all steps. The step after the last would have 0.
+    """Factor of step 0, 1, …; `warmup` is a share of all steps. The step after the last would have
+    0.
 
     >>> [round(cosine(4, warmup=0.0)(step), 2) for step in range(4)]
     [1.0, 0.85, 0.5, 0.15]

@@ -7,7 +7,8 @@ from tagwright.training.schedules import schedule
 
 @schedule()
 def linear(step_count: int, *, warmup: float = 0.1) -> Callable[[int], float]:
-    """Factor of step 0, 1, …; `warmup` is a share of all steps. The step after the last would have 0.
+    """Factor of step 0, 1, …; `warmup` is a share of all steps. The step after the last would have
+    0.
 
     >>> [linear(4, warmup=0.0)(step) for step in range(4)]
     [1.0, 0.75, 0.5, 0.25]

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from stubs import losses_stub
+
 from tagwright import losses
-from tagwright.stubs import losses_stub
 
 
 def test_stub_on_disk_is_current():

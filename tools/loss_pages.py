@@ -1,4 +1,4 @@
-"""Writes `docs/losses/`, a page and a plot for every loss and the table in its README: `python -m tagwright.pages`."""
+"""Writes `docs/losses/`: a page and a plot per loss, and the table in its README (`make pages`)."""
 
 import inspect
 import re
@@ -24,10 +24,16 @@ PAPERS = {
     "BAT": "https://arxiv.org/abs/2206.07264",
     "KWLS": "https://aclanthology.org/2022.coling-1.193",
     "WSABIE": "https://www.ijcai.org/Abstract/11/460",
-    "Kobayashi, CVPR 2023": "https://openaccess.thecvf.com/content/CVPR2023/html/"
-    "Kobayashi_Two-Way_Multi-Label_Loss_CVPR_2023_paper.html",
+    "Kobayashi, CVPR 2023": (
+        "https://openaccess.thecvf.com/content/CVPR2023/html/"
+        "Kobayashi_Two-Way_Multi-Label_Loss_CVPR_2023_paper.html"
+    ),
 }
-TASKS = {"one": "one label a text", "many": "any number of labels a text", "tokens": "tags of tokens"}
+TASKS = {
+    "one": "one label a text",
+    "many": "any number of labels a text",
+    "tokens": "tags of tokens",
+}
 LINKS = {
     "sigmoid": "a probability is σ(s)",
     "sigmoid2": "a probability is σ(2s)",
@@ -36,12 +42,13 @@ LINKS = {
     "none": "logits give an order only; `fit` makes probabilities with a line fitted on dev",
 }
 NOTATION = (
-    "s is a logit and y its target; k runs over all labels of a text, i over its gold labels, j over the others; "
-    "σ(s) = 1 / (1 + e^(−s))."
+    "s is a logit and y its target; k runs over all labels of a text, i over its gold labels, j"
+    " over the others; σ(s) = 1 / (1 + e^(−s))."
 )
 READING = (
-    "Above: the loss as one logit moves. Below: its gradient; where that is negative a training step raises the logit, "
-    "where it is positive the step lowers it, and where it is 0 the loss leaves the logit alone."
+    "Above: the loss as one logit moves. Below: its gradient; where that is negative a training"
+    " step raises the logit, where it is positive the step lowers it, and where it is 0 the loss"
+    " leaves the logit alone."
 )
 PANEL = 190  # height of each of the two
 POINTS = np.linspace(-8, 8, 97)
@@ -49,7 +56,12 @@ SHOWN = (-4.0, -2.0, 0.0, 2.0, 4.0)  # in the table of a page
 CASES = {"gold": True, "not gold": False}
 FIXED = (1.0, -1.0, -1.0)  # logits of the three labels that do not move
 COUNTS = (10, 40, 25, 25)  # texts of each label, of 100
-MORE_TEXTS = ((1.0, True), (-1.0, False), (-1.0, False))  # of a batch: logit and truth of the label that moves
+# of a batch: logit and truth of the label that moves
+MORE_TEXTS = (
+    (1.0, True),
+    (-1.0, False),
+    (-1.0, False),
+)
 
 
 class Text(NamedTuple):
@@ -75,15 +87,25 @@ def described(name: str) -> Described:
     """What the loss of this name says of itself."""
     part = registry.find("losses", name)
     function = getattr(import_module(f"tagwright.losses.{name}"), name)
-    return Described(name, function, part.factory, part.summary, taken_apart(name, inspect.getdoc(function) or ""))
+    return Described(
+        name,
+        function,
+        part.factory,
+        part.summary,
+        taken_apart(name, inspect.getdoc(function) or ""),
+    )
 
 
 def taken_apart(name: str, docstring: str) -> Text:
-    """Words, formula, cost and example of a docstring; without `Formula:` and `Cost:` lines it is an error."""
+    """Words, formula, cost and example of a docstring; without `Formula:` and `Cost:` lines it is
+    an error.
+    """
     words, _, example = docstring.partition("\n\n>>> ")
     found = re.fullmatch(r"(.*?)\nFormula: (.*?)\nCost: (.*)", words, re.DOTALL)
     if not found or not example:
-        raise TagwrightError(f"the docstring of {name} wants a line Formula:, a line Cost: and then an example")
+        raise TagwrightError(
+            f"the docstring of {name} wants a line Formula:, a line Cost: and then an example"
+        )
     return Text(found[1], found[2], found[3], f">>> {example}")
 
 
@@ -104,8 +126,10 @@ def page(name: str) -> str:
         "## Call",
         "```text\n{}\n```".format("\n".join(signatures)),
         f"`{loss.module.__name__}`: {inspect.getdoc(loss.module)}",
-        "The module is called like the function, and takes `example_weight` too: "
-        "[what all losses share](README.md#what-all-losses-share).",
+        (
+            "The module is called like the function, and takes `example_weight` too: "
+            "[what all losses share](README.md#what-all-losses-share)."
+        ),
         f"```python\n{_code(loss)}```",
         "## What it declares",
         _declared(loss.module),
@@ -116,12 +140,21 @@ def page(name: str) -> str:
 
 def table() -> str:
     """All losses, a row each, in Markdown."""
-    lines = ["| loss | module | what | link | tasks | soft | sparse | batchwise | cost |", "|" + "---|" * 9]
+    lines = [
+        "| loss | module | what | link | tasks | soft | sparse | batchwise | cost |",
+        "|" + "---|" * 9,
+    ]
     for loss in map(described, registry.built_in("losses")):
         module, cost = loss.module, loss.text.cost.partition(":")[0].rstrip(".")
         what = re.sub(r" \([^ )]*(arxiv|doi)\.org[^ )]*\)", "", loss.summary)
         flags = (module.soft, module.sparse, module.batchwise)
-        cells = [f"[{loss.name}]({loss.name}.md)", f"`{module.__name__}`", what, module.link, " ".join(module.tasks)]
+        cells = [
+            f"[{loss.name}]({loss.name}.md)",
+            f"`{module.__name__}`",
+            what,
+            module.link,
+            " ".join(module.tasks),
+        ]
         lines.append(f"| {' | '.join([*cells, *map(_yes, flags), cost])} |")
     return "\n".join(lines) + "\n"
 
@@ -131,7 +164,9 @@ def with_table(readme: str) -> str:
     before, start, rest = readme.partition(TABLE[0])
     _, end, after = rest.partition(TABLE[1])
     if not end:
-        raise TagwrightError(f"{FOLDER / 'README.md'} wants the lines {TABLE[0].strip()} and {TABLE[1].strip()}")
+        raise TagwrightError(
+            f"{FOLDER / 'README.md'} wants the lines {TABLE[0].strip()} and {TABLE[1].strip()}"
+        )
     return before + start + table() + end + after
 
 
@@ -142,13 +177,19 @@ def linked(text: str) -> str:
     'eq. 2 ([arXiv 1708.02002](https://arxiv.org/abs/1708.02002))'
     """
     for name, address in PAPERS.items():
-        if address.removeprefix("https://") not in text:  # else the address beside the name becomes the link
+        if (
+            address.removeprefix("https://") not in text
+        ):  # else the address beside the name becomes the link
             text = re.sub(rf"\b{name}\b", f"[{name}]({address})", text)
-    text = re.sub(r"(?<![/\w])arxiv\.org/abs/([\d.]+\d)", r"[arXiv \1](https://arxiv.org/abs/\1)", text)
+    text = re.sub(
+        r"(?<![/\w])arxiv\.org/abs/([\d.]+\d)", r"[arXiv \1](https://arxiv.org/abs/\1)", text
+    )
     return re.sub(r"(?<![/\w])doi\.org/([^\s)]+)", r"[doi \1](https://doi.org/\1)", text)
 
 
-def curve(name: str, points: Sequence[float] | np.ndarray, *, gold: bool) -> tuple[list[float], list[float]]:
+def curve(
+    name: str, points: Sequence[float] | np.ndarray, *, gold: bool
+) -> tuple[list[float], list[float]]:
     """The loss, with its default settings, and its gradient at each logit of the label that moves.
 
     >>> curve("bce", [0.0], gold=True)[1]
@@ -165,7 +206,9 @@ def curve(name: str, points: Sequence[float] | np.ndarray, *, gold: bool) -> tup
 
 
 def _scene(loss: Any, point: float, gold: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """Logits and target of the text with the label that moves, and of the batch around it where the loss needs one."""
+    """Logits and target of the text with the label that moves, and of the batch around it where the
+    loss needs one.
+    """
     texts = ((point, gold), *(MORE_TEXTS if loss.batchwise else ()))
     logits = [[logit, *FIXED, *[0.0] * loss.extra_logits] for logit, _ in texts]
     rival = [not (own and loss.link == "softmax") for _, own in texts]
@@ -175,14 +218,24 @@ def _scene(loss: Any, point: float, gold: bool) -> tuple[torch.Tensor, torch.Ten
 
 def surroundings(module: Any) -> str:
     """What stands around the label that moves, in words."""
-    rival = "one at 1, which is gold where the moving one is not" if module.link == "softmax" else "a gold one at 1"
-    words = f"Settings are the defaults. The text has four labels: the one that moves, {rival}, and two others at −1."
+    rival = (
+        "one at 1, which is gold where the moving one is not"
+        if module.link == "softmax"
+        else "a gold one at 1"
+    )
+    words = (
+        f"Settings are the defaults. The text has four labels: the one that moves, {rival}, and two"
+        " others at −1."
+    )
     if module.extra_logits:
         words += " The threshold's logit is 0."
     if "label_counts" in registry.asked(module):
         words += " Of 100 texts {}, {}, {} and {} have these labels.".format(*COUNTS)
     if module.batchwise:
-        words += " Three more texts are in the batch, with the label at 1 (gold), at −1 and at −1 (not gold)."
+        words += (
+            " Three more texts are in the batch, with the label at 1 (gold), at −1 and at −1 (not"
+            " gold)."
+        )
     return words
 
 
@@ -201,17 +254,27 @@ def plot(name: str) -> str:
 def _panel(series: Sequence[tuple[str, list[float]]], title: str, *, legend: bool) -> str:
     alt = load_altair()
     rows = [
-        {"name": name, "x": round(float(x), 3), "y": round(y, 4)} for name, ys in series for x, y in zip(POINTS, ys)
+        {"name": name, "x": round(float(x), 3), "y": round(y, 4)}
+        for name, ys in series
+        for x, y in zip(POINTS, ys)
     ]
-    shown = alt.Legend(orient="top", title=None, symbolType="stroke", symbolStrokeWidth=3, symbolSize=400, offset=4)
+    shown = alt.Legend(
+        orient="top", title=None, symbolType="stroke", symbolStrokeWidth=3, symbolSize=400, offset=4
+    )
     key, names = shown if legend else None, list(CASES)
     axis = alt.Axis(title=title, tickCount=4, minExtent=44, maxExtent=44)
-    across = alt.Axis(title=None if legend else "logit of the label", values=list(range(-8, 9, 2)), labelFlush=False)
+    across = alt.Axis(
+        title=None if legend else "logit of the label",
+        values=list(range(-8, 9, 2)),
+        labelFlush=False,
+    )
     lines = chart_of_rows(alt).encode(
         x=alt.X("x:Q", axis=across, scale=alt.Scale(domain=[-8, 8], nice=False)),
         y=alt.Y("y:Q", axis=axis, scale=alt.Scale(zero=True, nice=True)),
         color=alt.Color("name:N", scale=alt.Scale(domain=names, range=PALETTE), legend=key),
-        strokeDash=alt.StrokeDash("name:N", scale=alt.Scale(domain=names, range=[[1, 0], [6, 3]]), legend=key),
+        strokeDash=alt.StrokeDash(
+            "name:N", scale=alt.Scale(domain=names, range=[[1, 0], [6, 3]]), legend=key
+        ),
     )
     zero = alt.Chart(alt.Data(values=[{"y": 0}])).mark_rule(color=MUTED).encode(y="y:Q")
     return draw(alt.layer(zero, lines.mark_line(strokeWidth=2.5)), rows, height=PANEL)
@@ -222,7 +285,9 @@ def _numbers(name: str) -> str:
     columns = [curve(name, SHOWN, gold=gold) for gold in CASES.values()]
     lines = ["| logit | loss, gold | gradient | loss, not gold | gradient |", "|" + "---:|" * 5]
     for number, logit in enumerate(SHOWN):
-        cells = [f"{both[number]:.4f}".replace("-0.0000", "0.0000") for case in columns for both in case]
+        cells = [
+            f"{both[number]:.4f}".replace("-0.0000", "0.0000") for case in columns for both in case
+        ]
         lines.append(f"| {logit:g} | {' | '.join(cells)} |")
     return "\n".join(lines).replace("-", "−").replace("−−−:", "---:")
 
@@ -237,7 +302,9 @@ def _declared(module: Any) -> str:
         "logits beside the labels'": str(module.extra_logits),
         "saturates": module.saturates or "no",
     }
-    return "\n".join(["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows.items())])
+    return "\n".join(
+        ["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows.items())]
+    )
 
 
 def _yes(value: bool) -> str:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loss_pages import CASES, FOLDER, curve, page, plot, taken_apart, with_table
 
 from tagwright import registry
 from tagwright.errors import TagwrightError
-from tagwright.pages import CASES, FOLDER, curve, page, plot, taken_apart, with_table
 
-DOCS = Path(__file__).parents[1] / FOLDER
+DOCS = Path(__file__).parents[2] / FOLDER
 NAMES = registry.names("losses")
 
 
