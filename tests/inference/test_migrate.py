@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tagwright import load
-from tagwright.errors import SettingsError
+from tagwright.errors import ModelError, SettingsError
 from tagwright.inference import model_folder
 from tagwright.inference.spans import find_spans
 from tagwright.settings.merge import read_settings
@@ -106,3 +106,11 @@ def test_sections_that_are_no_tables_are_a_clear_error_beside_tags(line, tmp_pat
     (tmp_path / "a.toml").write_text(f"{line}\n[tags]\nweight = 2.0\n")
     with pytest.raises(SettingsError, match="must be a table"):
         resolve(read_settings(tmp_path / "a.toml"))
+
+
+def test_a_manifest_that_states_an_older_format_than_its_files_have_is_refused(tmp_path):
+    copy = shutil.copytree(TWO / "both", tmp_path / "m")
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    (copy / "manifest.json").write_text(json.dumps({**manifest, "format": 1}))
+    with pytest.raises(ModelError, match=r"manifest\.json states format 1, but"):
+        model_folder.load(copy)

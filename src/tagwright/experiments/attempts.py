@@ -24,9 +24,7 @@ class Attempts:
             return compute()
         except WriteError:
             raise
-        except (
-            Exception
-        ) as error:  # whatever it is: hours of training stand behind the other results
+        except Exception as error:  # whatever it is: hours of training stand behind the rest
             sentence = (
                 f"{what} could not be made ({type(error).__name__}: {error}); the other results are"
                 " complete"

@@ -207,6 +207,11 @@ def _opened(folder: Path) -> Iterator[Sealed]:
             raise ModelError(
                 f"{folder} has format {number!r:.99}, this version reads {FORMAT}; update tagwright"
             )
+        if number == 1 and "inference.json" in files.manifest["sha256"]:
+            raise ModelError(
+                f"{folder / MANIFEST} states format 1, but the folder has files of a later format;"
+                " make the folder anew"
+            )
         if (
             not isinstance(heads, list)
             or {type(name) for name in heads} != {str}
@@ -303,9 +308,7 @@ def _network(
     try:
         network = trained_network(inference, heads, **facts)
         _require_vectors(network, tokeniser)
-    except (
-        Exception
-    ) as error:  # whatever a part trips over, the settings are not those of a trained model
+    except Exception as error:  # whatever a part trips over
         raise ModelError(
             f"{files.folder} cannot be made from its settings: {reason_of(error)}"
         ) from error

@@ -137,9 +137,7 @@ def read_pieces(folder: Path) -> OwnPieces:
             found = library.AutoTokenizer.from_pretrained(
                 folder, trust_remote_code=False, local_files_only=True
             )
-    except (
-        Exception
-    ) as error:  # whatever the library trips over, the folder's tokenizer cannot be used
+    except Exception as error:  # whatever the library trips over
         raise ModelError(
             f"{folder} has no tokenizer that transformers can read: {reason_of(error)}"
         ) from None
