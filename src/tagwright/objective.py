@@ -38,9 +38,8 @@ class Objective(nn.Module):
     ) -> None:
         super().__init__()
         self.loss, self.mask_of, self.beside = loss, mask_of, beside
-        self.of_step: Tensor | None = (
-            None  # what a mask that draws once a step finds drawn; None: it draws itself
-        )
+        # what a mask that draws once a step finds drawn; None: it draws itself
+        self.of_step: Tensor | None = None
         self.begun: Tensor
         self.register_buffer("begun", torch.ones(()), persistent=False)
         for name, weight in (weights or LabelWeights())._asdict().items():

@@ -121,9 +121,8 @@ def test_where_only_examples_differ_it_is_their_t_interval():
 
 def test_runs_that_tie_are_not_taken_for_runs_without_spread():
     d = np.zeros((3, 500))
-    d[[0, 1, 2], [7, 8, 9]] = (
-        1  # every run is right once more, each on another text: the seeds' mean square is 0
-    )
+    # every run is right once more, each on another text: the seeds' mean square is 0
+    d[[0, 1, 2], [7, 8, 9]] = 1
     assert loop_mean_squares(d)[0] == 0
     found = crossed_interval(d, np.zeros_like(d))
     assert found.low < 0 < found.high

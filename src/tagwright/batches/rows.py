@@ -26,9 +26,8 @@ class HeadBatch(NamedTuple):
     weight: Tensor | None = None  # (B,), 0 where the head has no answer
     soft: Tensor | None = None  # (B, L)
     excused: Tensor | None = None  # bool (B, L)
-    tags: Tensor | None = (
-        None  # int64 (B, T): a tag's id for every position, -1 where none is asked for
-    )
+    # int64 (B, T): a tag's id for every position, -1 where none is asked for
+    tags: Tensor | None = None
     shown: Tensor | None = None  # (B, L): what the slots of labels show, for a head that has such
 
 

@@ -10,9 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 LONGEST = 4_000  # characters of one message or one cell of a table
-NOBODY_READS = (
-    141  # what a shell reports of a program that SIGPIPE ended, such as `cat` before `head`
-)
+# what a shell reports of a program that SIGPIPE ended, such as `cat` before `head`
+NOBODY_READS = 141
 
 # control characters but tab and line feed, line separators, the characters that turn the direction,
 # lone surrogates

@@ -197,9 +197,8 @@ def training_bar(stream: Iterator[Any], title: str, start: int, total: int) -> I
         *columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console
     ) as bar:
         task, score, mean = bar.add_task(title, total=total, completed=start), "", None
-        bar.live.transient = (
-            True  # while under way: the echo of Ctrl-C moves the bar on and leaves it there twice
-        )
+        # while under way: the echo of Ctrl-C moves the bar on and leaves it there twice
+        bar.live.transient = True
         for step in stream:
             mean = step.loss if mean is None else 0.98 * mean + 0.02 * step.loss
             score = f"  score {step.score:.4f}" if step.score is not None else score

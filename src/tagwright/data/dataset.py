@@ -61,14 +61,12 @@ class Data:
     source: str
     text_columns: tuple[str, ...] = ()  # where `text` came from, so that a model can find it again
     label_columns: tuple[str, ...] = ()
-    separator: str = (
-        "auto"  # what labels were split at, "none" for not at all; "auto" where they came as lists
-    )
+    # what labels were split at, "none" for not at all; "auto" where they came as lists
+    separator: str = "auto"
     # by name; empty: one head, called "main"
     heads: Mapping[str, HeadColumns] = field(default_factory=dict)
-    found: tuple[
-        str, ...
-    ] = ()  # one sentence each: what was taken for text, labels, separator, task
+    # one sentence each: what was taken for text, labels, separator, task
+    found: tuple[str, ...] = ()
 
     def alone(self, name: str) -> "Data":
         """The same for one head, as if there were no other; where there is one head it is called

@@ -39,9 +39,8 @@ from tagwright.training.state import Run
 from tagwright.training.train import fit
 
 TELL_EVERY = 0.5  # seconds: oftener than that nobody looks
-CORES_EACH = (
-    2  # of a run on a CPU: more threads gain little on models that are small enough for one
-)
+# of a run on a CPU: more threads gain little on models that are small enough for one
+CORES_EACH = 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -170,9 +170,8 @@ def verdict(found: Sequence[Difference], baseline: str, primary: str, *, encoder
             f"No difference in {primary} from {baseline} that these data can show (corrected p ≥"
             " 0.05 for all)."
         )
-    best: dict[
-        str, Difference
-    ] = {}  # of each encoder, the largest gain; where none gains, the largest loss
+    # of each encoder, the largest gain; where none gains, the largest loss
+    best: dict[str, Difference] = {}
     for one in sorted(better or real, key=lambda one: -abs(one["mean"])):
         best.setdefault(one["encoder"], one)
     told = "; ".join(_told(one, sign, with_encoder=encoders > 1) for one in best.values())

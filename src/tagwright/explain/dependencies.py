@@ -27,9 +27,8 @@ from tagwright.tokenizers.words_of import WordTokens
 
 CHUNK = 8192  # texts
 BATCH = 1024  # of them: their words are then multiplied once, not four times
-TOLERANCE = (
-    1e-6  # falls that differ less from the threshold may be decided otherwise by other batches
-)
+# falls that differ less from the threshold may be decided otherwise by other batches
+TOLERANCE = 1e-6
 DOUBT = {"float32": 0.0, "bfloat16": 0.1}  # ten times what bfloat16 moves a probability by
 
 

@@ -26,9 +26,8 @@ class Groups:
     names: tuple[str, ...]  # groups with at least two labels, alphabetical
     membership: csr_array  # bool (L, G), sparse: with a million labels (L, G) is large
     separator: str | None = None  # None: no separator was found, or the groups were given
-    strangers: tuple[
-        str, ...
-    ] = ()  # labels of the groups that are not among the names: perhaps misspelt
+    # labels of the groups that are not among the names: perhaps misspelt
+    strangers: tuple[str, ...] = ()
 
     @classmethod
     def of(

@@ -16,18 +16,16 @@ class LossModule(nn.Module):
     """
 
     reduction: str
-    link: str = (
-        "none"  # how logits become probabilities: sigmoid, sigmoid2, softmax, threshold_class
-    )
+    # how logits become probabilities: sigmoid, sigmoid2, softmax, threshold_class
+    link: str = "none"
     tasks: ClassVar[tuple[str, ...]] = ("one", "many")  # one: exactly one label a text; or tokens
     soft: ClassVar[bool] = False  # targets may lie between 0 and 1
     sparse: ClassVar[bool] = True  # takes `SparseTarget` and `SparseMask`
     extra_logits: ClassVar[int] = 0  # 1: a threshold class, whose logit comes last
     batchwise: ClassVar[bool] = False  # its value needs the whole batch; it is a mean over it
     saturates: ClassVar[str] = ""  # why gradients vanish far from the truth, if they do
-    unsure_by: ClassVar[str | None] = (
-        None  # the setting by which sigmoid(s) is less sure than the data
-    )
+    # the setting by which sigmoid(s) is less sure than the data
+    unsure_by: ClassVar[str | None] = None
     labels: str = "sum"  # what becomes of a row's labels: their sum or their mean
     # what a row is made of: terms, means, log_sums, softmax; "": it needs all logits of a row at
     # once

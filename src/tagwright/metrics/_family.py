@@ -15,13 +15,11 @@ class Family:
     """
 
     METRICS: ClassVar[Descriptions]  # name: (one line, whether higher is better)
-    FACTS: ClassVar[
-        dict[str, str]
-    ] = {}  # name: description of a number that is neither better nor worse
+    # name: description of a number that is neither better nor worse
+    FACTS: ClassVar[dict[str, str]] = {}
     ROWS: ClassVar[bool] = False  # `of` also takes `rows` (n,), the rows' indices
-    TITLES: ClassVar[
-        Mapping[str, str]
-    ] = {}  # names for people, where a metric's own with blanks will not do
+    # names for people, where a metric's own with blanks will not do
+    TITLES: ClassVar[Mapping[str, str]] = {}
     FIRST: ClassVar[tuple[str, ...]] = ()  # metrics that a summary shows beside the usual ones
 
     @classmethod

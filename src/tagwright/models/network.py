@@ -30,9 +30,8 @@ class Network(nn.Module):
     def __init__(self, encoder: Encoder, heads: Mapping[str, nn.Module]) -> None:
         super().__init__()
         self.encoder, self.heads = encoder, Heads(heads)
-        self.origin: str | None = (
-            None  # the digest of the model folder that its weights were read from, or written to
-        )
+        # the digest of the model folder that its weights were read from, or written to
+        self.origin: str | None = None
 
     @property
     def slotted(self) -> str | None:

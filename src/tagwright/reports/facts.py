@@ -134,9 +134,8 @@ class TagFacts:
     cut: str  # the way in which texts become tokens
     types: Sequence[str] = ()
     per_type: PerLabel | None = None  # of whole spans, arrays (types,)
-    type_counts: Values | None = (
-        None  # (types,) spans in train; None where only their tokens were counted
-    )
+    # (types,) spans in train; None where only their tokens were counted
+    type_counts: Values | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,9 +152,8 @@ class FitFacts:
     metrics: Mapping[str, float]
     split: str = "dev"
     convention: str = "sklearn"
-    refitted_on: int | None = (
-        None  # texts of train and dev that it was trained on again, after it was measured
-    )
+    # texts of train and dev that it was trained on again, after it was measured
+    refitted_on: int | None = None
     settings: Mapping[str, Any] | None = None
     data_found: Sequence[str] = ()
     split_sizes: Mapping[str, int] = field(default_factory=dict)
@@ -203,9 +201,8 @@ class CardFacts:
     decision: str  # a sentence: how scores become labels
     split: str = "dev"
     convention: str = "sklearn"
-    refitted_on: int | None = (
-        None  # texts of train and dev that it was trained on again, after it was measured
-    )
+    # texts of train and dev that it was trained on again, after it was measured
+    refitted_on: int | None = None
     source: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     split_sizes: Mapping[str, int] = field(default_factory=dict)

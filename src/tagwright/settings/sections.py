@@ -53,14 +53,12 @@ class FitSettings:
     epochs: float = 20.0
     batch: int = 32
     accumulate: int = 1
-    optimiser: str = (
-        "auto"  # adamw, row Adagrad for sparse features; or sgd; exact solves bow with bce
-    )
+    # adamw, row Adagrad for sparse features; or sgd; exact solves bow with bce
+    optimiser: str = "auto"
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    cost: float = (
-        10.0  # of errors beside large weights where these are solved for: C of logistic regression
-    )
+    # of errors beside large weights where these are solved for: C of logistic regression
+    cost: float = 10.0
     beta2: float = 0.999  # of AdamW
     epsilon: float = 1e-8
     layer_decay: float = 1.0  # of the rate, a layer down from the top; for pretrained encoders

@@ -33,9 +33,8 @@ class OwnPieces:
     def __init__(self, tokenizer: Tokenizer) -> None:
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        tokenizer.encode_special_tokens = (
-            True  # a text that has the letters "[SEP]" has letters, not a separator
-        )
+        # a text that has the letters "[SEP]" has letters, not a separator
+        tokenizer.encode_special_tokens = True
         self.tokenizer = tokenizer
 
     @property

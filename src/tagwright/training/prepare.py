@@ -71,9 +71,8 @@ class HeadData:
 class Prepared:
     """Everything about the data that training asks for; the same for every objective and seed."""
 
-    tables: dict[
-        str, pa.Table
-    ]  # train and dev, without empty texts and unlabelled rows; these where they are learnt from
+    # train and dev, without empty texts and unlabelled rows; these where they are learnt from
+    tables: dict[str, pa.Table]
     heads: Mapping[str, HeadData]
     tokeniser: Tokeniser
     tokens: dict[str, Tokens]

@@ -87,9 +87,8 @@ def _made(config: dict[str, Any]) -> Any:
     _require_bounded(read)
     # a copy: it may be changed
     made = transformers().AutoConfig.for_model(**json.loads(json.dumps(read)))
-    made._attn_implementation = made._experts_implementation = (
-        None  # the library's own: never one from the hub
-    )
+    # the library's own: never one from the hub
+    made._attn_implementation = made._experts_implementation = None
     return made
 
 

@@ -73,9 +73,8 @@ class _Product(torch.autograd.Function):
             of_states = _product(upstream, half, ctx.dtype).view(ctx.shape)
         if ctx.needs_input_grad[1]:
             of_weight = _product(upstream.t(), flat, torch.float32)
-        if ctx.needs_input_grad[
-            2
-        ]:  # a product, for the sum over a few hundred rows is slow as a reduction
+        # a product, for the sum over a few hundred rows is slow as a reduction
+        if ctx.needs_input_grad[2]:
             of_bias = _product(upstream.new_ones(1, len(upstream)), upstream, torch.float32)[0]
         return of_states, of_weight, of_bias, None, None, None
 

@@ -33,9 +33,8 @@ class CNN(Encoder):
 
     whole_texts = True  # no states of tokens
     skips = True
-    every_place = (
-        False  # has a word vector of its own, though words repeat: someone moves them one by one
-    )
+    # has a word vector of its own, though words repeat: someone moves them one by one
+    every_place = False
 
     def __init__(
         self,
