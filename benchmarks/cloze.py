@@ -31,9 +31,9 @@ import torch
 
 from tagwright.data import Data
 from tagwright.inference.model import answers_of, inputs_of
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.schema import Settings, resolve
 from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.read import read_for
 from tagwright.training.train import Run, _network, fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))

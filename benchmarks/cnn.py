@@ -19,9 +19,9 @@ from pathlib import Path
 
 import torch
 
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.schema import Settings
 from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.read import read_for
 from tagwright.training.train import Run, fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -30,9 +30,9 @@ from tagwright.batches.copies import copies, gaps_of
 from tagwright.explain.dependencies import TOLERANCE, FoundElements, find_elements
 from tagwright.inference.model import Model, inputs_of
 from tagwright.models.precision import exactly
-from tagwright.pipelines.fit import read_for
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.training.prepare import prepare
+from tagwright.training.read import read_for
 from tagwright.training.train import fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))

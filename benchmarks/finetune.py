@@ -26,11 +26,11 @@ from typing import Any
 import torch
 
 from tagwright.inference.model import Model
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.merge import assigned, side_by_side
 from tagwright.settings.schema import Settings
 from tagwright.tokenizers.source import find_source
 from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.read import read_for
 from tagwright.training.train import Run, fit
 
 CLOCK = time.perf_counter

@@ -25,10 +25,10 @@ import pyarrow.compute as pc
 import torch
 from pyarrow import parquet
 
-from tagwright.pipelines.fit import read_for
 from tagwright.training.decided import Fitted
 from tagwright.training.loop import Step
 from tagwright.training.prepare import prepare
+from tagwright.training.read import read_for
 from tagwright.training.train import Run, check, fit
 
 DRAWN = 3  # labels a text beside those that make every label come once

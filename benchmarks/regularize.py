@@ -25,11 +25,11 @@ from typing import Any
 
 import torch
 
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.merge import assigned, side_by_side
 from tagwright.settings.schema import Settings, resolve
 from tagwright.training.loop import Step
 from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.read import read_for
 from tagwright.training.train import Run, fit
 
 CLOCK = time.perf_counter

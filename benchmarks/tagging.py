@@ -36,10 +36,10 @@ from tagwright.inference.model import Head, Model
 from tagwright.inference.spans import find_spans, given_tokens
 from tagwright.inference.tagged_tokens import flat
 from tagwright.models.encoders.bat import BAT
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.merge import assigned, side_by_side
 from tagwright.settings.schema import Settings, resolve
 from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.read import read_for
 from tagwright.training.state import Run
 from tagwright.training.train import _network, fit
 

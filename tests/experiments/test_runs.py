@@ -15,8 +15,8 @@ from tagwright.experiments.prepared_cache import Bench
 from tagwright.experiments.progress import Watch
 from tagwright.experiments.recipe import Cut
 from tagwright.experiments.runs import Making, jobs_for, make, require_jobs, row_of
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.schema import Choice
+from tagwright.training.read import read_for
 
 
 @pytest.fixture(scope="module")

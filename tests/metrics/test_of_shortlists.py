@@ -7,9 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from tagwright.errors import SettingsError, ShapeError
+from tagwright.labels.shortlist import Shortlist
 from tagwright.metrics import measure
 from tagwright.metrics.of_shortlists import GIVEN, TOP, measure_shortlist, require_given
-from tagwright.models.shortlist import Shortlist
 
 ROWS, LABELS, KEPT = 37, 23, 9
 

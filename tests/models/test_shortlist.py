@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tagwright.models.shortlist import FULL, Shortlist, ShortScores, shortlisted
+from tagwright.labels.shortlist import Shortlist, ShortScores
+from tagwright.models.shortlist import FULL, shortlisted
 from tagwright.settings.schema import resolve
 
 

@@ -24,7 +24,7 @@ from tagwright.inference.tag import tag, tag_file
 from tagwright.pipelines.compare import compare_folder
 from tagwright.pipelines.decide import redecide
 from tagwright.pipelines.element_groups import find_element_groups
-from tagwright.pipelines.fit import fit_folder, read_for
+from tagwright.pipelines.fit import fit_folder
 from tagwright.pipelines.groups import find_groups
 from tagwright.pipelines.keywords import find_keywords
 from tagwright.pipelines.report import report_folder
@@ -32,6 +32,7 @@ from tagwright.settings.merge import read_settings
 from tagwright.training.learner import Learner
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
+from tagwright.training.read import read_for
 from tagwright.training.state import Run
 from tagwright.training.train import _network, check, fit, objectives_of
 

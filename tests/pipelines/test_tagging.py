@@ -9,9 +9,10 @@ from tagwright.errors import DataError, SettingsError
 from tagwright.inference import model_folder
 from tagwright.inference.score import score, score_folder
 from tagwright.inference.spans import find_spans, token_scores
-from tagwright.pipelines.fit import fit_folder, read_for
+from tagwright.pipelines.fit import fit_folder
 from tagwright.tokenizers.cut import cut
 from tagwright.training.prepare import prepare
+from tagwright.training.read import read_for
 from tagwright.training.train import Run, check, fit
 
 from ..tagged_pages import quick, tagged_rows, write_conll, write_jsonl

@@ -6,9 +6,9 @@ import pytest
 from tagwright.data.shop import shop
 from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.schema import resolve
 from tagwright.training.prepare import prepare
+from tagwright.training.read import read_for
 from tagwright.training.train import fit
 
 SMALL = {"name": "cnn", "filters": 4, "freeze": True}

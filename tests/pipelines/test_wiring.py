@@ -19,11 +19,11 @@ from tagwright.experiments.runs import Making
 from tagwright.inference import model_folder
 from tagwright.inference.fit_decision import decide_on
 from tagwright.inference.spans import token_scores
+from tagwright.labels.shortlist import Shortlist
 from tagwright.labels.space import LabelSpace
-from tagwright.models.shortlist import Shortlist
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.schema import Choice, resolve
 from tagwright.training.prepare import prepare
+from tagwright.training.read import read_for
 from tagwright.training.train import Run, fit
 
 THRESHOLDS = {"name": "threshold", "shrink": 0.0}

@@ -22,13 +22,13 @@ from tagwright.experiments.recipe import Cut, read_recipe
 from tagwright.inference import model_folder
 from tagwright.inference.fit_decision import decide_on
 from tagwright.inference.model import Head, Model
+from tagwright.labels.shortlist import Shortlist
 from tagwright.labels.space import LabelSpace
 from tagwright.links import Calibration
 from tagwright.models.build import build_network
-from tagwright.models.shortlist import Shortlist
 from tagwright.pipelines.compare import compare_folder
 from tagwright.pipelines.element_groups import find_element_groups
-from tagwright.pipelines.fit import fit_folder, read_for
+from tagwright.pipelines.fit import fit_folder
 from tagwright.pipelines.groups import find_groups
 from tagwright.pipelines.keywords import find_keywords
 from tagwright.pipelines.report import report_folder
@@ -37,6 +37,7 @@ from tagwright.settings.presets import PRESETS
 from tagwright.settings.schema import resolve
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import UNLABELLED
+from tagwright.training.read import read_for
 from tagwright.training.train import fit
 
 

@@ -10,10 +10,11 @@ from tagwright.analysis.tag_facts import confused_tokens, examples, examples_of,
 from tagwright.inference.model import Head, Model
 from tagwright.inference.model_folder import versions
 from tagwright.inference.score import Scored
+from tagwright.labels.shortlist import ShortScores
 from tagwright.links import probabilities
 from tagwright.metrics import Measures
 from tagwright.metrics.bands import band_masks
-from tagwright.models.shortlist import ShortScores, left_out
+from tagwright.models.shortlist import left_out
 from tagwright.reports.facts import (
     Band,
     Calibration,

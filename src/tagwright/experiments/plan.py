@@ -18,12 +18,12 @@ from tagwright.errors import DataError, SettingsError
 from tagwright.experiments.recipe import FILES, Cut, Recipe, Variant, narrowed
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics.of_tokens import require_measured
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.merge import assigned, dotted, merge
 from tagwright.settings.named_files import with_contents
 from tagwright.settings.schema import Settings, resolve
 from tagwright.settings.sections import HEADS
 from tagwright.training.prepare import table_digest
+from tagwright.training.read import read_for
 
 # what a row of the ledger is known by, beside its key
 PLACE = (

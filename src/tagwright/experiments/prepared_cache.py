@@ -18,12 +18,12 @@ from tagwright.inference.model import Head, Scores, inputs_of, tag_inputs
 from tagwright.inference.score import known_rows, labelled_rows
 from tagwright.inference.spans import given_tokens
 from tagwright.inference.tagged_tokens import Sheet, sheet_of, tags_of, truth_of_tags
+from tagwright.labels.shortlist import ShortScores
 from tagwright.labels.tags import scheme_of
 from tagwright.metrics import Measures
 from tagwright.metrics.influence import METRICS as F1
 from tagwright.metrics.influence import influence
 from tagwright.models.device import device_of
-from tagwright.models.shortlist import ShortScores
 from tagwright.settings.schema import Settings
 from tagwright.targets.hard import hard
 from tagwright.tokenizers.tokens import Tokens

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from tagwright.analysis.run_pages import write_report
 from tagwright.errors import SettingsError, WriteError
 from tagwright.experiments.attempts import Attempts
 from tagwright.experiments.ledger import Ledger
@@ -28,7 +29,6 @@ from tagwright.experiments.prepared_cache import (
 from tagwright.experiments.progress import Under, Watch
 from tagwright.experiments.worker_pool import Lost, Tell, cores, shared
 from tagwright.models.device import device_of
-from tagwright.pipelines.fit import write_report
 from tagwright.settings.schema import Settings
 from tagwright.storage.files import writing
 from tagwright.training.decided import Fitted

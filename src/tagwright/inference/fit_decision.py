@@ -10,12 +10,13 @@ from tagwright import registry
 from tagwright.decisions import Decision, HeldOut
 from tagwright.errors import SettingsError
 from tagwright.inference.model import Head, Scores
+from tagwright.labels.shortlist import Shortlist, ShortScores
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration, calibrated, probabilities, some_probabilities
 from tagwright.metrics import Measures, measure
 from tagwright.metrics.of_shortlists import measure_shortlist
 from tagwright.metrics.of_tokens import measure_tokens
-from tagwright.models.shortlist import Shortlist, ShortScores, shortlisted
+from tagwright.models.shortlist import shortlisted
 from tagwright.settings.schema import Choice, Settings
 
 

@@ -11,12 +11,14 @@ import torch
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.places import TagInputs, placed
 from tagwright.errors import ModelError, SettingsError, unknown
+from tagwright.labels.shortlist import Shortlist, ShortScores
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration, log_terms, probabilities, some_probabilities
+from tagwright.models.build import HeadPart, LabelledHead
 from tagwright.models.distributed import ALONE, Ranks
 from tagwright.models.evaluate import logits_of, logits_of_heads, shortlist_of, token_logits_of
 from tagwright.models.network import Network
-from tagwright.models.shortlist import Shortlist, ShortScores, shortlisted
+from tagwright.models.shortlist import shortlisted
 from tagwright.settings.inference import InferenceSettings, Record
 from tagwright.settings.named_heads import given_alone
 from tagwright.settings.schema import Choice
@@ -75,6 +77,11 @@ class Head:
     def tags_tokens(self) -> bool:
         """Whether it tags tokens, and not whole texts."""
         return self.part.name == "tokens"
+
+    def labelled(self) -> LabelledHead:
+        """What makes its part of the network anew."""
+        part = HeadPart(self.part, self.extra_logits, self.zero)
+        return LabelledHead(part, self.space, self.link)
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
         """Logits (n, L) -> probabilities (n, L)."""

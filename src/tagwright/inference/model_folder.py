@@ -306,7 +306,8 @@ def _network(
     weights: Tensors[Tensor] = Tensors(files.opened(WEIGHTS), "pt")
     facts: Any = {"sizes": tokeniser.sizes, "learned": learned, "shapes": weights.shapes()}
     try:
-        network = trained_network(inference, heads, **facts)
+        made = {name: head.labelled() for name, head in heads.items()}
+        network = trained_network(inference, made, **facts)
         _require_vectors(network, tokeniser)
     except Exception as error:  # whatever a part trips over
         raise ModelError(

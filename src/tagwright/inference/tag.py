@@ -22,7 +22,7 @@ from tagwright.inference._shards import is_joined, joining, shards_of, stamp
 from tagwright.inference.model import Head, Model, Scores
 from tagwright.inference.score import own_columns
 from tagwright.inference.spans import FACETS, KEYWORD, facets, find_spans, given_tokens, keywords_of
-from tagwright.models.shortlist import ShortScores
+from tagwright.labels.shortlist import ShortScores
 from tagwright.storage.files import replaced, write_json
 from tagwright.tokenizers.cut import Cut, cut
 

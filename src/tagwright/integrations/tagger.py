@@ -18,8 +18,8 @@ from tagwright.inference import model_folder
 from tagwright.inference.model import Model, Scores
 from tagwright.integrations.parameters import given_parameters, given_settings, text_list
 from tagwright.integrations.token_tagger import TokenTagger, token_tagger_of
+from tagwright.labels.shortlist import ShortScores
 from tagwright.models.device import device_named
-from tagwright.models.shortlist import ShortScores
 from tagwright.reports.card import model_card
 from tagwright.settings.schema import resolve
 from tagwright.training.prepare import prepare

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tagwright.errors import SettingsError, ShapeError
+from tagwright.labels.shortlist import Shortlist
 from tagwright.metrics import Measures, metric
 from tagwright.metrics._agreement import MEASURES, agreement
 from tagwright.metrics._chunk import Convention, LabelCounts, merge
@@ -23,7 +24,6 @@ from tagwright.metrics.confusion import Confusion, Errors
 from tagwright.metrics.counts import Counts
 from tagwright.metrics.examples import Examples
 from tagwright.metrics.ranking import _DEPTHS, _top, top_results
-from tagwright.models.shortlist import Shortlist
 
 WATCHED = "ndcg_at_5"  # what the best model is chosen by: it needs no decision
 TOP = (

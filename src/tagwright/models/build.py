@@ -9,18 +9,16 @@ from torch import Tensor
 
 from tagwright import registry
 from tagwright.errors import SettingsError
-from tagwright.inference.model import Head
 from tagwright.labels.space import LabelSpace
 from tagwright.models.device import forked_random
 from tagwright.models.label_slots import NO_SLOTS, slot_facts
-from tagwright.models.network import Network
+from tagwright.models.network import Network, soft_head
 from tagwright.models.unfilled import Unfilled
 from tagwright.randomness import seed_of
 from tagwright.settings.inference import InferenceSettings, inference_of
 from tagwright.settings.schema import Choice, Settings
 from tagwright.tokenizers import Tokeniser
 from tagwright.tokenizers.tokens import Tokens
-from tagwright.training.learner import soft_head
 
 
 def learn(
@@ -63,6 +61,14 @@ def build_network(
         return Network(encoder, heads)
 
 
+class LabelledHead(NamedTuple):
+    """A head to be made for its labels, and how its logits become probabilities."""
+
+    made: "HeadPart"
+    space: LabelSpace
+    link: str
+
+
 class HeadPart(NamedTuple):
     """A head before it has labels: the part, its logits beside those of the labels, and where it
     reads them from.
@@ -81,7 +87,7 @@ def described(settings: Settings) -> HeadPart:
 
 def trained_network(
     inference: InferenceSettings,
-    heads: Mapping[str, Head],
+    heads: Mapping[str, LabelledHead],
     *,
     sizes: tuple[int, ...],
     learned: Mapping[str, np.ndarray],
@@ -91,13 +97,7 @@ def trained_network(
     with forked_random(), Unfilled(shapes):
         encoder = _encoder(inference, sizes=sizes, learned=learned)
         made = {
-            name: _head(
-                encoder,
-                HeadPart(head.part, head.extra_logits, head.zero),
-                head.space,
-                head.link,
-                torch.zeros(len(head.space)),
-            )
+            name: _head(encoder, *head, torch.zeros(len(head.space)))
             for name, head in heads.items()
         }
         return Network(encoder, made)

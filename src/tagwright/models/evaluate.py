@@ -10,11 +10,11 @@ from torch import Tensor
 from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.places import TagInputs
+from tagwright.labels.shortlist import Shortlist
 from tagwright.models.distributed import ALONE, Ranks
 from tagwright.models.heads import Head
 from tagwright.models.label_matrix.sweep import best_labels
 from tagwright.models.network import Network
-from tagwright.models.shortlist import Shortlist
 
 SHORT = 16  # tokens of a text: as many of such as there is room for are a batch
 

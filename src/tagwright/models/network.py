@@ -93,3 +93,10 @@ class Network(nn.Module):
             lambda shown: self.run(*inputs, shown=shown, without=others)[1][name]
         )
         return found
+
+
+def soft_head(name: str) -> str:
+    """The name of the second head that soft labels have beside a head; no head of a model is called
+    so.
+    """
+    return f"{name} soft"

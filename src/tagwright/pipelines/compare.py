@@ -10,6 +10,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
+from tagwright.analysis.run_pages import can_report
 from tagwright.data import Data
 from tagwright.data.dataset import Task
 from tagwright.data.split import split as split_data
@@ -27,7 +28,6 @@ from tagwright.experiments.sweeps import swept_variants
 from tagwright.inference.model_folder import versions
 from tagwright.inference.tagged_tokens import tag_space
 from tagwright.metrics.of_tokens import require_measured, usual_of_tags
-from tagwright.pipelines.fit import can_report, read_for
 from tagwright.reports import CompareFacts, compare_report
 from tagwright.settings.merge import merge, side_by_side
 from tagwright.settings.schema import Settings, check_settings
@@ -36,6 +36,7 @@ from tagwright.storage.folder import require_ours
 from tagwright.storage.lock import LOCK, holds_files, locked, require_free
 from tagwright.storage.plain import plain
 from tagwright.training.dev import Watched
+from tagwright.training.read import read_for
 from tagwright.training.train import check
 
 LEDGER, SUMMARY, REPORT, PAGES = "runs.jsonl", "results.json", "report.html", "runs"

@@ -20,7 +20,7 @@ from tagwright.inference.score import known_rows, labelled_rows, read_for_model
 from tagwright.inference.spans import given_tokens, token_scores
 from tagwright.inference.tagged_tokens import flat, tags_of, truth_of_tags
 from tagwright.labels.list_columns import offsets_of
-from tagwright.models.shortlist import ShortScores
+from tagwright.labels.shortlist import ShortScores
 from tagwright.reports.card import recarded, with_others
 from tagwright.settings.merge import assigned
 from tagwright.settings.schema import Choice

@@ -2,23 +2,19 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tagwright.analysis.run_facts import card_facts, fit_facts, other_facts, refitted_on
-from tagwright.data import Data, read_data
-from tagwright.data.dataset import HeadColumns, of_head
-from tagwright.errors import ModelError, SettingsError, WriteError
+from tagwright.analysis.run_facts import refitted_on
+from tagwright.analysis.run_pages import card_of, report_pages
+from tagwright.data.dataset import of_head
+from tagwright.errors import ModelError, WriteError
 from tagwright.experiments.attempts import Attempts
 from tagwright.inference import model_folder
-from tagwright.inference.tagged_tokens import with_cut
 from tagwright.models.distributed import ALONE, Ranks
-from tagwright.reports import fit_report, model_card
-from tagwright.reports.facts import CardFacts
-from tagwright.settings.named_heads import HeadChoice, sources
-from tagwright.settings.schema import Settings, check_settings, resolve
+from tagwright.reports import model_card
+from tagwright.settings.schema import Settings, check_settings
 from tagwright.storage.folder import named, require_model
 from tagwright.storage.lock import require_free
 from tagwright.training.decided import Fitted, Trained, decided, undecided
@@ -26,8 +22,8 @@ from tagwright.training.dev import Watched
 from tagwright.training.distributed_limits import check_ranks
 from tagwright.training.exact import is_exact
 from tagwright.training.prepare import Prepared, prepare
+from tagwright.training.read import read_for
 from tagwright.training.run_folder import (
-    REPORT,
     clear_run,
     clear_state,
     held_by,
@@ -241,68 +237,6 @@ def _outcome(
         write_outcome(folder, {**outcome.as_dict(), "fingerprint": fingerprint})
         clear_state(folder)  # the model stands; its checkpoints have served
     return outcome
-
-
-def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
-    """The data and the resolved settings, whose defaults depend on the task."""
-    heads = sources(given)
-    options = {key: value for key, value in given.get("data", {}).items() if key != "cut"}
-    if heads and "labels" in options:
-        raise SettingsError(
-            "data.labels (--labels) is for a model with one head; of several each has its own"
-            " labels"
-        )
-    data = read_data(source, **options, heads=heads or None)
-    settings = resolve(
-        given, data.task, data.size, {name: one.task for name, one in data.heads.items()} or None
-    )
-    # what was found is kept with the model, so that `tag` and `score` look into the same columns
-    columns = ",".join(data.text_columns) or settings.data.text
-    kept = replace(settings.data, text=columns, separator=data.separator)
-    found = {name: found_head(settings.heads[name], data.heads[name]) for name in heads}
-    return data, with_cut(replace(settings, data=kept, heads={**settings.heads, **found}), data)
-
-
-def found_head(choice: HeadChoice, found: HeadColumns) -> HeadChoice:
-    """The head with what reading has found of its labels."""
-    columns, separator = ",".join(found.columns), found.separator
-    return replace(
-        choice, own=replace(choice.own, labels=columns, task=found.task, separator=separator)
-    )
-
-
-def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
-    """The HTML report of a run, one for each head; None where the plotting libraries are
-    missing.
-    """
-    return write_pages(folder, report_pages(prepared, fitted))
-
-
-def report_pages(prepared: Prepared, fitted: Fitted) -> dict[str, str]:
-    """The HTML reports by the names of their files."""
-    if not can_report():
-        return {}
-    names = {
-        name: REPORT if name == prepared.first else f"report-{name}.html" for name in fitted.heads
-    }
-    return {
-        path: fit_report(fit_facts(prepared.answered(name), fitted.alone(name)))
-        for name, path in names.items()
-    }
-
-
-def card_of(prepared: Prepared, fitted: Fitted) -> CardFacts:
-    """The card of a model: that of its first head, with the others in short."""
-    first, *others = fitted.heads
-    facts = card_facts(prepared.answered(first), fitted.alone(first))
-    return replace(
-        facts, name=first, others=[other_facts(name, fitted.heads[name].head) for name in others]
-    )
-
-
-def can_report() -> bool:
-    """Whether the plotting libraries are installed; training does without."""
-    return all(find_spec(name) is not None for name in ("altair", "vl_convert", "jinja2"))
 
 
 def _refuse_model(out: Path, *, may_stand: bool) -> None:

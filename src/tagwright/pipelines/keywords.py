@@ -12,7 +12,6 @@ import numpy as np
 from tagwright import registry
 from tagwright.data import Data
 from tagwright.errors import SettingsError, unknown
-from tagwright.pipelines.fit import read_for
 from tagwright.settings.schema import Settings
 from tagwright.targets.relevance import word_label_relevance
 from tagwright.targets.tfidf import PLAIN
@@ -20,6 +19,7 @@ from tagwright.targets.weighting import Weighting
 from tagwright.targets.word_counts import Counts, batches_of, count
 from tagwright.training.memory import require_soft_memory
 from tagwright.training.prepare import MAIN, Prepared, prepare
+from tagwright.training.read import read_for
 
 WAYS = ("kwls", "tfidf")
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from tagwright import registry
 from tagwright.inference.model import Head, Model, Scores
+from tagwright.labels.shortlist import ShortScores
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures
 from tagwright.models.build import described
 from tagwright.models.network import Network
-from tagwright.models.shortlist import ShortScores
 from tagwright.settings.inference import Record, inference_of
 from tagwright.settings.schema import Settings
 from tagwright.training.dev import Answers, HeadDev, HeadFit, Watched, score_of

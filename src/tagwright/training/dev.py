@@ -20,6 +20,7 @@ from tagwright.errors import SettingsError
 from tagwright.inference.fit_decision import decide_on, measured, truth_of
 from tagwright.inference.model import Head, Scores, of_texts
 from tagwright.inference.tagged_tokens import truth_of_tags, windows_of
+from tagwright.labels.shortlist import Shortlist, ShortScores
 from tagwright.labels.space import LabelSpace
 from tagwright.links import log_terms
 from tagwright.metrics import Measures
@@ -28,7 +29,7 @@ from tagwright.metrics.of_tokens import metrics_of_tokens, require_measured, usu
 from tagwright.models.distributed import Ranks
 from tagwright.models.evaluate import logits_of_heads, shortlist_of, token_logits_of_heads
 from tagwright.models.network import Network
-from tagwright.models.shortlist import Shortlist, ShortScores, shortlisted
+from tagwright.models.shortlist import shortlisted
 from tagwright.settings.schema import Settings
 from tagwright.training.pipes import Evaluation
 from tagwright.training.prepare import Prepared

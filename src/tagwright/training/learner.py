@@ -12,7 +12,7 @@ from tagwright import registry
 from tagwright.batches.rows import Batch
 from tagwright.losses import SparseTarget
 from tagwright.models.hidden import Hidden
-from tagwright.models.network import Network
+from tagwright.models.network import Network, soft_head
 from tagwright.settings.schema import Settings
 from tagwright.settings.sections import REGULARIZERS
 from tagwright.training.head_objective import HeadObjective
@@ -53,13 +53,6 @@ class Learner:
                 found = objective(logits[name], own, soft_logits=soft, generator=generator)
             value = found if number == 0 else value + found
         return Outcome(value, logits, hidden)
-
-
-def soft_head(name: str) -> str:
-    """The name of the second head that soft labels have beside a head; no head of a model is called
-    so.
-    """
-    return f"{name} soft"
 
 
 def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> Batch:

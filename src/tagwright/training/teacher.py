@@ -20,9 +20,9 @@ import pyarrow as pa
 from tagwright.errors import ModelError, some
 from tagwright.inference import model_folder
 from tagwright.inference.model import Model, inputs_of
+from tagwright.labels.shortlist import Shortlist
 from tagwright.labels.space import LabelSpace
 from tagwright.models.device import device_of
-from tagwright.models.shortlist import Shortlist
 from tagwright.settings.schema import Choice, Settings
 from tagwright.settings.sections import SoftSettings
 from tagwright.storage.files import replaced, write_json

@@ -18,7 +18,7 @@ from tagwright.inference.model import Scores
 from tagwright.inference.score import score, score_folder
 from tagwright.inference.tag import tag_file
 from tagwright.integrations.tagger import Tagger, load
-from tagwright.models.shortlist import ShortScores
+from tagwright.labels.shortlist import ShortScores
 from tagwright.pipelines.decide import redecide
 from tagwright.pipelines.fit import fit_folder
 from tagwright.pipelines.report import report_folder
