@@ -210,18 +210,20 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
     return Objective(loss, mask_of=_mask(settings, space), weights=weights, beside=beside)
 
 
+LEARNT = {
+    "one": "exactly one label",
+    "many": "any number of labels",
+    "tokens": "a tag for each token",
+}
+
+
 def _check(settings: Settings, space: LabelSpace) -> None:
     """Refuse choices that do not go together, naming those that do."""
     tagged = registry.find("heads", settings.head.name).factory.tags_tokens
-    name, task = settings.loss.name, "tokens" if tagged else "one" if space.exclusive else "many"
+    of_texts = "one" if space.exclusive else "many"
+    name, task = settings.loss.name, "tokens" if tagged else of_texts
     factory = registry.find("losses", name).factory
-    words = (
-        "exactly one label"
-        if task == "one"
-        else "any number of labels"
-        if task == "many"
-        else "a tag for each token"
-    )
+    words = LEARNT[task]
     if tagged and (settings.targets.name != "hard" or settings.mask.name != "none"):
         raise SettingsError(
             "soft labels and masks are for labels of whole texts; to tag tokens take hard and none"

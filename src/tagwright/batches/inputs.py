@@ -16,6 +16,10 @@ class Inputs(Protocol):
     """Rows that can be batched. `lengths` (n,) says what each costs."""
 
     @property
+    def tokens(self) -> Tokens | None:
+        """The tokens of all rows; None where rows are features."""
+
+    @property
     def rooms(self) -> Mapping[str, int]:
         """Tokens that a batch may hold in prediction, by kind of device; {}: nobody minds."""
 
@@ -90,6 +94,10 @@ class FeatureInputs(NamedTuple):
     """Rows of a sparse matrix."""
 
     matrix: csr_array
+
+    @property
+    def tokens(self) -> None:
+        """None: features are no tokens."""
 
     @property
     def lengths(self) -> np.ndarray:

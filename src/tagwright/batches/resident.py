@@ -96,13 +96,9 @@ class _OnDevice:
             if head.unknown is None
             else torch.from_numpy(head.unknown.toarray() == 0).to(device)
         )
-        soft = (
-            None
-            if head.soft is None
-            else head.soft
-            if isinstance(head.soft, np.ndarray)
-            else head.soft.toarray()
-        )
+        soft = head.soft
+        if soft is not None and not isinstance(soft, np.ndarray):
+            soft = soft.toarray()
         self.soft = None if soft is None else torch.from_numpy(soft).to(device)
         self.excused = (
             None if head.excused is None else torch.from_numpy(head.excused.toarray()).to(device)

@@ -146,9 +146,10 @@ class Rows:
         """What each row counts in the mean over a batch, (n,): its tokens that any head has a tag
         for, where every head tags tokens; None: one each."""
         tags = [head.tags for head in self.heads.values() if head.tags is not None]
-        if len(tags) < len(self.heads):
+        tokens = self.inputs.tokens
+        if len(tags) < len(self.heads) or tokens is None:
             return None
-        offsets = self.inputs.tokens.offsets  # type: ignore[attr-defined]
+        offsets = tokens.offsets
         return np.diff(np.append(0, np.cumsum(np.any([ids >= 0 for ids in tags], axis=0)))[offsets])
 
     @property
@@ -160,7 +161,7 @@ class Rows:
         """The rows `index`, in that order, on a device."""
         inputs = tuple(tensor.to(device) for tensor in self.inputs.batch(index))
         weight = None if self.weight is None else torch.from_numpy(self.weight[index]).to(device)
-        tokens: Tokens | None = getattr(self.inputs, "tokens", None)
+        tokens = self.inputs.tokens
         heads = {
             name: head.batch(index, weight, tokens, device) for name, head in self.heads.items()
         }

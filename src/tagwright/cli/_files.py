@@ -57,4 +57,6 @@ def _of_call(frame: FrameType) -> str:
     if name == "open" and isinstance(mode, str):
         return "write" if set(mode) & set("wax+") else "read"
     word = name.partition("_")[0]
-    return "read" if word in READING else "write" if word in WRITING else ""
+    if word in READING:
+        return "read"
+    return "write" if word in WRITING else ""

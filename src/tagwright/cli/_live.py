@@ -111,11 +111,9 @@ class LiveTable(Watch):
         ]
         failed = sum(row is not None and "failed" in row for row in rows)
         done = f"{len(found)}/{len(numbers)}" + (f", {failed} failed" if failed else "")
-        middle = (
-            f"{mean(found):.4f}" + (f" ± {stdev(found):.4f}" if len(found) > 1 else "")
-            if found
-            else ""
-        )
+        middle = f"{mean(found):.4f}" if found else ""
+        if len(found) > 1:
+            middle += f" ± {stdev(found):.4f}"
         return (
             done,
             middle,

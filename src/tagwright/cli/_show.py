@@ -102,7 +102,7 @@ def emit(content: Mapping[str, Any]) -> None:
     """One JSON object to stdout; a number that is not finite becomes null."""
     from tagwright.storage.plain import plain
 
-    unicode = "utf" in (getattr(results_console.file, "encoding", None) or "utf-8").lower()
+    unicode = "utf" in results_console.encoding
     text = json.dumps(plain(content), ensure_ascii=not unicode, indent=1)
     results_console.write(visible_json(text) + "\n")
 

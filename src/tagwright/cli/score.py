@@ -91,14 +91,11 @@ def _show_head(
         missed, wrong = scored.label_names[pair.missed], scored.label_names[pair.wrong]
         _show.result(f"{pair.times:5d}  {missed}  was taken for  {wrong}")
     if scored.unseen:
-        outside = "counted as O" if "O" in scored.label_names else "never right"
-        done = (
-            "counted as misses"
-            if unseen == "miss"
-            else "left out"
-            if scored.tokens is None
-            else outside
-        )
+        done = "counted as O" if "O" in scored.label_names else "never right"
+        if scored.tokens is None:
+            done = "left out"
+        if unseen == "miss":
+            done = "counted as misses"
         _show.say(
             f"{what} the model does not know, {done}: {listed(scored.unseen, most=10)}",
             style="yellow",

@@ -180,7 +180,8 @@ def _states(name: str, column: pa.Array, origin: Origin) -> np.ndarray:
     """1 on, 0 off, -1 unknown, (n,)."""
     coded = column.dictionary_encode()
     words = [*_words(coded.dictionary), ""]
-    meaning = np.array([1 if word in ON else 0 if word in OFF else -1 for word in words], np.int8)
+    state_of = dict.fromkeys(OFF, 0) | dict.fromkeys(ON, 1)
+    meaning = np.array([state_of.get(word, -1) for word in words], np.int8)
     codes = pc.fill_null(coded.indices, len(words) - 1).to_numpy(zero_copy_only=False)
     for code, word in enumerate(words):
         if word not in (*ON, *OFF, *UNKNOWN):

@@ -225,7 +225,9 @@ def _typeset(draw: Draw, title: Phrase, body: Sequence[Phrase], labels: list[str
     pieces: list[str] = []
     length = 0
     for place, (token, _) in enumerate(pairs):
-        gap = "" if not place or token in ".,:?" else "\n" if place == len(title) else " "
+        gap = "\n" if place == len(title) else " "
+        if not place or token in ".,:?":
+            gap = ""
         if token in ("a", "A") and place + 1 < len(pairs) and pairs[place + 1][0][0] in "aeiou":
             token += "n"
         if len(token) > 4 and draw() < MISSPELT:

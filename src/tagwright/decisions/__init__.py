@@ -93,14 +93,16 @@ def as_dict(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
     Attributes that begin with `_` are what a decision made of its facts, no settings.
     """
     return {
-        key: value
-        if not isinstance(value, np.ndarray)
-        else dict(zip(names, (float(v) for v in value)))
-        if value.ndim
-        else float(value)
+        key: _plain(value, names)
         for key, value in vars(decision).items()
         if not key.startswith("_")
     }
+
+
+def _plain(value: Any, names: Sequence[str]) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    return dict(zip(names, value.tolist())) if value.ndim else float(value)
 
 
 def from_dict(

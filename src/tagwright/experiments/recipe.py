@@ -278,11 +278,12 @@ def _require_whole(recipe: Recipe) -> None:
             f"{recipe.name}: each metric is shown once; got"
             f" {', '.join((recipe.metric, *recipe.also))}"
         )
-    places: Iterable[Variant | Cut] = (*recipe.variants, *recipe.cuts)
-    for kind, known in (("data", recipe.data), ("encoders", recipe.encoders)):
-        for name in (name for place in places for name in getattr(place, kind, ())):
-            if name not in known:
-                raise SettingsError(f"{recipe.name}: {unknown(f'one of {kind}', name, known)}")
+    places: list[Variant | Cut] = [*recipe.variants, *recipe.cuts]
+    named = [("data", name, recipe.data) for place in places for name in place.data]
+    named += [("encoders", one, recipe.encoders) for row in recipe.variants for one in row.encoders]
+    for kind, name, known in named:
+        if name not in known:
+            raise SettingsError(f"{recipe.name}: {unknown(f'one of {kind}', name, known)}")
     for name in recipe.settings_of:
         if name not in (*recipe.data, *recipe.encoders):
             choices = [*recipe.data, *recipe.encoders]

@@ -27,10 +27,8 @@ def rule_of(choice: Choice, *, exclusive: bool, tagged: bool = False) -> Choice:
     One that does not fit is refused.
     """
     if choice.name == "auto":
-        choice = Choice(
-            name="spans" if tagged else "argmax" if exclusive else "threshold",
-            options=choice.options,
-        )
+        usual = "argmax" if exclusive else "threshold"
+        choice = Choice(name="spans" if tagged else usual, options=choice.options)
     rule, faults = (
         decision_named(choice.name),
         registry.check("decisions", choice.name, choice.options),

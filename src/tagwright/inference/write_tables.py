@@ -66,7 +66,8 @@ def flat(table: pa.Table, separator: str) -> pa.Table:
     for i, column in enumerate(table.columns):
         kind = column.type
         if pa.types.is_nested(kind):
-            of_strings = str(getattr(kind, "value_type", "")) in ("string", "large_string")
+            of_lists = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+            of_strings = of_lists and str(kind.value_type) in ("string", "large_string")
             cells = [
                 _cell(value, separator if of_strings else None) for value in column.to_pylist()
             ]

@@ -25,7 +25,8 @@ def given_settings(estimator: Any) -> dict[str, Any]:
         for section, keys in PARAMETERS.items()
         for key in keys
     }
-    options |= {f"{part}.name": getattr(estimator, part, None) for part in ("encoder", "decide")}
+    given = estimator.get_params(deep=False)
+    options |= {f"{part}.name": given.get(part) for part in ("encoder", "decide")}
     settings = estimator.settings or {}
     if not isinstance(settings, Mapping):
         raise SettingsError(
@@ -56,7 +57,7 @@ def text_list(texts: Any) -> list[str]:
     """Texts as a list; what is no text is an error that names its place."""
     if isinstance(texts, str):
         raise DataError("texts must be a list of strings, got one string; put it in a list")
-    rows = texts.tolist() if hasattr(texts, "tolist") else list(texts)
+    rows = [*texts]
     wrong = next((place for place, row in enumerate(rows) if not isinstance(row, str)), None)
     if wrong is None:
         return rows

@@ -1,12 +1,12 @@
 """The scikit-learn face: texts and labels as Python lists, `fit`, `predict`, `predict_proba`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
@@ -206,8 +206,12 @@ def _label_lists(labels: Any) -> tuple[str, list[list[str]], list[Any]]:
     """The form, every row as a list of strings, and the distinct labels (or columns) as they were
     given.
     """
-    if hasattr(labels, "ndim") and labels.ndim == 2:
-        matrix = np.asarray(labels.todense() if hasattr(labels, "todense") else labels)
+    if isinstance(labels, Iterator):
+        labels = [*labels]
+    if not isinstance(labels, str | Sequence):  # arrays, matrices, frames, series
+        labels = labels.toarray() if issparse(labels) else np.asarray(labels)
+    if isinstance(labels, np.ndarray) and labels.ndim == 2:
+        matrix = labels
         if not np.isin(matrix, (0, 1)).all():
             raise DataError("a label matrix must hold only 0 and 1")
         # leading zeros: alphabetical order is the order of the columns
@@ -219,7 +223,7 @@ def _label_lists(labels: Any) -> tuple[str, list[list[str]], list[Any]]:
             "labels must be a list, got one string; give one label, or a list of labels, for each"
             " text"
         )
-    rows = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    rows = labels.tolist() if isinstance(labels, np.ndarray) else [*labels]
     if rows and all(isinstance(row, list | tuple | set | frozenset) for row in rows):
         return (
             "lists",

@@ -76,12 +76,11 @@ def scheme_of(names: Sequence[str]) -> Scheme:
     kind: Literal["iob2", "iobes", "plain"] = "plain"
     if known:
         kind = "iob2" if {match[1] for match in found} <= {"B", "I"} else "iobes"
-    types_of_tags = [
-        None if name == "O" else (name[2:] or _UNNAMED) if known else name for name in names
-    ]
+    types_of_tags = [None if name == "O" else _type_of(name, known) for name in names]
     types = tuple(dict.fromkeys(one for one in types_of_tags if one is not None))
     place = {name: number for number, name in enumerate(types)} | {None: -1}
-    codes = [OUTSIDE if name == "O" else _CODES[name[0]] if known else INSIDE for name in names]
+    code_of = {name: _CODES[name[0]] if known else INSIDE for name in names if name != "O"}
+    codes = [code_of.get(name, OUTSIDE) for name in names]
     return Scheme(
         kind=kind,
         prefix=np.array(codes, np.int8),
@@ -89,6 +88,11 @@ def scheme_of(names: Sequence[str]) -> Scheme:
         types=types,
         outside=list(names).index("O") if "O" in names else -1,
     )
+
+
+def _type_of(name: str, known: bool) -> str:
+    """The type that a tag names: behind its prefix where that is known, else the whole name."""
+    return (name[2:] or _UNNAMED) if known else name
 
 
 def tells_spans(scheme: Scheme) -> bool:

@@ -88,7 +88,10 @@ def _with_gradient(
     values, slopes = combine.sums(torch.stack((low.sum(-1), high.sum(-1))))
     if not values.isfinite().all():  # a logit beyond 88: each sum then starts from its highest term
         refuse_no_numbers(logits)
-        (low, low_top), (high, high_top) = _term(-logits, gold), _term(logits.clone(), other)
+        (low, low_top), (high, high_top) = (
+            log_sum_term(-logits, gold),
+            log_sum_term(logits.clone(), other),
+        )
         sums = torch.stack((low.sum(-1), high.sum(-1)))
         values, *of_logs = combine.logs(*(sums.log() + torch.stack((low_top, high_top))))
         # where a sum is empty its terms are 0, whatever they are divided by
@@ -103,7 +106,7 @@ def known(values: Tensor, sums: Tensor) -> Tensor:
     return values.masked_fill((sums < 1e-25).any(0), torch.nan)
 
 
-def _term(scores: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
+def log_sum_term(scores: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
     """share * e^(s - top), (B, L), and each row's top (B,), its highest score that has a share.
     Changes the scores.
     """

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.sums import log_sum_exp
 from tagwright.loss_math.terms import taking_part, weighted
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._module import LossModule
 
 

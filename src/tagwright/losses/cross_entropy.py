@@ -5,9 +5,10 @@ from typing import Literal, Unpack
 from torch import Tensor
 
 from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.softmax import softmax_cross_entropy
 from tagwright.loss_math.sparse import SparseTarget
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._module import LossModule
 
 

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.softmax import softmax_cross_entropy
 from tagwright.loss_math.sparse import SparseTarget
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._module import LossModule
 
 

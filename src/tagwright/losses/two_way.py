@@ -8,10 +8,11 @@ from torch import Tensor
 
 from tagwright.errors import ShapeError
 from tagwright.loss_math.check import REDUCTIONS, above, chosen
+from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.sums import log_sum_exp
 from tagwright.loss_math.terms import divisor, log_share, shares, softplus
-from tagwright.losses._call import Cells, loss, reduced
+from tagwright.losses._call import Cells, loss
 from tagwright.losses._module import LossModule
 
 

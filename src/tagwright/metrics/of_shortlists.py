@@ -23,12 +23,12 @@ from tagwright.metrics.bands import Bands
 from tagwright.metrics.confusion import Confusion, Errors
 from tagwright.metrics.counts import Counts
 from tagwright.metrics.examples import Examples
-from tagwright.metrics.ranking import _DEPTHS, _top, top_results
+from tagwright.metrics.ranking import DEPTHS, top_results, top_sums
 
 WATCHED = "ndcg_at_5"  # what the best model is chosen by: it needs no decision
 TOP = (
     "one_error",
-    *(f"{name}_at_{k}" for name in ("precision", "recall", "ndcg") for k in _DEPTHS),
+    *(f"{name}_at_{k}" for name in ("precision", "recall", "ndcg") for k in DEPTHS),
 )
 GIVEN = {*Counts.METRICS, *Examples.METRICS, *Bands.METRICS, *Confusion.METRICS, *TOP}
 
@@ -135,7 +135,7 @@ def _ranking(shortlist: Shortlist, truth: csr_array) -> Top:
     true = np.diff(truth.indptr)
     labelled = true > 0
     ranked = rank_rows(shortlist.logits[labelled], shortlist.truth_cells(truth)[labelled])
-    return Top(rows=truth.shape[0], top=_top(ranked, true[labelled]))
+    return Top(rows=truth.shape[0], top=top_sums(ranked, true[labelled]))
 
 
 def _without_zeros(matrix: csr_array) -> csr_array:

@@ -20,7 +20,7 @@ from tagwright.metrics._chunk import (
 from tagwright.metrics._family import Family
 from tagwright.metrics._ranks import Ranked, rank_rows, tie_averaged
 
-_DEPTHS = (1, 3, 5)
+DEPTHS = (1, 3, 5)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,18 +47,18 @@ class Ranking(Family):
         "coverage": ("how far down the ranking all true labels are found, mean over rows", False),
         **{
             f"precision_at_{k}": (f"share of the {k} highest labels that are true", True)
-            for k in _DEPTHS
+            for k in DEPTHS
         },
         **{
             f"recall_at_{k}": (f"share of the true labels that are among the {k} highest", True)
-            for k in _DEPTHS
+            for k in DEPTHS
         },
         **{
             f"ndcg_at_{k}": (
                 f"discounted gain of the {k} highest labels over the best possible",
                 True,
             )
-            for k in _DEPTHS
+            for k in DEPTHS
         },
     }
 
@@ -85,7 +85,7 @@ class Ranking(Family):
             lrap=float(np.sum(hits / ends / true[rows])),
             ranking_loss=float(np.sum(ratio(ends - hits, (true * false)[rows]))),
             coverage=int(np.max(ranked.ends, axis=1, where=ranked.truth, initial=0).sum()),
-            top=_top(ranked, true),
+            top=top_sums(ranked, true),
         )
 
     def __add__(self, other: "Ranking") -> "Ranking":
@@ -108,20 +108,20 @@ def top_results(top: np.ndarray, rows: int) -> dict[str, float]:
     """The metrics of the first places, of sums (3, 3) over so many rows."""
     results = {"one_error": 1 - mean(top[0, 0], rows)}
     for name, sums in zip(("precision", "recall", "ndcg"), top):
-        results |= {f"{name}_at_{k}": mean(total, rows) for k, total in zip(_DEPTHS, sums)}
+        results |= {f"{name}_at_{k}": mean(total, rows) for k, total in zip(DEPTHS, sums)}
     return results
 
 
-def _top(ranked: Ranked, true: np.ndarray) -> np.ndarray:
+def top_sums(ranked: Ranked, true: np.ndarray) -> np.ndarray:
     """Sums over rows of precision, recall and ndcg at each depth, (3, 3); every row has a true
     label.
     """
-    depth = min(max(_DEPTHS), ranked.truth.shape[1])
+    depth = min(max(DEPTHS), ranked.truth.shape[1])
     gains = tie_averaged(ranked, depth)
     discounts = 1 / np.log2(np.arange(2, depth + 2))
     ideal = np.cumsum(discounts)
-    result = np.zeros((3, len(_DEPTHS)))
-    for column, k in enumerate(min(k, depth) for k in _DEPTHS):
+    result = np.zeros((3, len(DEPTHS)))
+    for column, k in enumerate(min(k, depth) for k in DEPTHS):
         found = gains[:, :k].sum(axis=1)
         best = ideal[np.minimum(true, k) - 1]
         result[:, column] = (

@@ -220,13 +220,12 @@ def _outcome(
         prepared, {name: head.metrics["metrics"] for name, head in fitted.model.heads.items()}
     )
     first = heads.get(prepared.first)
+    tagged_tokens = len(prepared.sheets["dev"].tags) if prepared.tagged else None
     outcome = Outcome(
         model=out,
         report=report,
         rows=first.rows if first else prepared.tables["dev"].num_rows,
-        tokens=(
-            first.tokens if first else len(prepared.sheets["dev"].tags) if prepared.tagged else None
-        ),
+        tokens=first.tokens if first else tagged_tokens,
         label_names=prepared.space.names,
         heads=heads,
         seconds=fitted.seconds,

@@ -29,7 +29,8 @@ def check_report(facts: Mapping[str, Any], *, title: str | None = None) -> str:
     """
     parts, labels = facts.get("parts") or (), facts.get("labels") or ()
     tagged = facts.get("task") == "tokens"
-    noun = "tag" if tagged else "label"
+    noun, unit = ("tag", "token") if tagged else ("label", "word")
+    unseen = facts.get("unseen") or {}
     return render(
         "check.html.j2",
         title=title or PurePath(facts.get("source") or "Data check").name,
@@ -38,15 +39,13 @@ def check_report(facts: Mapping[str, Any], *, title: str | None = None) -> str:
         read_as=facts.get("found") or (),
         cards=_cards(facts, noun),
         warnings=facts.get("warnings") or (),
-        lengths=_lengths(parts, "token" if tagged else "word") if parts else None,
+        lengths=_lengths(parts, unit) if parts else None,
         parts_table=_part_table(parts, noun) if parts else None,
         tail=_tail(labels, facts.get("tail") or {}, noun) if labels else None,
         label_table=_label_table(labels, parts, noun) if labels else None,
         together=_together_table(facts["together"]) if facts.get("together") else None,
         copies=list(_copies(facts)),
-        unseen=_unseen_table(facts["unseen"], noun)
-        if any((facts.get("unseen") or {}).values())
-        else None,
+        unseen=_unseen_table(unseen, noun) if any(unseen.values()) else None,
         look_alikes=[_look_alike(pair) for pair in facts.get("look_alikes") or ()],
         groups=facts.get("groups") or {},
     )

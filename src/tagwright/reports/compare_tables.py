@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -162,9 +163,8 @@ def exchange_table(pairs: Sequence[Exchange], *, before: str, after: str) -> Tab
     for pair in ordered[:MOST_PAIRS]:
         change = pair["after"] - pair["before"]
         numbers = [Cell(_mean(pair[name]), float(pair[name])) for name in ("before", "after")]
-        shown = Cell(
-            _signed(change, 1), change, mark="best" if change < 0 else "alert" if change > 0 else ""
-        )
+        mark: Literal["", "alert", "best"] = "alert" if change > 0 else ""
+        shown = Cell(_signed(change, 1), change, mark="best" if change < 0 else mark)
         rows.append([Cell(pair["true"]), Cell(pair["chosen"]), *numbers, shown])
     heads = short_names([before, after])
     columns = [
@@ -224,8 +224,9 @@ def run_table(facts: CompareFacts) -> Table:
 
 def interval_over(facts: CompareFacts, row: Difference) -> str:
     """What an interval speaks of: one seed cannot speak of others."""
-    alone = len({run["seed"] for run in facts.rows}) == 1
-    return ("texts" if alone else "seeds and texts") if row["over_texts"] else "seeds"
+    if not row["over_texts"]:
+        return "seeds"
+    return "texts" if len({run["seed"] for run in facts.rows}) == 1 else "seeds and texts"
 
 
 def _encoder_column(facts: CompareFacts) -> list[tuple[str, str]]:

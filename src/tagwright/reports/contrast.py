@@ -239,13 +239,9 @@ def _intervals(facts: CompareFacts, found: Sequence[Difference]) -> str:
     if not bounded:
         return f"Paired by seed; too few seeds for intervals. Further {better} is better."
     over = sorted({interval_over(facts, d) for d in bounded})
-    of = (
-        "seeds, some over texts too"
-        if len(over) > 1
-        else over[0]
-        if "and" in over[0]
-        else f"{over[0]} alone"
-    )
+    of = over[0] if "and" in over[0] else f"{over[0]} alone"
+    if len(over) > 1:
+        of = "seeds, some over texts too"
     return (
         f"Paired by seed, {facts.confidence:.0%} intervals over {of}, not corrected for the number"
         f" of objectives. Filled: p < {forest.SURE} after Holm's correction. Further {better} is"

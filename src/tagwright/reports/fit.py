@@ -88,7 +88,8 @@ def _trained(facts: FitFacts) -> str:
     )
     on = f" on {plural(facts.split_sizes['train'], 'text')}" if "train" in facts.split_sizes else ""
     time = f" in {duration(facts.seconds)}" if facts.seconds is not None else ""
-    return f" Trained{on}{f' with {made}' if made else ''}{time}." if on or made or time else ""
+    said = f"{on}{f' with {made}' if made else ''}{time}"
+    return f" Trained{said}." if said else ""
 
 
 def _cards(facts: FitFacts) -> list[Card]:

@@ -68,6 +68,6 @@ def present(found: Iterable[Key], names: Iterable[str]) -> list[Key]:
 def _worth(facts: CompareFacts, row: Summary) -> float:
     """Higher is better; -inf where nothing is known."""
     mean = primary(facts, row)
-    return (
-        -math.inf if math.isnan(mean) else -mean if facts.metric in facts.lower_is_better else mean
-    )
+    if math.isnan(mean):
+        return -math.inf
+    return -mean if facts.metric in facts.lower_is_better else mean

@@ -116,8 +116,9 @@ def number(value: float | None) -> str:
 
 def decimals(value: float) -> int:
     """How many decimals a figure of this size deserves."""
-    size = abs(value)
-    return 1 if size >= 10 else 3 if size >= 0.1 or size == 0 else 4 if size >= 0.001 else 6
+    steps = ((10, 1), (0.1, 3), (0.001, 4))
+    found = next((places for least, places in steps if abs(value) >= least), 6)
+    return found if value else 3
 
 
 def duration(seconds: float | None) -> str:

@@ -99,11 +99,11 @@ def lines(
     )
     if len(series) > 1:
         chart = chart.encode(color=colours(alt, list(series)))
-    point = (
-        {"size": 36, "filled": True, **({} if len(series) > 1 else {"color": PALETTE[0]})}
-        if len(rows) <= 40 * len(series)
-        else False
-    )
+    point: bool | dict[str, object] = False
+    if len(rows) <= 40 * len(series):
+        point = {"size": 36, "filled": True}
+        if len(series) == 1:
+            point["color"] = PALETTE[0]
     layers = [chart.mark_line(color=PALETTE[0], strokeWidth=2, point=point)]
     if rule is not None:
         layers.insert(0, _rule(alt, rule))
@@ -278,7 +278,9 @@ def _mark(
     x, y, words = marked
     ends = [row["x"] for row in rows]
     place = (x - min(ends)) / ((max(ends) - min(ends)) or 1)
-    align = "left" if place < 0.15 else "right" if place > 0.85 else "center"
+    align = "right" if place > 0.85 else "center"
+    if place < 0.15:
+        align = "left"
     base = alt.Chart(alt.Data(values=[{"x": x, "y": y, "words": words}])).encode(x="x:Q", y="y:Q")
     ring = base.mark_point(color=PALETTE[1], size=150, strokeWidth=2.5, opacity=1)
     text = base.mark_text(align=align, dy=-18, color=PALETTE[1], fontSize=13, fontWeight=600)

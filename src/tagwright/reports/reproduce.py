@@ -298,7 +298,8 @@ def _spread(scores: Sequence[float]) -> str:
 def _cells(line: Line, also: Sequence[str], *, texts: bool, untuned: bool = False) -> list[str]:
     """A row of a table; the interval over texts has a column where `texts` are what is counted."""
     scores = [_spread(line.scores) if line.scores else "failed"]
-    scores += [_spread(line.untuned) if line.untuned else ""] if untuned else []
+    if untuned:
+        scores.append(_spread(line.untuned) if line.untuned else "")
     beside = [_spread(line.beside[name]) if line.beside.get(name) else "" for name in also]
     difference = "" if line.over_seeds is None else f"{line.over_seeds[0]:+.4f}"
     bounds = [_bounds(line.over_seeds), _bounds(line.over_texts)]

@@ -284,6 +284,15 @@ def _section_kind(name: str, value: Any) -> bool:
     )
 
 
+def _kind_of_section(name: str) -> str:
+    """What a section of this name must be, in words."""
+    if name in (*PLAIN_SECTIONS, HEADS):
+        return "a table of settings"
+    if name in registry.names(REGULARIZERS):
+        return 'a table of settings or "none"'
+    return "a name" if name == "objective" else "a name or a table"
+
+
 def _misplaced(given: Mapping[str, Any]) -> list[str]:
     sections = [*PLAIN_SECTIONS, *PART_SECTIONS, "objective", HEADS, *registry.names(REGULARIZERS)]
     faults = [
@@ -292,18 +301,7 @@ def _misplaced(given: Mapping[str, Any]) -> list[str]:
     faults += ["[tags] is [heads.tags] now: rename it"] if "tags" in given else []
     for name, value in given.items():
         if name in sections and not _section_kind(name, value):
-            kind = (
-                "a table of settings"
-                if name in (*PLAIN_SECTIONS, HEADS)
-                else (
-                    'a table of settings or "none"'
-                    if name in registry.names(REGULARIZERS)
-                    else "a name"
-                    if name == "objective"
-                    else "a name or a table"
-                )
-            )
-            faults.append(f"{name} must be {kind}, got {value!r}")
+            faults.append(f"{name} must be {_kind_of_section(name)}, got {value!r}")
     return faults
 
 

@@ -130,7 +130,8 @@ def head_fit(dev: HeadDev, answers: Answers) -> HeadFit:
 
 
 def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> Head:
-    rule = "spans" if tagged else "argmax" if space.exclusive else "zero"
+    of_texts = "argmax" if space.exclusive else "zero"
+    rule = "spans" if tagged else of_texts
     decision = registry.build("decisions", rule, {}, label_names=space.names)
     return Head(
         space=space,

@@ -211,15 +211,11 @@ def watched(settings: Settings, space: LabelSpace) -> str:
     at a fixed one stays 0 for long where labels are sparse. One that the scores do not give is
     refused."""
     short, tagged = shortlisted(settings.head, len(space)), settings.head.name == "tokens"
-    usual = (
-        usual_of_tags(space.names)
-        if tagged
-        else "accuracy"
-        if space.exclusive
-        else WATCHED
-        if short
-        else "lrap"
-    )
+    usual = WATCHED if short else "lrap"
+    if space.exclusive:
+        usual = "accuracy"
+    if tagged:
+        usual = usual_of_tags(space.names)
     name = usual if settings.fit.metric == "auto" else settings.fit.metric
     metrics.metric(name)
     return require_given(name) if short else name

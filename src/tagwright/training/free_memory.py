@@ -1,6 +1,7 @@
 """Free memory of the host: what the system has left, within the limits of a container."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,9 +26,11 @@ def _of_machine(proc: Path) -> int | None:
     for line in _text(proc / "meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
+    if sys.platform == "win32":  # it has no sysconf
+        return None
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+    except (ValueError, OSError):
         return None
 
 

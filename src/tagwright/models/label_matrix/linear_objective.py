@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from tagwright.errors import SettingsError, ShapeError
 from tagwright.loss_math.check import check, eager
 from tagwright.loss_math.fused import learnt
+from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.sparse import soft_of
 from tagwright.loss_math.terms import divisor
 from tagwright.losses import LossModule, SparseMask, SparseTarget
-from tagwright.losses._call import reduced
 from tagwright.models.label_matrix.columns import Columns
 from tagwright.models.label_matrix.row_sums import kind_of, row_sums, whole_values
 from tagwright.models.label_matrix.sweep import CHUNK, Swept, at_once, best_labels

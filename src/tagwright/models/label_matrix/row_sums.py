@@ -18,7 +18,7 @@ from tagwright import kernels, registry
 from tagwright.errors import SettingsError
 from tagwright.loss_math.check import marked
 from tagwright.loss_math.softmax import softmax_cross_entropy
-from tagwright.loss_math.sums import _term, log_sums_of
+from tagwright.loss_math.sums import log_sum_term, log_sums_of
 from tagwright.loss_math.terms import divisor, shares, taking_part, weighted
 from tagwright.losses import LossModule
 from tagwright.models.label_matrix.columns import Columns, Part
@@ -49,7 +49,7 @@ def row_sums(loss: LossModule, columns: Columns, rows: int, device: torch.device
     zeros = torch.zeros(rows, dtype=columns.dtype, device=device)
     name, weights = type(loss).__module__.rpartition(".")[2], dict(zip(WEIGHTS, columns.weights))
     if kind != "softmax" and kernels.serves(name, zeros[:, None], columns.weights, {}):
-        from tagwright.kernels import _chunks
+        from tagwright.kernels import label_chunks
 
         options = {
             key: getattr(loss, key)
@@ -57,8 +57,10 @@ def row_sums(loss: LossModule, columns: Columns, rows: int, device: torch.device
         }
         given = name, {**options, "threshold": 0.0}, columns.target, columns.mask, weights
         if kind == "log_sums":
-            return _chunks.LogSums(zeros, loss.of_logs, *given)
-        return _chunks.Terms(zeros, 1 / columns.label_count if kind == "means" else 1.0, *given)
+            return label_chunks.LogSums(zeros, loss.of_logs, *given)
+        return label_chunks.Terms(
+            zeros, 1 / columns.label_count if kind == "means" else 1.0, *given
+        )
     if kind == "log_sums":
         return LogSums(loss, columns, zeros)
     return Softmax(columns, zeros) if kind == "softmax" else Terms(loss, columns, zeros)
@@ -147,8 +149,8 @@ class LogSums:
         """Add these labels to both sums."""
         logits, gold, other = self._shares(logits, labels)
         self.gold = marked(self.gold, logits)
-        low, low_top = _term(-logits, gold)
-        high, high_top = _term(logits, other)
+        low, low_top = log_sum_term(-logits, gold)
+        high, high_top = log_sum_term(logits, other)
         self.gold = torch.logaddexp(self.gold, low.sum(-1).log_() + low_top)
         self.other = torch.logaddexp(self.other, high.sum(-1).log_() + high_top)
 
@@ -190,7 +192,7 @@ class Softmax:
         self.inner = marked(self.inner, logits)
         gold = weighted(target, part.positive_weight)
         self.mass, self.inner = self.mass + gold.sum(-1), self.inner + (gold * logits).sum(-1)
-        terms, top = _term(logits, below)
+        terms, top = log_sum_term(logits, below)
         self.whole = torch.logaddexp(self.whole, terms.sum(-1).log_() + top)
 
     def values(self) -> Tensor:

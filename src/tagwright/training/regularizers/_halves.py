@@ -37,5 +37,5 @@ def _each(given: Any, change: Any) -> Any:
         return {name: _each(value, change) for name, value in given.items()}
     if not isinstance(given, tuple):
         return given
-    found = (_each(value, change) for value in given)
-    return type(given)(*found) if hasattr(given, "_fields") else tuple(found)
+    found = tuple(_each(value, change) for value in given)
+    return found if type(given) is tuple else type(given)(*found)
