@@ -26,7 +26,7 @@ IMPORTS = (
     *("rich.progress", "rich.table", "narwhals.stable.v1", "torch.profiler", "tokenizers"),
     *(
         f"tagwright.pipelines.{name}"
-        for name in ("fit", "compare", "reproduce", "report", "decide")
+        for name in ("fit", "tag", "compare", "reproduce", "report", "decide")
     ),
     *("tagwright.inference.tag", "tagwright.inference.model_folder"),
     *("tagwright.cli", "tagwright.cli._show"),

@@ -11,7 +11,8 @@ from tagwright.analysis.tag_facts import LONGEST, confused_tokens, examples, spa
 from tagwright.data import read_data
 from tagwright.data.token_text import join
 from tagwright.inference import model_folder
-from tagwright.inference.score import labelled_rows, read_for_model, score
+from tagwright.inference.data_for_model import labelled_rows, read_for_model
+from tagwright.inference.score import score
 from tagwright.inference.tagged_tokens import truth_of_tags
 from tagwright.labels.space import LabelSpace
 from tagwright.labels.tags import scheme_of

@@ -10,7 +10,9 @@ from tagwright.data import read_data
 from tagwright.errors import DataError, SettingsError
 from tagwright.inference import model_folder
 from tagwright.inference import score as module
-from tagwright.inference.score import read_for_model, score, score_folder
+from tagwright.inference.data_for_model import read_for_model
+from tagwright.inference.score import score
+from tagwright.pipelines.score import score_folder
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from pyarrow import parquet
 
 from tagwright.errors import DataError, SettingsError, TagwrightError
 from tagwright.inference import tag as module
-from tagwright.inference.tag import Tagged, tag, tag_file
+from tagwright.inference.tag import Tagged, tag
+from tagwright.pipelines.tag import tag_file
 
 HEADER = ("number", "text", "note")
 
@@ -198,7 +199,7 @@ def test_memory_does_not_grow_with_the_rows(trained, tmp_path):
         code = f"""
             import resource
             from pathlib import Path
-            from tagwright.inference.tag import tag_file
+            from tagwright.pipelines.tag import tag_file
             tag_file(*map(Path, {[str(trained), str(path), str(tmp_path / f"{count}.out.csv")]}))
             print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         """

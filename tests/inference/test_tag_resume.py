@@ -16,7 +16,8 @@ import torch
 
 from tagwright.errors import DataError, InUseError, SettingsError, WriteError
 from tagwright.inference import _shards
-from tagwright.inference.tag import tag, tag_file
+from tagwright.inference.tag import tag
+from tagwright.pipelines.tag import tag_file
 from tagwright.storage import lock
 from tagwright.storage.files import write_json
 
@@ -63,10 +64,11 @@ def test_a_process_killed_goes_on_to_the_same_bytes(trained, model, pages, tmp_p
         import time
         from pathlib import Path
         from tagwright.inference import tag as module
+        from tagwright.pipelines.tag import tag_file
         module.BATCH, module.SHARD = 16, 2
         slowly = lambda rows: time.sleep(0.05)
         model, pages, out = map(Path, {[str(trained), str(pages), str(out)]})
-        module.tag_file(model, pages, out, progress=slowly)
+        tag_file(model, pages, out, progress=slowly)
     """
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)], env={**os.environ, "OMP_NUM_THREADS": "1"}

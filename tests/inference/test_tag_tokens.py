@@ -9,8 +9,9 @@ import pytest
 
 from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
-from tagwright.inference.tag import tag, tag_file
+from tagwright.inference.tag import tag
 from tagwright.pipelines.fit import fit_folder
+from tagwright.pipelines.tag import tag_file
 
 from ..tagged_pages import quick, tagged_rows, write_conll, write_jsonl
 

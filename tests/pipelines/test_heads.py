@@ -18,9 +18,9 @@ from tagwright import load
 from tagwright.data import read_data
 from tagwright.errors import DataError, SettingsError
 from tagwright.inference import model_folder
-from tagwright.inference.score import score, score_folder
+from tagwright.inference.score import score
 from tagwright.inference.spans import find_spans, given_tokens
-from tagwright.inference.tag import tag, tag_file
+from tagwright.inference.tag import tag
 from tagwright.pipelines.compare import compare_folder
 from tagwright.pipelines.decide import redecide
 from tagwright.pipelines.element_groups import find_element_groups
@@ -28,6 +28,8 @@ from tagwright.pipelines.fit import fit_folder
 from tagwright.pipelines.groups import find_groups
 from tagwright.pipelines.keywords import find_keywords
 from tagwright.pipelines.report import report_folder
+from tagwright.pipelines.score import score_folder
+from tagwright.pipelines.tag import tag_file
 from tagwright.settings.merge import read_settings
 from tagwright.training.learner import Learner
 from tagwright.training.pipes import Interrupted

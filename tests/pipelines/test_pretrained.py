@@ -10,10 +10,10 @@ from tagwright import Tagger, load
 from tagwright.data import read_data
 from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
-from tagwright.inference.score import score_folder
-from tagwright.inference.tag import tag_file
 from tagwright.models import precision
 from tagwright.pipelines.fit import fit_folder
+from tagwright.pipelines.score import score_folder
+from tagwright.pipelines.tag import tag_file
 from tagwright.settings.schema import resolve
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare

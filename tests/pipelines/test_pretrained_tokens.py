@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from tagwright.inference import model_folder
-from tagwright.inference.score import score_folder
 from tagwright.inference.spans import token_scores
 from tagwright.pipelines.fit import fit_folder
+from tagwright.pipelines.score import score_folder
 from tagwright.training.prepare import prepare
 from tagwright.training.read import read_for
 from tagwright.training.train import fit

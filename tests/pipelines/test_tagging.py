@@ -7,9 +7,10 @@ import pytest
 from tagwright.data import read_data
 from tagwright.errors import DataError, SettingsError
 from tagwright.inference import model_folder
-from tagwright.inference.score import score, score_folder
+from tagwright.inference.score import score
 from tagwright.inference.spans import find_spans, token_scores
 from tagwright.pipelines.fit import fit_folder
+from tagwright.pipelines.score import score_folder
 from tagwright.tokenizers.cut import cut
 from tagwright.training.prepare import prepare
 from tagwright.training.read import read_for

@@ -28,23 +28,19 @@ def check(
 
         tagwright check mails.csv --report check.html
     """
-    from tagwright.analysis.audit import audit
     from tagwright.cli import _show
-    from tagwright.data import read_data
-    from tagwright.errors import SettingsError
+    from tagwright.pipelines.check import check_source
 
-    if report and report.exists() and not overwrite:
-        raise SettingsError(f"{report} exists; choose another name or use --overwrite")
-
-    columns = {"text": text, "labels": labels, "task": task, "separator": separator}
-    found = audit(read_data(data, strict=bool(strict), **columns))  # type: ignore[arg-type]
-    content = found.as_dict()
-    if report:
-        from tagwright.reports import check_report
-        from tagwright.storage.files import write_text
-
-        report.parent.mkdir(parents=True, exist_ok=True)
-        write_text(report, check_report(content))
+    content = check_source(
+        data,
+        text=text,
+        labels=labels,
+        task=task,  # type: ignore[arg-type]
+        separator=separator,
+        strict=bool(strict),
+        report=report,
+        overwrite=overwrite,
+    ).as_dict()
     if json:
         _show.emit(content)
         return

@@ -41,7 +41,7 @@ def score(
         tagwright score model held_out.csv --json
     """
     from tagwright.cli import _show
-    from tagwright.inference.score import score_folder
+    from tagwright.pipelines.score import score_folder
 
     scored = score_folder(
         model,

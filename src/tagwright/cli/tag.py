@@ -59,7 +59,7 @@ def tag(
         tagwright tag model mails.csv --out tagged.csv
     """
     from tagwright.cli import _show
-    from tagwright.inference.tag import tag_file
+    from tagwright.pipelines.tag import tag_file
 
     with _show.resumable("what is tagged so far is kept"), _show.counting("tagged") as progress:
         done = tag_file(

@@ -13,9 +13,9 @@ import torch
 from tagwright import metrics
 from tagwright.experiments.ledger import packed, packed_bits, packed_values
 from tagwright.experiments.plan import Planned, Source
+from tagwright.inference.data_for_model import known_rows, labelled_rows
 from tagwright.inference.fit_decision import measured, truth_of, untuned
 from tagwright.inference.model import Head, Scores, inputs_of, tag_inputs
-from tagwright.inference.score import known_rows, labelled_rows
 from tagwright.inference.spans import given_tokens
 from tagwright.inference.tagged_tokens import Sheet, sheet_of, tags_of, truth_of_tags
 from tagwright.labels.shortlist import ShortScores

@@ -16,11 +16,10 @@ import torch
 
 from tagwright.data.find_columns import TOKENS, plain
 from tagwright.data.stream import columns_of, stream, texts_of
-from tagwright.errors import DataError, SettingsError
-from tagwright.inference import model_folder, write_tables
+from tagwright.errors import SettingsError
+from tagwright.inference import write_tables
 from tagwright.inference._shards import is_joined, joining, shards_of, stamp
 from tagwright.inference.model import Head, Model, Scores
-from tagwright.inference.score import own_columns
 from tagwright.inference.spans import FACETS, KEYWORD, facets, find_spans, given_tokens, keywords_of
 from tagwright.labels.shortlist import ShortScores
 from tagwright.storage.files import replaced, write_json
@@ -107,25 +106,6 @@ def tag(
                 [shards / f"shard-{number:06d}.data" for number in range(len(counts))], aside
             )
     return _total(counts)
-
-
-def tag_file(
-    folder: Path,
-    source: Path,
-    out: Path,
-    *,
-    head: str | None = None,
-    device: str = "auto",
-    plugins: bool = False,
-    **options: Any,
-) -> Tagged:
-    """Load a model and tag a file with it: by all its heads, or by the one that is named."""
-    model = model_folder.load(folder, device=device, plugins=plugins).of(head)
-    if not source.is_file():
-        raise DataError(f"no file {source}")
-    given, options["text"] = options.get("text"), options.get("text") or model.inference.data.text
-    with own_columns(model, source, {"text": given}):
-        return tag(model, source, out, identity=model.network.origin, **options)
 
 
 def columns_of_heads(model: Model, column: str | None = None) -> dict[str, str]:

@@ -25,8 +25,7 @@ def given_settings(estimator: Any) -> dict[str, Any]:
         for section, keys in PARAMETERS.items()
         for key in keys
     }
-    given = estimator.get_params(deep=False)
-    options |= {f"{part}.name": given.get(part) for part in ("encoder", "decide")}
+    options |= {f"{part}.name": vars(estimator).get(part) for part in ("encoder", "decide")}
     settings = estimator.settings or {}
     if not isinstance(settings, Mapping):
         raise SettingsError(

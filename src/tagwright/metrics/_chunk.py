@@ -73,7 +73,7 @@ def mean(total: float, count: int) -> float:
 
 
 def _add(first: Any, second: Any) -> Any:
-    shapes = np.shape(first), np.shape(second)
+    shapes = [one.shape if isinstance(one, np.ndarray) else None for one in (first, second)]
     if shapes[0] != shapes[1]:  # numpy would spread a single label over all
         raise ShapeError(
             f"states must be of the same labels, got arrays of shape {shapes[0]} and {shapes[1]}"

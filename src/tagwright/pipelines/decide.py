@@ -14,9 +14,9 @@ from tagwright.analysis.run_facts import decision_of, other_facts
 from tagwright.data.find_columns import whole
 from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
+from tagwright.inference.data_for_model import known_rows, labelled_rows, read_for_model
 from tagwright.inference.fit_decision import decided_by, decision_named, measured, rule_of, truth_of
 from tagwright.inference.model import Head, Model, Scores
-from tagwright.inference.score import known_rows, labelled_rows, read_for_model
 from tagwright.inference.spans import given_tokens, token_scores
 from tagwright.inference.tagged_tokens import flat, tags_of, truth_of_tags
 from tagwright.labels.list_columns import offsets_of

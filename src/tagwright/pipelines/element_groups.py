@@ -17,8 +17,8 @@ from tagwright.data.split import split as split_data
 from tagwright.errors import SettingsError
 from tagwright.explain.dependencies import FoundElements, find_elements
 from tagwright.explain.kept_blocks import remove_blocks
+from tagwright.inference.data_for_model import known_rows, labelled_rows, read_for_model
 from tagwright.inference.model import Model
-from tagwright.inference.score import known_rows, labelled_rows, read_for_model
 from tagwright.labels.suggest import Pair
 from tagwright.masks.dependencies import excused, write_elements
 from tagwright.pipelines.groups import ELEMENTS, asked_model, check_out, checked_options

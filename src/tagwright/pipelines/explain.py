@@ -18,8 +18,8 @@ from tagwright.errors import DataError, SettingsError, some, unknown
 from tagwright.explain.attention import depth_of, label_attention, layers_named
 from tagwright.explain.correlation import alike_order, label_correlation, likeness
 from tagwright.inference import model_folder
+from tagwright.inference.data_for_model import own_columns, read_for_model
 from tagwright.inference.model import Model
-from tagwright.inference.score import own_columns, read_for_model
 from tagwright.labels.space import LabelSpace
 from tagwright.reports.attention import attention_report
 from tagwright.reports.facts import AttentionFacts

@@ -16,8 +16,9 @@ from tagwright.data import Data, read_data
 from tagwright.data.split import split as split_data
 from tagwright.errors import SettingsError, unknown
 from tagwright.inference import model_folder
+from tagwright.inference.data_for_model import known_rows, labelled_rows, read_for_model
 from tagwright.inference.model import Model, Scores
-from tagwright.inference.score import CHUNK, known_rows, labelled_rows, read_for_model
+from tagwright.inference.score import CHUNK
 from tagwright.labels.group_files import write_groups
 from tagwright.labels.groups import PREFIX, groups_of
 from tagwright.labels.space import LabelSpace

@@ -6,7 +6,8 @@ from typing import Any
 from tagwright.analysis.run_facts import score_facts
 from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
-from tagwright.inference.score import labelled_rows, read_for_model, score
+from tagwright.inference.data_for_model import labelled_rows, read_for_model
+from tagwright.inference.score import score
 from tagwright.reports import fit_report
 from tagwright.storage.files import write_text
 

@@ -15,13 +15,14 @@ from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
 from tagwright.inference.fit_decision import measured
 from tagwright.inference.model import Scores
-from tagwright.inference.score import score, score_folder
-from tagwright.inference.tag import tag_file
+from tagwright.inference.score import score
 from tagwright.integrations.tagger import Tagger, load
 from tagwright.labels.shortlist import ShortScores
 from tagwright.pipelines.decide import redecide
 from tagwright.pipelines.fit import fit_folder
 from tagwright.pipelines.report import report_folder
+from tagwright.pipelines.score import score_folder
+from tagwright.pipelines.tag import tag_file
 from tagwright.settings.schema import resolve
 from tagwright.training.optimizers.together import Together
 from tagwright.training.prepare import prepare

@@ -1,0 +1,28 @@
+"""`tag`: a model and a file of texts to a file with tags."""
+
+from pathlib import Path
+from typing import Any
+
+from tagwright.errors import DataError
+from tagwright.inference import model_folder
+from tagwright.inference.data_for_model import own_columns
+from tagwright.inference.tag import Tagged, tag
+
+
+def tag_file(
+    folder: Path,
+    source: Path,
+    out: Path,
+    *,
+    head: str | None = None,
+    device: str = "auto",
+    plugins: bool = False,
+    **options: Any,
+) -> Tagged:
+    """Load a model and tag a file with it: by all its heads, or by the one that is named."""
+    model = model_folder.load(folder, device=device, plugins=plugins).of(head)
+    if not source.is_file():
+        raise DataError(f"no file {source}")
+    given, options["text"] = options.get("text"), options.get("text") or model.inference.data.text
+    with own_columns(model, source, {"text": given}):
+        return tag(model, source, out, identity=model.network.origin, **options)
