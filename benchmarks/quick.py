@@ -19,7 +19,7 @@ from tagwright.analysis.audit import audit
 from tagwright.data import Data
 from tagwright.data.shop import shop
 from tagwright.data.split import split
-from tagwright.decisions.spans import Spans
+from tagwright.decisions.spans import SpanDecision
 from tagwright.reports import plots
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -44,7 +44,7 @@ def spans_of(tokens: int = 45_000, length: int = 15) -> Callable[[], object]:
     logits = np.random.default_rng(0).normal(size=(tokens, len(names))).astype(np.float32)
     probabilities = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     offsets = np.arange(0, tokens + 1, length)
-    return lambda: Spans(names).choose(logits, probabilities, offsets)
+    return lambda: SpanDecision(names).choose(logits, probabilities, offsets)
 
 
 def tasks() -> Iterator[tuple[str, Callable[[], object]]]:

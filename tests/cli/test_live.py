@@ -9,14 +9,14 @@ from tagwright.cli._console import PlainConsole
 from tagwright.cli._live import LiveTable, looking_on
 from tagwright.experiments.plan import Planned
 from tagwright.experiments.progress import Lines, Under
-from tagwright.experiments.recipe import Cut
+from tagwright.experiments.recipe import TrainCut
 
 
 def planned(variant, seed, encoder="cnn"):
     return Planned(
         data="shop",
         encoder=encoder,
-        cut=Cut(),
+        cut=TrainCut(),
         part="",
         variant=variant,
         seed=seed,

@@ -7,7 +7,7 @@ import pytest
 
 from tagwright import decisions, registry
 from tagwright.decisions import spans
-from tagwright.decisions.spans import Spans
+from tagwright.decisions.spans import SpanDecision
 from tagwright.errors import ShapeError
 
 IOB2 = ["B-X", "O", "I-Y", "B-Y", "I-X"]
@@ -52,7 +52,7 @@ def test_tags_are_the_best_of_all_legal_sequences(
     lengths = [3, 0, 1, 4, 4, 2, 1, 0, 3, 4, 2, 1, 4]
     offsets = np.cumsum([0, *lengths])
     logits, probabilities = scores(offsets[-1], len(names))
-    chosen = Spans(names).choose(logits, probabilities, offsets)
+    chosen = SpanDecision(names).choose(logits, probabilities, offsets)
     assert chosen.dtype == bool
     assert chosen.sum(axis=1).tolist() == [1] * len(logits)
     for start, end in itertools.pairwise(offsets):
@@ -68,7 +68,9 @@ def test_legal_highest_tags_are_kept(names: list[str]):
     logits[:, [name not in legal for name in names]] -= 50
     probabilities = np.exp(logits)
     offsets = np.array([0, 1, 11, 11, 60])
-    assert (Spans(names).choose(logits, probabilities, offsets).argmax(1) == logits.argmax(1)).all()
+    assert (
+        SpanDecision(names).choose(logits, probabilities, offsets).argmax(1) == logits.argmax(1)
+    ).all()
 
 
 @pytest.mark.parametrize(
@@ -79,14 +81,14 @@ def test_legal_highest_tags_are_kept(names: list[str]):
 def test_otherwise_every_token_gets_its_highest_tag(names: list[str], legal: bool, known: bool):
     logits, probabilities = scores(41, len(names))
     offsets = np.array([0, 20, 41]) if known else None
-    chosen = Spans(names, legal=legal).choose(logits, probabilities, offsets)
+    chosen = SpanDecision(names, legal=legal).choose(logits, probabilities, offsets)
     np.testing.assert_array_equal(chosen, np.eye(len(names), dtype=bool)[logits.argmax(axis=1)])
 
 
 def test_a_text_without_legal_tags_gets_the_highest_and_the_others_legal_ones():
     names = ["B-X", "E-X"]
     logits, probabilities = scores(7, 2, seed=1)
-    chosen = Spans(names).choose(logits, probabilities, np.array([0, 3, 7])).argmax(axis=1)
+    chosen = SpanDecision(names).choose(logits, probabilities, np.array([0, 3, 7])).argmax(axis=1)
     assert chosen[:3].tolist() == logits[:3].argmax(axis=1).tolist()  # three tokens cannot be pairs
     assert chosen[3:].tolist() == [0, 1, 0, 1]
 
@@ -95,7 +97,7 @@ def test_probabilities_of_zero_forbid_nothing():
     names = ["O", "B-X", "I-X"]
     probabilities = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     chosen = (
-        Spans(names)
+        SpanDecision(names)
         .choose(np.log(probabilities + 1e-30), probabilities, np.array([0, 2]))
         .argmax(axis=1)
     )
@@ -104,20 +106,20 @@ def test_probabilities_of_zero_forbid_nothing():
 
 def test_no_tokens_give_no_rows():
     empty = np.zeros((0, 5))
-    assert Spans(IOB2).choose(empty, empty, np.array([0])).shape == (0, 5)
-    assert Spans(IOB2).choose(empty, empty, np.array([0, 0, 0])).shape == (0, 5)
+    assert SpanDecision(IOB2).choose(empty, empty, np.array([0])).shape == (0, 5)
+    assert SpanDecision(IOB2).choose(empty, empty, np.array([0, 0, 0])).shape == (0, 5)
 
 
 def test_scores_of_other_tags_or_texts_are_refused():
     logits, probabilities = scores(7, 5)
     with pytest.raises(ShapeError, match=r"the 5 tags, got \(7, 4\)"):
-        Spans(IOB2).choose(logits[:, :4], probabilities[:, :4])
+        SpanDecision(IOB2).choose(logits[:, :4], probabilities[:, :4])
     with pytest.raises(ShapeError, match="offsets must rise from 0 to the 7 tokens"):
-        Spans(IOB2).choose(logits, probabilities, np.array([0, 5]))
+        SpanDecision(IOB2).choose(logits, probabilities, np.array([0, 5]))
 
 
 def test_only_the_setting_is_saved_and_names_come_back_as_a_fact():
-    saved = decisions.as_dict(Spans(IOB2, legal=False), IOB2)
+    saved = decisions.as_dict(SpanDecision(IOB2, legal=False), IOB2)
     assert saved == {"legal": False}
     options, arrays = decisions.from_dict(saved, IOB2)
     assert arrays == {}

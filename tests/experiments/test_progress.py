@@ -2,9 +2,9 @@
 
 from tagwright.experiments.plan import Planned
 from tagwright.experiments.progress import Lines, Under, Watch, came_to, named
-from tagwright.experiments.recipe import Cut
+from tagwright.experiments.recipe import TrainCut
 
-RUN = Planned(data="shop", encoder="cnn", cut=Cut(), part="", variant="bce", seed=1, key="k")
+RUN = Planned(data="shop", encoder="cnn", cut=TrainCut(), part="", variant="bce", seed=1, key="k")
 ROW = {"scored": {"macro_f1": 0.5}, "on": "test", "dev": {"macro_f1": 0.625}, "seconds": 3.21}
 
 

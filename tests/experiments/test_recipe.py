@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from tagwright.errors import SettingsError
-from tagwright.experiments.recipe import Cut, narrowed, read_recipe
+from tagwright.experiments.recipe import TrainCut, narrowed, read_recipe
 from tagwright.storage import toml
 
 TOP = """
@@ -114,15 +114,15 @@ def test_settings_come_over_each_other(recipe_of):
 
 def test_each_cuts_in_turn_and_together_at_once():
     counts = {"a": 1234, "b": 40, "c": 7}
-    assert Cut(each=100, labels=("a", "b")).parts(counts) == {"a": {"a": 12}, "b": {"b": 1}}
-    assert Cut(together=10, labels=("a", "b")).parts(counts) == {"": {"a": 123, "b": 4}}
-    assert Cut(keep={"c": 3}).parts(counts) == {"": {"c": 3}}
-    assert Cut().parts(counts) == {"": {}}
+    assert TrainCut(each=100, labels=("a", "b")).parts(counts) == {"a": {"a": 12}, "b": {"b": 1}}
+    assert TrainCut(together=10, labels=("a", "b")).parts(counts) == {"": {"a": 123, "b": 4}}
+    assert TrainCut(keep={"c": 3}).parts(counts) == {"": {"c": 3}}
+    assert TrainCut().parts(counts) == {"": {}}
 
 
 def test_a_label_that_the_data_do_not_have_is_an_error():
     with pytest.raises(SettingsError, match="label of the cut 'x' 'sport'; did you mean 'sports'"):
-        Cut(name="x", each=100, labels=("sport",)).parts({"sports": 12})
+        TrainCut(name="x", each=100, labels=("sport",)).parts({"sports": 12})
 
 
 def test_only_narrows_each_kind_by_itself_and_keeps_the_baseline(recipe_of):

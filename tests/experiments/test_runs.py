@@ -13,7 +13,7 @@ from tagwright.experiments.ledger import Ledger
 from tagwright.experiments.plan import Planned, source_of
 from tagwright.experiments.prepared_cache import Bench
 from tagwright.experiments.progress import Watch
-from tagwright.experiments.recipe import Cut
+from tagwright.experiments.recipe import TrainCut
 from tagwright.experiments.runs import Making, jobs_for, make, require_jobs, row_of
 from tagwright.settings.schema import Choice
 from tagwright.training.read import read_for
@@ -25,7 +25,7 @@ def planned(split_source, tiny):
     given = tiny(fit={"epochs": 1}, decide={"name": "zero"})
     found = [read_for(str(split_source), {**given, "objective": name}) for name in ("bce", "zlpr")]
     data = found[0][0]
-    place = {"data": "texts", "encoder": "cnn", "cut": Cut(), "part": "", "seed": 0}
+    place = {"data": "texts", "encoder": "cnn", "cut": TrainCut(), "part": "", "seed": 0}
     runs = [Planned(**place, variant=s.objective, key=s.objective, settings=s) for _, s in found]
     return runs, {"texts": source_of(data, data.size)}
 
@@ -93,7 +93,7 @@ def test_a_fault_of_the_settings_is_the_result_of_its_run(planned, tmp_path):
     broken = Planned(
         data="texts",
         encoder="cnn",
-        cut=Cut(),
+        cut=TrainCut(),
         part="",
         variant="x",
         seed=0,

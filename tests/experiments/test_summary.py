@@ -14,7 +14,7 @@ from tagwright.experiments.summary import (
     verdict,
     wins,
 )
-from tagwright.experiments.sweeps import Swept
+from tagwright.experiments.sweeps import SweptSetting
 from tagwright.metrics import statistics
 
 BASE = [0.50, 0.52, 0.51, 0.49, 0.50]
@@ -207,11 +207,14 @@ def test_metrics_that_some_run_lacks_are_left_out():
 
 def test_a_sweep_is_ordered_by_its_values_and_needs_two():
     found = found_with(bce=BASE, high=UP, low=DOWN)
-    swept = {"focal": Swept("loss.gamma", {"high": 4.0, "low": 1.0})}
+    swept = {"focal": SweptSetting("loss.gamma", {"high": 4.0, "low": 1.0})}
     (curve,) = sweeps(found, swept, ["cnn"], "macro_f1")
     assert list(curve["values"]) == [1.0, 4.0]
     assert list(curve["means"]) == pytest.approx([np.mean(DOWN), np.mean(UP)])
-    assert sweeps(found, {"focal": Swept("loss.gamma", {"high": 4.0})}, ["cnn"], "macro_f1") == []
+    assert (
+        sweeps(found, {"focal": SweptSetting("loss.gamma", {"high": 4.0})}, ["cnn"], "macro_f1")
+        == []
+    )
 
 
 def test_details_are_of_the_best_but_for_the_baseline():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tagwright.inference import spans as module
 from tagwright.inference.model import Scores
-from tagwright.inference.spans import Found, facets, find_spans, given_tokens, keywords_of
+from tagwright.inference.spans import FoundSpans, facets, find_spans, given_tokens, keywords_of
 from tagwright.tokenizers.cut import cut
 
 NAMES = ("O", "B-X", "I-X", "B-Y", "I-Y")
@@ -95,7 +95,7 @@ def test_how_sure_a_span_is_does_not_hang_on_the_texts_before_it(monkeypatch):
 
 
 def test_spans_that_read_alike_are_one_keyword_with_the_highest_score():
-    found = Found(
+    found = FoundSpans(
         np.array([0, 0, 0, 1]),
         np.array([0, 6, 12, 0]),
         np.array([5, 11, 17, 5]),
@@ -112,7 +112,7 @@ def test_spans_that_read_alike_are_one_keyword_with_the_highest_score():
 
 
 def test_a_text_without_spans_has_no_keyword():
-    nothing = Found(*(np.array([], int) for _ in range(3)), np.array([], object), np.array([]))
+    nothing = FoundSpans(*(np.array([], int) for _ in range(3)), np.array([], object), np.array([]))
     assert keywords_of(nothing, ["a", ""]) == [[], []]
     assert facets([], ";") == {"text": "", "types": "", "scores": "", "spans": ""}
 

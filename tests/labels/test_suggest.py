@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from tagwright.labels.suggest import (
-    Pair,
+    SimilarLabels,
     clusters,
     confusion_rates,
     cooccurrence_rates,
@@ -116,10 +116,18 @@ def test_group_has_the_name_of_its_most_frequent_label_and_its_evidence() -> Non
     counts = symmetric({(0, 1): 9, (3, 4): 3, (1, 3): 5, (4, 5): 2})
     found = suggest(NAMES, counts, rates, texts=np.array([9, 9, 9, 1, 2, 3, 4]), share=0.1, least=3)
     assert found.groups == {"a": ["a", "b"], "e": ["d", "e"]}
-    assert found.evidence == {"a": [Pair("a", "b", 9, 0.3)], "e": [Pair("d", "e", 3, 0.2)]}
-    assert found.apart == [Pair("b", "d", 5, 0.15)]  # e and f met in two texts, which is chance
+    assert found.evidence == {
+        "a": [SimilarLabels("a", "b", 9, 0.3)],
+        "e": [SimilarLabels("d", "e", 3, 0.2)],
+    }
+    assert found.apart == [
+        SimilarLabels("b", "d", 5, 0.15)
+    ]  # e and f met in two texts, which is chance
 
 
 def test_pairs_come_with_the_highest_rate_first() -> None:
     rates, counts = symmetric({(0, 1): 0.1, (2, 3): 0.3}), symmetric({(0, 1): 5, (2, 3): 6})
-    assert pairs_of(NAMES, counts, rates) == [Pair("c", "d", 6, 0.3), Pair("a", "b", 5, 0.1)]
+    assert pairs_of(NAMES, counts, rates) == [
+        SimilarLabels("c", "d", 6, 0.3),
+        SimilarLabels("a", "b", 5, 0.1),
+    ]

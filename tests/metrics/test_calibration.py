@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from tagwright.metrics.calibration import Calibration
+from tagwright.metrics.calibration import CalibrationErrors
 
 
 def loop_error(probabilities: list[float], outcomes: list[float]) -> float:
@@ -25,7 +25,7 @@ def loop_error(probabilities: list[float], outcomes: list[float]) -> float:
 
 def test_error_equals_plain_loops(cases):
     for case in cases:
-        found = Calibration.of(*case).results()["calibration_error"]
+        found = CalibrationErrors.of(*case).results()["calibration_error"]
         assert found == pytest.approx(
             loop_error(case.scores.ravel().tolist(), case.truth.ravel().tolist()), abs=1e-12
         )
@@ -33,7 +33,7 @@ def test_error_equals_plain_loops(cases):
 
 def test_top_error_equals_plain_loops(exclusive):
     right = exclusive.truth[np.arange(401), exclusive.scores.argmax(axis=1)]
-    found = Calibration.of(*exclusive).results()["top_calibration_error"]
+    found = CalibrationErrors.of(*exclusive).results()["top_calibration_error"]
     assert found == pytest.approx(
         loop_error(exclusive.scores.max(axis=1).tolist(), right.tolist()), abs=1e-12
     )
@@ -41,7 +41,7 @@ def test_top_error_equals_plain_loops(exclusive):
 
 def test_top_error_averages_over_tied_labels():
     truth = np.array([[True, False, False]])
-    found = Calibration.of(np.array([[0.4, 0.4, 0.2]]), truth, truth).results()
+    found = CalibrationErrors.of(np.array([[0.4, 0.4, 0.2]]), truth, truth).results()
     assert found["top_calibration_error"] == pytest.approx(0.5 - 0.4)
 
 
@@ -50,22 +50,22 @@ def test_top_error_is_absent_once_a_row_is_not_exclusive(exclusive):
     truth[5] = False
     assert (
         "top_calibration_error"
-        not in Calibration.of(exclusive.scores, truth, exclusive.chosen).results()
+        not in CalibrationErrors.of(exclusive.scores, truth, exclusive.chosen).results()
     )
 
 
 def test_scores_outside_zero_and_one_have_no_calibration(cases):
     case = cases[-5]
-    inside = Calibration.of(*case)
+    inside = CalibrationErrors.of(*case)
     for score in (-0.1, 1.1, np.inf):
         scores = case.scores.copy()
         scores[0, 0] = score
-        assert (inside + Calibration.of(scores, case.truth, case.chosen)).results() == {}
+        assert (inside + CalibrationErrors.of(scores, case.truth, case.chosen)).results() == {}
 
 
 def test_reliability_equals_scikit_learns_curve(exclusive):
     scores, truth = exclusive.scores[:, :1], exclusive.truth[:, :1]
-    curve = Calibration.of(scores, truth, truth).reliability()
+    curve = CalibrationErrors.of(scores, truth, truth).reliability()
     frequency, confidence = calibration_curve(truth[:, 0], scores[:, 0], n_bins=15)
     filled = curve["count"] > 0
     np.testing.assert_allclose(curve["frequency"][filled], frequency, rtol=1e-12)
@@ -75,4 +75,4 @@ def test_reliability_equals_scikit_learns_curve(exclusive):
 
 
 def test_reliability_of_the_highest_counts_every_row_once(exclusive):
-    assert Calibration.of(*exclusive).reliability(top=True)["count"].sum() == 401
+    assert CalibrationErrors.of(*exclusive).reliability(top=True)["count"].sum() == 401

@@ -14,7 +14,7 @@ from tagwright.experiments import runs
 from tagwright.experiments.ledger import Ledger
 from tagwright.experiments.plan import Planned, plan, source_of
 from tagwright.experiments.progress import Watch
-from tagwright.experiments.recipe import Cut, read_recipe
+from tagwright.experiments.recipe import TrainCut, read_recipe
 from tagwright.experiments.runs import Making
 from tagwright.inference import model_folder
 from tagwright.inference.fit_decision import decide_on
@@ -125,7 +125,7 @@ def test_a_run_scored_on_dev_has_another_key_than_one_scored_on_test(split_sourc
 def in_processes(monkeypatch, split_source, tiny, tmp_path):
     """Make five runs with workers in this process; what each worker is set up with comes back."""
     data, settings = read_for(str(split_source), tiny())
-    place = {"data": "texts", "encoder": "cnn", "cut": Cut(), "part": "", "variant": "bce"}
+    place = {"data": "texts", "encoder": "cnn", "cut": TrainCut(), "part": "", "variant": "bce"}
     planned = [Planned(**place, seed=n, key=str(n), settings=settings) for n in range(5)]
     found = {"teachers": [], "gpus": []}
 

@@ -18,7 +18,7 @@ from tagwright.experiments import runs
 from tagwright.experiments.ledger import Ledger, unpacked_bits
 from tagwright.experiments.plan import Planned, source_of
 from tagwright.experiments.prepared_cache import Bench, scored
-from tagwright.experiments.recipe import Cut, read_recipe
+from tagwright.experiments.recipe import TrainCut, read_recipe
 from tagwright.inference import model_folder
 from tagwright.inference.fit_decision import decide_on
 from tagwright.inference.model import Head, Model
@@ -42,7 +42,14 @@ from tagwright.training.train import fit
 
 
 def planned(settings):
-    place = {"data": "texts", "encoder": "cnn", "cut": Cut(), "part": "", "variant": "x", "seed": 0}
+    place = {
+        "data": "texts",
+        "encoder": "cnn",
+        "cut": TrainCut(),
+        "part": "",
+        "variant": "x",
+        "seed": 0,
+    }
     return Planned(**place, key="x", settings=settings)
 
 

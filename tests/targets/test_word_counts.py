@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tagwright.errors import DataError
-from tagwright.targets.word_counts import Counts, batches_of, count
+from tagwright.targets.word_counts import WordCounts, batches_of, count
 from tagwright.tokenizers.tokens import Tokens
 
 from .reference import encoded, random_texts, tokens_of
@@ -21,12 +21,12 @@ def batch_of(words: list, labels: list) -> pa.RecordBatch:
     )
 
 
-def plain(counts: Counts) -> list:
+def plain(counts: WordCounts) -> list:
     matrix, *rest = counts
     return [matrix.toarray().tolist(), *(np.asarray(value).tolist() for value in rest)]
 
 
-def bits(counts: Counts) -> list:
+def bits(counts: WordCounts) -> list:
     matrix, *rest = counts
     arrays = [matrix.data, matrix.indices, matrix.indptr, *map(np.asarray, rest)]
     return [(array.dtype.str, array.tobytes()) for array in arrays]
@@ -93,10 +93,10 @@ def test_any_partition_in_any_order_gives_the_same_bits(parts: int, label_count:
     batches = [batch_of([texts[i] for i in some], [labels[i] for i in some]) for some in rows]
     counts = [count(batch, 13, label_count) for batch in batches]
     whole = bits(count(batch_of(texts, labels), 13, label_count))
-    assert bits(reduce(Counts.merged, counts)) == whole
+    assert bits(reduce(WordCounts.merged, counts)) == whole
     middle = len(counts) // 2
     if middle:  # merging is associative
-        halves = [reduce(Counts.merged, half) for half in (counts[middle:], counts[:middle])]
+        halves = [reduce(WordCounts.merged, half) for half in (counts[middle:], counts[:middle])]
         assert bits(halves[0].merged(halves[1])) == whole
 
 

@@ -24,7 +24,7 @@ from tagwright.models.build import build_network
 from tagwright.models.distributed import ALONE
 from tagwright.settings.schema import resolve
 from tagwright.training.decided import head_fit
-from tagwright.training.dev import Asked, Watched, devs_of, scorer
+from tagwright.training.dev import DevInputs, Watched, devs_of, scorer
 from tagwright.training.prepare import prepare
 
 from ..pipelines.several import heads_of, ready, write_heads
@@ -65,7 +65,7 @@ class Made:
         self.network = untrained(self.prepared, self.settings)
         rows = self.prepared.rows("dev", self.network, self.settings)
         self.devs = devs_of(self.prepared, self.settings, rows)
-        self.asked = Asked(self.prepared, self.settings, rows.inputs, self.devs)
+        self.asked = DevInputs(self.prepared, self.settings, rows.inputs, self.devs)
         self.answers = self.asked.answers(self.network, ALONE)
         # dev as it was written, but for texts that nobody knows anything about
         there = [row for row in DEV if any(own[row] is not None for own in answers.values())]
@@ -202,10 +202,10 @@ def test_one_head_without_a_name_counts_all_rows_of_dev(source, tiny):
     assert [*devs] == ["main"]
     assert devs["main"].kept is None
     assert devs["main"].truth.tolist() == expected
-    logits = Asked(prepared, settings, rows.inputs, devs).answers(network, ALONE)["main"]
+    logits = DevInputs(prepared, settings, rows.inputs, devs).answers(network, ALONE)["main"]
     value = label_ranking_average_precision_score(expected, logits)
     watch = Watched(prepared, settings)
-    found = scorer(network, Asked(prepared, settings, rows.inputs, devs), watch, ALONE)()
+    found = scorer(network, DevInputs(prepared, settings, rows.inputs, devs), watch, ALONE)()
     assert (watch.metric, str(watch), found.beside) == ("lrap", "lrap", {})
     assert found.score == pytest.approx(value, abs=1e-6)
 

@@ -24,7 +24,7 @@ from tagwright.settings.schema import resolve
 from tagwright.training import steps as loops
 from tagwright.training.captured import CapturedStep, captured_steps
 from tagwright.training.head_objective import HeadObjective
-from tagwright.training.learner import Outcome, learner_of
+from tagwright.training.learner import BatchLoss, learner_of
 from tagwright.training.loop import Course, steps
 from tagwright.training.mlm_head import mlm_heads
 from tagwright.training.pipes import Interrupted
@@ -196,7 +196,7 @@ def test_pieces_are_learnt_beside_the_task(source, tmp_path):
     """What the head says of hidden pieces becomes better, measured without the task."""
     case = Loops(tmp_path / "encoder", source)
     alone = MaskedModelling(
-        lambda batch, _: Outcome(torch.zeros(()), {}, case.network.run(*batch.inputs)[0]),
+        lambda batch, _: BatchLoss(torch.zeros(()), {}, case.network.run(*batch.inputs)[0]),
         case.network,
     )
     batch, found = case.rows.batch(np.arange(60), "cpu"), []

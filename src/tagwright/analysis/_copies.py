@@ -16,7 +16,7 @@ SHOWN = 5  # examples that are kept of each finding
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example:
+class CopiedText:
     """A text and where it stands: row numbers from 0, by split."""
 
     text: str
@@ -30,7 +30,7 @@ class Copies:
     split: str
     texts: int
     surplus: int
-    examples: tuple[Example, ...]
+    examples: tuple[CopiedText, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Leak:
     second: str
     texts: int
     rows: int
-    examples: tuple[Example, ...]
+    examples: tuple[CopiedText, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +49,10 @@ class Conflicts:
     """Texts that stand in several places with different labels."""
 
     texts: int
-    examples: tuple[Example, ...]
+    examples: tuple[CopiedText, ...]
 
 
-class Places(NamedTuple):
+class RowPlaces(NamedTuple):
     """All rows of all splits, one after the other; equal numbers are equal texts, 0 is the empty
     one.
     """
@@ -66,7 +66,7 @@ class Places(NamedTuple):
     @classmethod
     def of(
         cls, texts: Mapping[str, pa.ChunkedArray], plain: Mapping[str, pa.ChunkedArray]
-    ) -> "Places":
+    ) -> "RowPlaces":
         """Number the texts of every split by how they read when plain."""
         sizes = [len(part) for part in texts.values()]
         numbers = codes(_joined([pa.chunked_array([[""]]), *plain.values()]))[1:]
@@ -79,24 +79,24 @@ class Places(NamedTuple):
             rows,
         )
 
-    def example(self, number: int) -> Example:
+    def example(self, number: int) -> CopiedText:
         """The text with this number and all its rows."""
         here = np.flatnonzero(self.numbers == number)
         rows = {
             name: self.row_of[here[self.split_of[here] == split]].tolist()
             for split, name in enumerate(self.names)
         }
-        return Example(
+        return CopiedText(
             text=self.texts[here[0]].as_py(),
             rows={name: found for name, found in rows.items() if found},
         )
 
-    def examples(self, numbers: np.ndarray) -> tuple[Example, ...]:
+    def examples(self, numbers: np.ndarray) -> tuple[CopiedText, ...]:
         """The first few of these texts."""
         return tuple(self.example(number) for number in numbers[:SHOWN].tolist())
 
 
-def copies(places: Places) -> tuple[Copies, ...]:
+def copies(places: RowPlaces) -> tuple[Copies, ...]:
     """Texts that a split holds more than once, for every split that has some."""
     found = []
     for split, name in enumerate(places.names):
@@ -109,7 +109,7 @@ def copies(places: Places) -> tuple[Copies, ...]:
     return tuple(one for one in found if one.texts)
 
 
-def leaks(places: Places) -> tuple[Leak, ...]:
+def leaks(places: RowPlaces) -> tuple[Leak, ...]:
     """Texts that two splits share, for every two that share some."""
     found = []
     counts = [_counts(places, split) for split in range(len(places.names))]
@@ -121,7 +121,7 @@ def leaks(places: Places) -> tuple[Leak, ...]:
     return tuple(one for one in found if one.texts)
 
 
-def conflicts(places: Places, label_sets: np.ndarray) -> Conflicts:
+def conflicts(places: RowPlaces, label_sets: np.ndarray) -> Conflicts:
     """Texts whose rows differ in their labels; `label_sets` (n,) numbers the sets, -1 for an
     unlabelled row.
     """
@@ -137,7 +137,7 @@ def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, pa.large_string())
 
 
-def _counts(places: Places, split: int) -> np.ndarray:
+def _counts(places: RowPlaces, split: int) -> np.ndarray:
     """Rows of the split that hold each text; the empty one is none."""
     counts = np.bincount(
         places.numbers[places.split_of == split], minlength=int(places.numbers.max(initial=0)) + 1

@@ -12,7 +12,7 @@ DIFFERENT = 1 << 24  # of these, as many are held
 
 
 @dataclass(frozen=True, kw_only=True)
-class Together:
+class CoOccurrence:
     """Two labels that stand on the same rows `lift` times as often as chance would have it, above
     1.
     """
@@ -23,7 +23,7 @@ class Together:
     lift: float
 
 
-def together(names: Sequence[str], marks: csr_array, *, most: int) -> tuple[Together, ...]:
+def together(names: Sequence[str], marks: csr_array, *, most: int) -> tuple[CoOccurrence, ...]:
     """The pairs above chance that stand together most often, with rows(a and b) * rows / (rows(a) *
     rows(b)).
     """
@@ -33,7 +33,7 @@ def together(names: Sequence[str], marks: csr_array, *, most: int) -> tuple[Toge
     lifts = pairs.data * rows / counts[pairs.row] / counts[pairs.col]
     order = np.lexsort((pairs.col, pairs.row, -pairs.data))
     return tuple(
-        Together(
+        CoOccurrence(
             left=names[pairs.row[at]],
             right=names[pairs.col[at]],
             rows=int(pairs.data[at]),

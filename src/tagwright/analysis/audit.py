@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from tagwright.analysis._alike import alike
-from tagwright.analysis._copies import Conflicts, Copies, Leak, Places, conflicts, copies, leaks
+from tagwright.analysis._copies import Conflicts, Copies, Leak, RowPlaces, conflicts, copies, leaks
 from tagwright.analysis._names import name_warnings
-from tagwright.analysis._together import Together, together
+from tagwright.analysis._together import CoOccurrence, together
 from tagwright.data.dataset import Data, Task, names_heads
 from tagwright.data.split import plain_texts
 from tagwright.labels.groups import groups_from_names
@@ -26,7 +26,7 @@ QUANTILES = {"least": 0.0, "tenth": 0.1, "median": 0.5, "ninetieth": 0.9, "most"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class SplitFacts:
     """One split. Cardinality is the mean number of labels of a labelled row, density its share of
     all labels.
     """
@@ -83,10 +83,10 @@ class Audit:
     source: str
     found: tuple[str, ...]  # how the data were read, a sentence each
     task: Task
-    parts: tuple[Part, ...]
+    parts: tuple[SplitFacts, ...]
     labels: tuple[LabelCount, ...]  # most common in train first
     tail: Tail
-    together: tuple[Together, ...]
+    together: tuple[CoOccurrence, ...]
     copies: tuple[Copies, ...]
     leaks: tuple[Leak, ...]
     conflicts: Conflicts
@@ -120,7 +120,7 @@ def audit(data: Data) -> Audit:
     learned = "train" if "train" in marks else next(iter(marks))
     texts = {name: table["text"] for name, table in data.tables.items()}
     plain = {name: plain_texts(part) for name, part in texts.items()}
-    places = Places.of(texts, plain)
+    places = RowPlaces.of(texts, plain)
     groups = groups_from_names([] if tagged else names)
     result = Audit(
         source=data.source,
@@ -169,7 +169,7 @@ def _part(
     marks: csr_array,
     *,
     tagged: bool,
-) -> Part:
+) -> SplitFacts:
     labelled = len(lists) - lists.null_count
     cardinality = marks.nnz / max(labelled, 1)
     bare = int((np.diff(marks.indptr) == 0).sum()) - lists.null_count
@@ -177,7 +177,7 @@ def _part(
     words = pc.if_else(empty, 0, pc.add(pc.count_substring(plain, " "), 1))
     if tagged:
         words = pc.fill_null(pc.list_value_length(lists), 0)
-    return Part(
+    return SplitFacts(
         name=name,
         rows=len(texts),
         unlabelled=lists.null_count,

@@ -17,12 +17,12 @@ from tagwright.metrics.bands import band_masks
 from tagwright.models.shortlist import left_out
 from tagwright.reports.facts import (
     Band,
-    Calibration,
     CardFacts,
     Confused,
     FitFacts,
     HeadFacts,
     PerLabel,
+    ReliabilityBins,
     TagFacts,
     ThresholdCurve,
 )
@@ -216,7 +216,7 @@ def threshold_curve(prepared: Prepared, fitted: Fitted, head: Head) -> Threshold
     )
 
 
-def calibration(measures: Measures) -> Calibration | None:
+def calibration(measures: Measures) -> ReliabilityBins | None:
     """Mean probability against how often it was right, the empty bins left out; None where not all
     are known.
     """
@@ -224,7 +224,7 @@ def calibration(measures: Measures) -> Calibration | None:
         return None
     curve = measures.states["calibration"].reliability()
     filled = curve["count"] > 0
-    return Calibration(
+    return ReliabilityBins(
         centres=curve["confidence"][filled],
         observed=curve["frequency"][filled],
         counts=curve["count"][filled],

@@ -16,7 +16,7 @@ from tagwright.cli._files import told
 from tagwright.errors import TagwrightError
 
 if TYPE_CHECKING:
-    from tagwright.pipelines.fit import Outcome
+    from tagwright.pipelines.fit import FitResult
 
 console = PlainConsole(stderr=True)
 results_console = PlainConsole()
@@ -133,7 +133,7 @@ def tag_table(title: str, results: Mapping[str, float], tags: Sequence[str]) -> 
     return table
 
 
-def fit_tables(outcome: "Outcome") -> None:
+def fit_tables(outcome: "FitResult") -> None:
     """What a run came to on dev: a table for each head."""
     for name, head in outcome.heads.items() or [(None, outcome)]:
         title = measured_on("dev", head.rows, head.tokens)

@@ -62,7 +62,7 @@ class Labelled(NamedTuple):
     found: tuple[str, ...]
 
 
-class Tagged(NamedTuple):
+class TaggedTokens(NamedTuple):
     """Tokens and their sound tags; `found` says where the tags came from and how many were
     mended.
     """
@@ -138,12 +138,14 @@ def labelled(
     return Labelled(made, task, (f"{form}{count} labels", f"task: {TASKS[task]}"))
 
 
-def tagged(table: pa.Table, origin: Origin, tokens: str, tags: str, *, strict: bool) -> Tagged:
+def tagged(
+    table: pa.Table, origin: Origin, tokens: str, tags: str, *, strict: bool
+) -> TaggedTokens:
     """The tags of one column for the tokens of another, mended where they follow no scheme."""
     both = paired(whole(table[tokens]), whole(table[tags]), origin)
     made, mended = _sound(both[1], table, origin, strict=strict)
     count = count_labels(made, origin, [tags])
-    return Tagged(both[0], made, f"tags: {column_names([tags])}, {count} tags", mended)
+    return TaggedTokens(both[0], made, f"tags: {column_names([tags])}, {count} tags", mended)
 
 
 def text_of_tokens(table: pa.Table, tokens: pa.ListArray) -> dict[str, pa.Array]:

@@ -46,7 +46,7 @@ KEYS = ("labels", "task", "separator")
 Heads = Mapping[str, Mapping[str, Any]]
 
 
-class Asked(NamedTuple):
+class HeadRequest(NamedTuple):
     """What was asked of a head; the task is None where it is to be found."""
 
     name: str
@@ -127,7 +127,7 @@ def canonical_heads(
     )
 
 
-def _asked(table: pa.Table, name: str, given: Mapping[str, Any], separator: str) -> Asked:
+def _asked(table: pa.Table, name: str, given: Mapping[str, Any], separator: str) -> HeadRequest:
     if not re.fullmatch(NAME, name):
         raise DataError(f"head {name!r}: {NAMES}")
     for key in given:
@@ -135,7 +135,7 @@ def _asked(table: pa.Table, name: str, given: Mapping[str, Any], separator: str)
             raise DataError(f"head {name!r}: {unknown('key', key, KEYS)}")
     values = {key: value for key, value in given.items() if value is not None}
     task = values.get("task")
-    head = Asked(
+    head = HeadRequest(
         name, listed(table, values.get("labels", name)), task, values.get("separator", separator)
     )
     with _about(head):
@@ -150,8 +150,8 @@ def _asked(table: pa.Table, name: str, given: Mapping[str, Any], separator: str)
 
 
 def _there(
-    table: pa.Table, origin: Origin, asked: Sequence[Asked], *, optional: bool
-) -> tuple[list[Asked], tuple[str, ...]]:
+    table: pa.Table, origin: Origin, asked: Sequence[HeadRequest], *, optional: bool
+) -> tuple[list[HeadRequest], tuple[str, ...]]:
     """The heads whose columns are there, and a sentence for each that is left out."""
     present = set(table.column_names)
     gone = [head for head in asked if optional and not _holds(table, present & set(head.columns))]
@@ -186,7 +186,7 @@ def _holds(table: pa.Table, columns: Collection[str]) -> bool:
 
 
 def _tokens_of(
-    table: pa.Table, text: Sequence[str], taken: Sequence[str], asked: Sequence[Asked]
+    table: pa.Table, text: Sequence[str], taken: Sequence[str], asked: Sequence[HeadRequest]
 ) -> str | None:
     """The column of tokens: a list named as the text, a column with a usual name, or strings that
     blanks separate.
@@ -198,7 +198,7 @@ def _tokens_of(
 
 
 def _read(
-    table: pa.Table, origin: Origin, head: Asked, tokens: str | None, *, strict: bool
+    table: pa.Table, origin: Origin, head: HeadRequest, tokens: str | None, *, strict: bool
 ) -> Read:
     with _about(head):
         if head.task == "tokens" or (head.task is None and _are_tags(table, head.columns, tokens)):
@@ -211,7 +211,7 @@ def _read(
 
 
 def _tags(
-    table: pa.Table, origin: Origin, head: Asked, tokens: str | None, *, strict: bool
+    table: pa.Table, origin: Origin, head: HeadRequest, tokens: str | None, *, strict: bool
 ) -> Read:
     if len(head.columns) > 1:
         raise DataError(f"{origin}: tags of tokens are one column, got {quoted(head.columns)}")
@@ -232,7 +232,7 @@ def _tags(
 
 
 def _under_name(
-    head: Asked,
+    head: HeadRequest,
     columns: Mapping[str, pa.Array],
     lists: pa.ListArray,
     source: HeadColumns,
@@ -267,7 +267,11 @@ def _is_list(column: pa.ChunkedArray) -> bool:
 
 
 def _from_tokens(
-    table: pa.Table, tokens: str, text: Sequence[str], asked: Sequence[Asked], read: Sequence[Read]
+    table: pa.Table,
+    tokens: str,
+    text: Sequence[str],
+    asked: Sequence[HeadRequest],
+    read: Sequence[Read],
 ) -> bool:
     """Whether the text is that of the tokens: a head tags them, or would if its tags were there; or
     text names them.
@@ -343,7 +347,7 @@ def _without(table: pa.Table, columns: Sequence[str]) -> pa.Table:
 
 
 @contextmanager
-def _about(head: Asked) -> Iterator[None]:
+def _about(head: HeadRequest) -> Iterator[None]:
     """Errors name the head, and its column where it bears another name."""
     try:
         yield

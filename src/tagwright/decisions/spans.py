@@ -21,7 +21,7 @@ _TINY = np.finfo(
 ).tiny  # a probability of 0 is as unlikely as can be, but never forbidden
 
 
-class Spans(Decision):
+class SpanDecision(Decision):
     """Chooses exactly one tag a token; with `legal` only tags that may follow each other, without
     it the highest.
 
@@ -161,4 +161,4 @@ def _trace(
     return starts[texts] + places, path[places, texts]
 
 
-PART = Spans
+PART = SpanDecision

@@ -81,7 +81,7 @@ PULLS = (
 )
 
 
-class Cuts(NamedTuple):
+class LabelCuts(NamedTuple):
     """The best cut of every label (L,), the one that is best for all cells, and the labels'
     positives (L,).
     """
@@ -172,13 +172,13 @@ def _best_pull(
     return max(kept or [PULLS[-1]], key=lambda pull: found[pull][0] + micro * found[pull][1])
 
 
-def _cuts(scores: np.ndarray, truth: np.ndarray, micro: float) -> Cuts:
+def _cuts(scores: np.ndarray, truth: np.ndarray, micro: float) -> LabelCuts:
     _require_alike(scores, truth)
     positives = truth.sum(axis=0)
     if not positives.any():
-        return Cuts(np.zeros(scores.shape[1]), 0.0, positives)
+        return LabelCuts(np.zeros(scores.shape[1]), 0.0, positives)
     everywhere = _best_cuts(scores.reshape(-1, 1), truth.reshape(-1, 1))[0]
-    return Cuts(joint_cuts(scores, truth, weight=micro), everywhere, positives)
+    return LabelCuts(joint_cuts(scores, truth, weight=micro), everywhere, positives)
 
 
 def _f1(chosen: np.ndarray, truth: np.ndarray) -> tuple[float, float]:

@@ -26,9 +26,9 @@ from tagwright.experiments.summary import (
     verdict,
     wins,
 )
-from tagwright.experiments.sweeps import Swept
+from tagwright.experiments.sweeps import SweptSetting
 from tagwright.inference.model_folder import versions
-from tagwright.reports.compare_facts import CompareFacts, Run
+from tagwright.reports.compare_facts import CompareFacts, RunRow
 
 
 def compared(
@@ -36,7 +36,7 @@ def compared(
     runs: Sequence[Planned],
     ledger: Ledger,
     ready: Ready,
-    swept: Mapping[str, Swept],
+    swept: Mapping[str, SweptSetting],
     say: Callable[[str], None] = lambda text: None,
 ) -> CompareFacts:
     """What the runs say together. What cannot be computed is said and left out: the runs took long,
@@ -107,8 +107,8 @@ def _numbers(found: Finished, recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _run(row: Mapping[str, Any]) -> Run:
-    return Run(
+def _run(row: Mapping[str, Any]) -> RunRow:
+    return RunRow(
         objective=row["variant"],
         encoder=row["encoder"],
         seed=row["seed"],

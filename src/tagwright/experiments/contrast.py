@@ -15,7 +15,7 @@ from tagwright.experiments.prepared_cache import BINS
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics.bands import band_masks
 from tagwright.reports.compare_facts import BandScore, Curve, Exchange, Flip, Gains, Reliability
-from tagwright.reports.facts import Calibration
+from tagwright.reports.facts import ReliabilityBins
 
 Rows = Sequence[Mapping[str, Any]]  # finished runs of one objective on one encoder, by seed
 MOST_PAIRS, MOST_FLIPS = 15, 100  # the report shows a few of them at first
@@ -98,7 +98,7 @@ def reliability(place: Place, rows: Rows) -> list[Reliability]:
     error = [
         row["scored"]["calibration_error"] for row in rows if "calibration_error" in row["scored"]
     ]
-    curve = Calibration(centres=means[0], observed=means[1], counts=total[filled])
+    curve = ReliabilityBins(centres=means[0], observed=means[1], counts=total[filled])
     return [place.of(curve=curve, error=float(np.mean(error)) if error else float("nan"))]
 
 

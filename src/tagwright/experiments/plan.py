@@ -15,7 +15,7 @@ from tagwright.data.readers.by_suffix import readers
 from tagwright.data.source import locate
 from tagwright.data.split import split
 from tagwright.errors import DataError, SettingsError
-from tagwright.experiments.recipe import FILES, Cut, Recipe, Variant, narrowed
+from tagwright.experiments.recipe import FILES, Recipe, TrainCut, Variant, narrowed
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics.of_tokens import require_measured
 from tagwright.settings.merge import assigned, dotted, merge
@@ -55,7 +55,7 @@ class Planned:
 
     data: str
     encoder: str
-    cut: Cut
+    cut: TrainCut
     part: str  # which of the cut's training sets
     variant: str
     seed: int

@@ -31,7 +31,7 @@ class Variant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cut:
+class TrainCut:
     """What is left out of train: `keep` so many of a label, or to one of so many the `labels`, in
     turn or together.
     """
@@ -51,7 +51,7 @@ class Cut:
     def parts(self, counts: Mapping[str, int]) -> dict[str, dict[str, int]]:
         """Part -> label -> texts to keep, for labels with so many texts in train.
 
-        >>> Cut(each=100, labels=("a", "b")).parts({"a": 250, "b": 60, "c": 9})
+        >>> TrainCut(each=100, labels=("a", "b")).parts({"a": 250, "b": 60, "c": 9})
         {'a': {'a': 2}, 'b': {'b': 1}}
         """
         strange = [label for label in (*self.labels, *self.keep) if label not in counts]
@@ -89,7 +89,7 @@ class Recipe:
     rivals: bool = False  # encoders are compared as well, each with the first
     settings: Mapping[str, Any] = field(default_factory=dict)
     settings_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    cuts: tuple[Cut, ...] = (Cut(),)
+    cuts: tuple[TrainCut, ...] = (TrainCut(),)
 
     def of(self, data: str, encoder: str) -> list[Variant]:
         """The variants that run there, the baseline first."""
@@ -100,7 +100,7 @@ class Recipe:
         ]
         return sorted(here, key=lambda variant: variant.name != self.baseline)
 
-    def cells(self) -> list[tuple[str, str, Cut]]:
+    def cells(self) -> list[tuple[str, str, TrainCut]]:
         """Every data set, encoder and cut that belong together: a table of the results each."""
         every = product(self.data, self.encoders, self.cuts)
         return [
@@ -147,13 +147,13 @@ def read_recipe(name: str) -> Recipe:
         raise SettingsError("\n".join(f"{path.name}: {fault}" for fault in faults))
     plain = _with_tuples(given)
     plain["variants"] = tuple(one for entry in given["variants"] for one in _expanded(entry))
-    plain["cuts"] = tuple(Cut(**_with_tuples(entry)) for entry in given.get("cuts", [{}]))
+    plain["cuts"] = tuple(TrainCut(**_with_tuples(entry)) for entry in given.get("cuts", [{}]))
     recipe = Recipe(name=path.stem, folder=path.parent, **plain)
     _require_whole(recipe)
     return recipe
 
 
-def narrowed(recipe: Recipe, only: Sequence[str]) -> list[tuple[str, str, Cut, list[Variant]]]:
+def narrowed(recipe: Recipe, only: Sequence[str]) -> list[tuple[str, str, TrainCut, list[Variant]]]:
     """Cells with their variants, of these data sets, encoders, cuts and variants alone; the
     baseline always stays.
     """
@@ -278,7 +278,7 @@ def _require_whole(recipe: Recipe) -> None:
             f"{recipe.name}: each metric is shown once; got"
             f" {', '.join((recipe.metric, *recipe.also))}"
         )
-    places: list[Variant | Cut] = [*recipe.variants, *recipe.cuts]
+    places: list[Variant | TrainCut] = [*recipe.variants, *recipe.cuts]
     named = [("data", name, recipe.data) for place in places for name in place.data]
     named += [("encoders", one, recipe.encoders) for row in recipe.variants for one in row.encoders]
     for kind, name, known in named:

@@ -8,7 +8,7 @@ from tagwright.experiments.recipe import Variant
 from tagwright.settings.merge import assigned
 
 
-class Swept(NamedTuple):
+class SweptSetting(NamedTuple):
     """The setting that an objective goes through, and the value of each of its names."""
 
     setting: str
@@ -17,7 +17,7 @@ class Swept(NamedTuple):
 
 def swept_variants(
     objectives: Sequence[str], sweep: Sequence[str]
-) -> tuple[list[Variant], dict[str, Swept]]:
+) -> tuple[list[Variant], dict[str, SweptSetting]]:
     """A variant an objective, or one for each value of its sweep; a sweep is written
     objective:section.key=a,b,c.
 
@@ -25,7 +25,7 @@ def swept_variants(
     >>> [variant.name for variant in variants]
     ['bce', 'focal gamma 1', 'focal gamma 2']
     """
-    swept: dict[str, Swept] = {}
+    swept: dict[str, SweptSetting] = {}
     settings: dict[str, list[Variant]] = {}
     for text in sweep:
         objective, _, rest = text.partition(":")
@@ -45,7 +45,9 @@ def swept_variants(
         option = setting.partition(".")[2]
         names = {f"{objective} {option} {word}": word for word in words}
         try:
-            swept[objective] = Swept(setting, {name: float(word) for name, word in names.items()})
+            swept[objective] = SweptSetting(
+                setting, {name: float(word) for name, word in names.items()}
+            )
         except ValueError:
             raise SettingsError(f"a sweep goes through numbers; got {text!r}") from None
         settings[objective] = [

@@ -100,7 +100,7 @@ def attending(encoder: Any) -> Iterator[list[Any]]:
     model, passed = encoder.model, list[Any]()
     before = model.config._attn_implementation, model.config.output_attentions
     hook = model.register_forward_hook(
-        lambda _, given, output: passed.append(output.get("attentions"))
+        lambda _, given, output: passed.append(vars(output).get("attentions"))
     )
     try:
         model.config._attn_implementation = "eager"  # others never have the whole of it

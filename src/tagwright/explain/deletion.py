@@ -20,7 +20,7 @@ from tagwright.batches.collate import collate
 from tagwright.batches.copies import Gaps, copies, first_alike
 from tagwright.batches.inputs import Inputs
 from tagwright.inference.model import Model, inputs_of
-from tagwright.models.encoders.without_words import Cuts
+from tagwright.models.encoders.without_words import Removals
 from tagwright.models.evaluate import cost_of
 from tagwright.models.precision import exactly
 from tagwright.tokenizers.tokens import Tokens
@@ -40,7 +40,7 @@ class Block(NamedTuple):
     whole: bool
 
 
-class Answer(NamedTuple):
+class CopyLogits(NamedTuple):
     """Logits (D, L) of distinct copies, still on the device; `which` (C,) is each copy's row, -1:
     as the text.
     """
@@ -84,7 +84,7 @@ class Deletions:
 
     def falls(self, blocks: list[Block]) -> Iterator[Falls]:
         """The falls of every block. On a GPU the next block is under way while one is read."""
-        waiting: tuple[Block, Answer] | None = None
+        waiting: tuple[Block, CopyLogits] | None = None
         for block in blocks:
             answer = self._answer(block)
             if waiting is not None:
@@ -122,13 +122,13 @@ class Deletions:
         return inputs_of(self.model.network, tokens, limit=self.model.inference.limit)
 
     @torch.inference_mode()
-    def _answer(self, block: Block) -> Answer:
+    def _answer(self, block: Block) -> CopyLogits:
         self.model.network.eval()
         if block.whole:
             logits = direct_logits(self.model.network, self.tokens, block.gaps, head=self.head)
-            return Answer(logits, np.arange(len(block.gaps)))
+            return CopyLogits(logits, np.arange(len(block.gaps)))
         which, distinct = _distinct(self.tokens, block.gaps, self._ends)
-        return Answer(self._of_inputs(self._inputs(distinct)), which)
+        return CopyLogits(self._of_inputs(self._inputs(distinct)), which)
 
     def _of_inputs(self, inputs: Inputs) -> Tensor:
         """Logits of rows, in their order. Nothing is read from the device meanwhile."""
@@ -144,7 +144,7 @@ class Deletions:
         back = torch.from_numpy(np.argsort(np.concatenate(order))).to(device)
         return torch.cat(parts)[back]
 
-    def _read(self, block: Block, answer: Answer) -> Falls:
+    def _read(self, block: Block, answer: CopyLogits) -> Falls:
         """Compare the probabilities of the labels that may fall; all in float64."""
         found = self.model.heads[self.head].probabilities(answer.logits.float().cpu().numpy())
         taken = np.flatnonzero(answer.which >= 0)
@@ -168,7 +168,7 @@ class Deletions:
         return Falls(gaps.owner, gaps.word, label[fell], drop, near, same, len(block.gaps))
 
     @torch.inference_mode()
-    def _exactly(self, block: Block, answer: Answer, rows: np.ndarray) -> np.ndarray:
+    def _exactly(self, block: Block, answer: CopyLogits, rows: np.ndarray) -> np.ndarray:
         """Probabilities (R, L) of some of the answer's rows in float32."""
         known, firsts = np.unique(answer.which, return_index=True)
         gaps = block.gaps.take(firsts[np.searchsorted(known, rows)])
@@ -193,7 +193,7 @@ def direct_logits(network: Any, tokens: Tokens, gaps: Gaps, *, head: str) -> Ten
     opens = np.diff(gaps.owner, prepend=-1) != 0
     rows, owner = gaps.owner[opens], np.cumsum(opens) - 1
     texts = collate(tokens, rows, limit=int(tokens.lengths[rows].max(initial=1)))
-    cuts = Cuts(
+    cuts = Removals(
         *(
             torch.from_numpy(np.ascontiguousarray(c, np.int64))
             for c in (owner, gaps.start, gaps.stop)

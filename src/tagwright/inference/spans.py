@@ -23,7 +23,7 @@ KEYWORD = pa.struct(
 FACETS = ("types", "scores", "spans")  # of keywords, beside their texts
 
 
-class Found(NamedTuple):
+class FoundSpans(NamedTuple):
     """Spans in the order of their texts: characters start to end of the text as given, the type,
     and how sure.
     """
@@ -41,7 +41,7 @@ def token_scores(model: Model, words: pa.Array, offsets: np.ndarray) -> Scores:
     return model.primary.dense_scores(logits, offsets=offsets)
 
 
-def find_spans(model: Model, texts: Cut) -> Found:
+def find_spans(model: Model, texts: Cut) -> FoundSpans:
     """The spans that a tagger finds in texts."""
     scores = token_scores(model, texts.words, texts.offsets)
     tags, scheme = scores.chosen.argmax(1), scheme_of(model.primary.space.names)
@@ -54,7 +54,9 @@ def find_spans(model: Model, texts: Cut) -> Found:
     )
     score = (sure[last + 1] - sure[first]) / (last + 1 - first)
     names = np.array(scheme.types, object)[found.type]
-    return Found(found.row, texts.starts[first], texts.starts[last] + sizes[last], names, score)
+    return FoundSpans(
+        found.row, texts.starts[first], texts.starts[last] + sizes[last], names, score
+    )
 
 
 def given_tokens(column: pa.ChunkedArray) -> tuple[pa.Array, Cut]:
@@ -65,7 +67,7 @@ def given_tokens(column: pa.ChunkedArray) -> tuple[pa.Array, Cut]:
     return text, Cut(words, offsets, starts.flatten().to_numpy().astype(np.int64))
 
 
-def keywords_of(found: Found, texts: Sequence[str]) -> list[list[dict[str, Any]]]:
+def keywords_of(found: FoundSpans, texts: Sequence[str]) -> list[list[dict[str, Any]]]:
     """Keywords of every text, the surest first: spans of one type that read alike are one, with the
     highest score.
     """

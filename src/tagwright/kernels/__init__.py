@@ -65,10 +65,7 @@ def values(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given:
     `plain(logits)` is the same without kernels: a gradient with a graph of its own is made of it.
     """
     # they load Triton: who has no GPU does without
-    from tagwright.kernels import (
-        _calls,
-        _operators,
-    )
+    from tagwright.kernels import _calls, _operators
 
     call = _calls.call_of(name, logits, *given)
     if torch.compiler.is_compiling():
@@ -83,10 +80,7 @@ def reduced(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given
     factors.
     """
     # they load Triton: who has no GPU does without
-    from tagwright.kernels import (
-        _calls,
-        _operators,
-    )
+    from tagwright.kernels import _calls, _operators
 
     call = _calls.call_of(name, logits, *given)
     if torch.compiler.is_compiling():
@@ -95,6 +89,15 @@ def reduced(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given
     if _to_learn(logits):
         return _calls.Reduced.apply(logits, call, plain)
     return call.run(total=True).values.sum()  # type: ignore[union-attr]
+
+
+def sums_of_chunks(kind: str, zeros: Tensor, of_logs: Any, share: float, *given: Any) -> Any:
+    """What adds up the rows of a loss whose labels come in chunks, and gives their gradients."""
+    from tagwright.kernels import _chunks  # it loads Triton
+
+    if kind == "log_sums":
+        return _chunks.LogSumsOfChunks(zeros, of_logs, *given)
+    return _chunks.TermsOfChunks(zeros, share, *given)
 
 
 def _to_learn(logits: Tensor) -> bool:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tagwright.errors import TagwrightError
 from tagwright.kernels import NAMES
-from tagwright.kernels._entry import Answer, Cells, Softmax, Work
+from tagwright.kernels._entry import KernelCells, KernelOutput, SoftmaxKernel, Work
 from tagwright.kernels._launch import launch
 from tagwright.kernels._rescale import rescale_cells
 from tagwright.loss_math.fused import with_graph
@@ -32,7 +32,7 @@ class Call(NamedTuple):
 
     name: str
     options: list[float]
-    cells: Cells
+    cells: KernelCells
     row_weight: Tensor | None = None
     scale: float = 1.0
 
@@ -44,19 +44,19 @@ class Call(NamedTuple):
         total: bool = False,
         upstream: Tensor | None = None,
         logs: Tensor | None = None,
-    ) -> Answer:
+    ) -> KernelOutput:
         """Launch. With `total` only the sum of the values has a meaning. `logs` are needed for a
         gradient alone.
         """
         entry, logits = ENTRIES[self.name], self.cells.logits
         count = (
             entry.programs(*logits.shape)
-            if total and isinstance(entry, Softmax)
+            if total and isinstance(entry, SoftmaxKernel)
             else logits.shape[0]
         )
         if values and not gradient and entry.logs:
             logs = logits.new_empty((2, count), dtype=torch.float32)
-        answer = Answer(
+        answer = KernelOutput(
             logits.new_empty(count, dtype=torch.float32) if values else None,
             logs,
             torch.empty_like(logits, memory_format=torch.contiguous_format) if gradient else None,
@@ -65,7 +65,7 @@ class Call(NamedTuple):
         return answer
 
     def launch(
-        self, upstream: Tensor | None, answer: Answer, *, origin: int = 0, add: bool = False
+        self, upstream: Tensor | None, answer: KernelOutput, *, origin: int = 0, add: bool = False
     ) -> None:
         """Fill the answer, or `add` to it; the first of the labels is `origin`."""
         with _device_of(self.cells.logits):
@@ -87,7 +87,7 @@ def call_of(
     """A loss's own arguments, as the kernels take them."""
     listed = target if isinstance(target, SparseTarget) else SparseTarget(None, None)  # type: ignore[arg-type]
     off = mask if isinstance(mask, SparseMask) else SparseMask(None, None)  # type: ignore[arg-type]
-    cells = Cells(
+    cells = KernelCells(
         _in_rows(logits.detach()),
         _in_rows(target) if isinstance(target, Tensor) else None,
         listed.ids,

@@ -15,7 +15,7 @@ from tagwright.kernels._terms import term_rows
 WINDOW = 32
 
 
-class Cells(NamedTuple):
+class KernelCells(NamedTuple):
     """A call's tensors, as the kernels take them: what is not there is None."""
 
     logits: Tensor  # (B, L), rows contiguous
@@ -31,7 +31,7 @@ class Cells(NamedTuple):
     negative: Tensor | None = None
 
 
-class Answer(NamedTuple):
+class KernelOutput(NamedTuple):
     """What a kernel writes into, None where nothing is asked for."""
 
     values: Tensor | None  # (B,), or of Softmax with a total (programs,)
@@ -44,11 +44,11 @@ class Work(NamedTuple):
     labels is `origin`.
     """
 
-    cells: Cells
+    cells: KernelCells
     options: Sequence[float | None]
     upstream: Tensor | None  # (B,)
     scale: float
-    answer: Answer
+    answer: KernelOutput
     origin: int = 0
     add: bool = False  # to what stands in the answer
 
@@ -67,7 +67,7 @@ class Work(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Terms:
+class TermsKernel:
     """A sum of terms. `form` chooses by the options the function of (s, *options) that serves.
 
     That gives value and slope of a gold label, then of another.
@@ -84,7 +84,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Sums:
+class SumsKernel:
     """Two sums: `form(gold, other)` makes of their logs the value and its derivatives; `pairs`
     where it adds them.
     """
@@ -123,7 +123,7 @@ def _launch_rows(
 
 
 @dataclass(frozen=True)
-class Softmax:
+class SoftmaxKernel:
     """A softmax over few labels."""
 
     predicted_only: bool

@@ -1,7 +1,7 @@
 """The kernels as operators that `torch.compile` keeps whole, with their derivatives.
 
 Plain calls go past them: asking the dispatcher costs more than the kernel where batches are small.
-What every operator takes of a call stands last, as `Cells` holds it.
+What every operator takes of a call stands last, as `KernelCells` holds it.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tagwright.kernels._calls import ENTRIES, Call, rescale
-from tagwright.kernels._entry import Cells
+from tagwright.kernels._entry import KernelCells
 
 _LOSS = "str name, float[] options"
 _CELLS = (
@@ -21,7 +21,7 @@ _CELLS = (
 
 def _values(logits: Tensor, name: str, options: list[float], *cells: Any) -> tuple[Tensor, Tensor]:
     """The loss of every row, (B,), and what its gradient needs beside the logits."""
-    answer = Call(name, options, Cells(logits, *cells)).run()
+    answer = Call(name, options, KernelCells(logits, *cells)).run()
     return answer.values, logits.new_empty(0) if answer.logs is None else answer.logs  # type: ignore[return-value]
 
 
@@ -48,7 +48,7 @@ def _slopes(
     logits: Tensor, upstream: Tensor, logs: Tensor, name: str, options: list[float], *cells: Any
 ) -> Tensor:
     """The gradient of `values`, (B, L)."""
-    call, kept = Call(name, options, Cells(logits, *cells)), logs if logs.numel() else None
+    call, kept = Call(name, options, KernelCells(logits, *cells)), logs if logs.numel() else None
     answer = call.run(values=False, gradient=True, upstream=upstream.contiguous(), logs=kept)
     return answer.gradient  # type: ignore[return-value]
 
@@ -88,7 +88,7 @@ def _reduced(
     *cells: Any,
 ) -> tuple[Tensor, Tensor]:
     """The sum of scale * row weight * loss over the rows, and its gradient, (B, L)."""
-    answer = Call(name, options, Cells(logits, *cells), row_weight, scale).run(
+    answer = Call(name, options, KernelCells(logits, *cells), row_weight, scale).run(
         gradient=True, total=True
     )
     return answer.values.sum(), answer.gradient  # type: ignore[return-value, union-attr]

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from tagwright.kernels._entry import Terms
+from tagwright.kernels._entry import TermsKernel
 from tagwright.kernels._math import exp, exp2, log, log2, logistic, reciprocal
 
 
@@ -36,7 +36,7 @@ def _clipped(s, gamma_positive, gamma_negative, clip):
     return gold_value, gold_slope, -power * log_kept, slope
 
 
-PART = Terms(
+PART = TermsKernel(
     lambda *options: _clipped if options[2] > 0 else _plain,
     ("gamma_positive", "gamma_negative", "clip"),
 )

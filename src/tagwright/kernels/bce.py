@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl  # noqa: F401 (the interpreter wants it in sight)
 
-from tagwright.kernels._entry import Terms
+from tagwright.kernels._entry import TermsKernel
 from tagwright.kernels._math import logistic
 
 
@@ -13,4 +13,4 @@ def _terms(s, a, b, c):
     return gold, -rest, other, chance
 
 
-PART = Terms(lambda *options: _terms)
+PART = TermsKernel(lambda *options: _terms)

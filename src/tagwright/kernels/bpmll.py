@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from tagwright.kernels._entry import Sums
+from tagwright.kernels._entry import SumsKernel
 
 
 @triton.jit
@@ -13,4 +13,4 @@ def _combine(gold, other):
     return tl.where(pairs == -float("inf"), 0.0, pairs), some, some
 
 
-PART = Sums(_combine, pairs=True)
+PART = SumsKernel(_combine, pairs=True)

@@ -1,5 +1,5 @@
 """`cecl` on a GPU."""
 
-from tagwright.kernels._entry import Softmax
+from tagwright.kernels._entry import SoftmaxKernel
 
-PART = Softmax(predicted_only=False)
+PART = SoftmaxKernel(predicted_only=False)

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl  # noqa: F401 (the interpreter wants it in sight)
 
-from tagwright.kernels._entry import Terms
+from tagwright.kernels._entry import TermsKernel
 from tagwright.kernels._math import logistic, reciprocal
 
 
@@ -21,4 +21,4 @@ def _terms(s, smooth, b, c):
     )
 
 
-PART = Terms(lambda *options: _terms, ("smooth",))
+PART = TermsKernel(lambda *options: _terms, ("smooth",))

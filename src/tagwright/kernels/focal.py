@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl  # noqa: F401 (the interpreter wants it in sight)
 
-from tagwright.kernels._entry import Terms
+from tagwright.kernels._entry import TermsKernel
 from tagwright.kernels._math import exp, logistic
 
 
@@ -24,4 +24,4 @@ def _squared(s, gamma, b, c):
     return of_gold * gold, -of_gold * (2.0 * chance * gold + rest), of_other * other, slope
 
 
-PART = Terms(lambda gamma: _squared if gamma == 2 else _terms, ("gamma",))
+PART = TermsKernel(lambda gamma: _squared if gamma == 2 else _terms, ("gamma",))

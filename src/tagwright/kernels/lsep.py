@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl  # noqa: F401 (the interpreter wants it in sight)
 
-from tagwright.kernels._entry import Sums
+from tagwright.kernels._entry import SumsKernel
 from tagwright.kernels._math import sigmoid, softplus
 
 
@@ -13,4 +13,4 @@ def _combine(gold, other):
     return softplus(pairs), sigmoid(pairs), sigmoid(pairs)
 
 
-PART = Sums(_combine, pairs=True)
+PART = SumsKernel(_combine, pairs=True)

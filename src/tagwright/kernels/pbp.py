@@ -1,5 +1,5 @@
 """`pbp` on a GPU."""
 
-from tagwright.kernels._entry import Softmax
+from tagwright.kernels._entry import SoftmaxKernel
 
-PART = Softmax(predicted_only=True)
+PART = SoftmaxKernel(predicted_only=True)

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl  # noqa: F401 (the interpreter wants it in sight)
 
-from tagwright.kernels._entry import Sums
+from tagwright.kernels._entry import SumsKernel
 from tagwright.kernels._math import sigmoid, softplus
 
 
@@ -12,4 +12,4 @@ def _combine(gold, other):
     return softplus(gold) + softplus(other), sigmoid(gold), sigmoid(other)
 
 
-PART = Sums(_combine, ("threshold",))
+PART = SumsKernel(_combine, ("threshold",))

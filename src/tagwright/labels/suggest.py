@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 ROUNDING = 1e-9  # of a mean of rates that is the share itself
 
 
-class Pair(NamedTuple):
+class SimilarLabels(NamedTuple):
     """Two labels, in how many texts they met, and the rate of that."""
 
     left: str
@@ -30,8 +30,10 @@ class Suggestion(NamedTuple):
 
     groups: dict[str, list[str]]  # name -> labels, alphabetical
     # name -> pairs inside the group that are alike, highest rate first
-    evidence: dict[str, list[Pair]]
-    apart: list[Pair]  # pairs that are alike, but whose labels came into different groups, or none
+    evidence: dict[str, list[SimilarLabels]]
+    apart: list[
+        SimilarLabels
+    ]  # pairs that are alike, but whose labels came into different groups, or none
 
 
 def confusion_rates(
@@ -89,8 +91,8 @@ def suggest(
             labels[label] for label in ids
         ]
     group_of = {label: name for name, members in found.items() for label in members}
-    evidence: dict[str, list[Pair]] = {name: [] for name in sorted(found)}
-    apart: list[Pair] = []
+    evidence: dict[str, list[SimilarLabels]] = {name: [] for name in sorted(found)}
+    apart: list[SimilarLabels] = []
     for pair in pairs_of(labels, counts, rates, share=share):
         name = group_of.get(pair.left)
         (evidence[name] if name is not None and name == group_of.get(pair.right) else apart).append(
@@ -101,13 +103,13 @@ def suggest(
 
 def pairs_of(
     labels: Sequence[str], counts: csr_array, rates: csr_array, *, share: float = 0.0
-) -> list[Pair]:
+) -> list[SimilarLabels]:
     """Pairs of labels with a rate of at least `share`, the highest first."""
     cells = coo_array(rates)
     left, right = cells.coords
     kept = (cells.data > 0) & (cells.data >= share) & (left < right)
     found = [
-        Pair(labels[i], labels[j], int(counts[i, j]), rate)
+        SimilarLabels(labels[i], labels[j], int(counts[i, j]), rate)
         for i, j, rate in zip(left[kept].tolist(), right[kept].tolist(), cells.data[kept].tolist())
     ]
     return sorted(found, key=lambda pair: (-pair.rate, -pair.texts, pair.left, pair.right))

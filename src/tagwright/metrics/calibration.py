@@ -14,7 +14,7 @@ _BINS = 15
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Calibration(Family):
+class CalibrationErrors(Family):
     """Sums of every bin [i/15, (i+1)/15), 1 in the last; adding states adds the bins.
 
     Scores must be probabilities: where one lies outside [0, 1] there is no result. Bins are
@@ -41,7 +41,7 @@ class Calibration(Family):
     tops: np.ndarray  # (3, 15): the same of each row's highest
 
     @classmethod
-    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> "Calibration":
+    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> "CalibrationErrors":
         """Fill the bins from one chunk of rows: scores (n, L) probabilities, truth (n, L) bool,
         chosen (n, L) bool.
         """
@@ -58,7 +58,7 @@ class Calibration(Family):
             tops=_bins(highest, right),
         )
 
-    def __add__(self, other: "Calibration") -> "Calibration":
+    def __add__(self, other: "CalibrationErrors") -> "CalibrationErrors":
         return merge(self, other)
 
     def results(
@@ -103,4 +103,4 @@ def _gap(bins: np.ndarray) -> float:
     return float(np.abs(confidence - true).sum() / count.sum())
 
 
-PART = Calibration
+PART = CalibrationErrors

@@ -11,7 +11,7 @@ from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, chec
 from tagwright.metrics._family import Family
 
 
-class Pair(NamedTuple):
+class ConfusedPair(NamedTuple):
     """Label `missed` was true but not chosen, `wrong` chosen but not true, in `times` rows, some of
     them in `rows`.
     """
@@ -90,7 +90,7 @@ class Confusion(Family):
         """The metrics of `METRICS`; NaN without rows."""
         return {"confused_share": mean(self.confused, self.rows)}
 
-    def top(self, count: int = 20, *, examples: int = 3) -> list[Pair]:
+    def top(self, count: int = 20, *, examples: int = 3) -> list[ConfusedPair]:
         """The most confused pairs, most frequent first, then by label; with their first rows where
         rows were given.
         """
@@ -98,7 +98,7 @@ class Confusion(Family):
         missed, wrong = pairs.coords
         order = np.lexsort((wrong, missed, -pairs.data))[:count]
         found = zip(missed[order].tolist(), wrong[order].tolist(), pairs.data[order].tolist())
-        return [Pair(i, j, n, self._rows(i, j, examples)) for i, j, n in found]
+        return [ConfusedPair(i, j, n, self._rows(i, j, examples)) for i, j, n in found]
 
     def _rows(self, missed: int, wrong: int, limit: int) -> tuple[int, ...]:
         hits = [

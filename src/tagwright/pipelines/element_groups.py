@@ -19,7 +19,7 @@ from tagwright.explain.dependencies import FoundElements, find_elements
 from tagwright.explain.kept_blocks import remove_blocks
 from tagwright.inference.data_for_model import known_rows, labelled_rows, read_for_model
 from tagwright.inference.model import Model
-from tagwright.labels.suggest import Pair
+from tagwright.labels.suggest import SimilarLabels
 from tagwright.masks.dependencies import excused, write_elements
 from tagwright.pipelines.groups import ELEMENTS, asked_model, check_out, checked_options
 from tagwright.storage.lock import holds_files, locked, require_free
@@ -40,7 +40,7 @@ class ElementGroups:
     select: str
     label_count: int
     found: FoundElements
-    pairs: list[Pair]
+    pairs: list[SimilarLabels]
     excusing: int  # texts that excuse a label
     warnings: tuple[str, ...] = ()
 
@@ -154,7 +154,7 @@ def _with_split(data: Data, model: Model, split: str) -> tuple[Data, tuple[str, 
     )
 
 
-def _pairs(model: Model, table: pa.Table, found: FoundElements) -> tuple[list[Pair], int]:
+def _pairs(model: Model, table: pa.Table, found: FoundElements) -> tuple[list[SimilarLabels], int]:
     """Gold labels and those that their texts excuse, the most frequent first; and how many texts
     excuse any.
     """
@@ -165,7 +165,7 @@ def _pairs(model: Model, table: pa.Table, found: FoundElements) -> tuple[list[Pa
     counts = coo_array(gold.T @ others.astype(np.int64))
     texts = gold.sum(axis=0)
     pairs = [
-        Pair(space.names[left], space.names[right], count, count / texts[left])
+        SimilarLabels(space.names[left], space.names[right], count, count / texts[left])
         for left, right, count in zip(*(c.tolist() for c in counts.coords), counts.data.tolist())
     ]
     pairs.sort(key=lambda pair: (-pair.texts, -pair.rate, pair.left, pair.right))

@@ -17,7 +17,7 @@ from tagwright.reports import model_card
 from tagwright.settings.schema import Settings, check_settings
 from tagwright.storage.folder import named, require_model
 from tagwright.storage.lock import require_free
-from tagwright.training.decided import Fitted, Trained, decided, undecided
+from tagwright.training.decided import Fitted, TrainedNetwork, decided, undecided
 from tagwright.training.dev import Watched
 from tagwright.training.distributed_limits import check_ranks
 from tagwright.training.exact import is_exact
@@ -41,7 +41,7 @@ UNDECIDED = f"{UNDESCRIBED}\n## Decision rule\n\nNot fitted yet: `tagwright deci
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeadOutcome:
+class HeadResult:
     """What one of several heads came to on dev: metrics of its labels, on so many rows or
     tokens.
     """
@@ -53,7 +53,7 @@ class HeadOutcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class FitResult:
     """What a finished run left behind."""
 
     model: Path
@@ -65,7 +65,7 @@ class Outcome:
     tokens: int | None = None  # of the rows, where these are tagged
     label_names: tuple[str, ...] = ()
     # every head, where there are several
-    heads: Mapping[str, HeadOutcome] = field(default_factory=dict)
+    heads: Mapping[str, HeadResult] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -97,7 +97,7 @@ def fit_folder(
     asked: Callable[[], bool] = lambda: False,
     say: Callable[[str], None] = lambda text: None,
     ranks: Ranks = ALONE,
-) -> Outcome:
+) -> FitResult:
     """Train on a source and write `out`; state and report stand in `out`.run. A mistake writes
     nothing.
 
@@ -138,14 +138,14 @@ def fit_folder(
 
 
 def _saved(
-    trained: Trained,
+    trained: TrainedNetwork,
     out: Path,
     fingerprint: str,
     say: Callable[[str], None],
     ranks: Ranks,
     *,
     replaces: bool,
-) -> Outcome:
+) -> FitResult:
     """Write the model before anything else is made of it; then its decision and all that tells of
     it.
     """
@@ -202,7 +202,7 @@ def _outcome(
     say: Callable[[str], None],
     *,
     writes: bool,
-) -> Outcome:
+) -> FitResult:
     """Write the decision, the card, the report and what the run came to, where this process
     `writes`.
     """
@@ -221,7 +221,7 @@ def _outcome(
     )
     first = heads.get(prepared.first)
     tagged_tokens = len(prepared.sheets["dev"].tags) if prepared.tagged else None
-    outcome = Outcome(
+    outcome = FitResult(
         model=out,
         report=report,
         rows=first.rows if first else prepared.tables["dev"].num_rows,
@@ -244,7 +244,7 @@ def _refuse_model(out: Path, *, may_stand: bool) -> None:
         raise ModelError(f"{out} exists; choose another --out, or replace it with --overwrite")
 
 
-def _finished(out: Path, prepared: Prepared, fingerprint: str) -> Outcome | None:
+def _finished(out: Path, prepared: Prepared, fingerprint: str) -> FitResult | None:
     """What a finished run came to; None where there is none. One of other data or settings is an
     error.
     """
@@ -256,7 +256,7 @@ def _finished(out: Path, prepared: Prepared, fingerprint: str) -> Outcome | None
             f"{out} is finished, with other data or settings; choose another --out, or use"
             " --overwrite"
         )
-    return Outcome(
+    return FitResult(
         model=out,
         report=Path(content["report"]) if content["report"] else None,
         metrics=content["metrics"],
@@ -277,18 +277,18 @@ def _dropped(prepared: Prepared) -> list[str]:
     ]
 
 
-def _head_outcomes(prepared: Prepared, metrics: Mapping[str, Any]) -> dict[str, HeadOutcome]:
+def _head_outcomes(prepared: Prepared, metrics: Mapping[str, Any]) -> dict[str, HeadResult]:
     """What several heads came to; nothing of one alone."""
     if len(prepared.heads) < 2:
         return {}
     return {name: _head_outcome(prepared, name, metrics[name]) for name in prepared.heads}
 
 
-def _head_outcome(prepared: Prepared, name: str, metrics: Mapping[str, float]) -> HeadOutcome:
+def _head_outcome(prepared: Prepared, name: str, metrics: Mapping[str, float]) -> HeadResult:
     head, table = prepared.heads[name], of_head(prepared.tables["dev"], name)
     rows = table.num_rows - table["tags" if head.tags_tokens else "labels"].null_count
     tokens = int((head.tags["dev"] >= 0).sum()) if head.tags is not None else None
-    return HeadOutcome(metrics=metrics, label_names=head.space.names, rows=rows, tokens=tokens)
+    return HeadResult(metrics=metrics, label_names=head.space.names, rows=rows, tokens=tokens)
 
 
 def _metrics(fitted: Fitted) -> dict[str, float]:

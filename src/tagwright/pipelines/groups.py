@@ -22,7 +22,13 @@ from tagwright.inference.score import CHUNK
 from tagwright.labels.group_files import write_groups
 from tagwright.labels.groups import PREFIX, groups_of
 from tagwright.labels.space import LabelSpace
-from tagwright.labels.suggest import Pair, confusion_rates, cooccurrence_rates, pairs_of, suggest
+from tagwright.labels.suggest import (
+    SimilarLabels,
+    confusion_rates,
+    cooccurrence_rates,
+    pairs_of,
+    suggest,
+)
 from tagwright.storage.toml import scalar
 
 ELEMENTS = "elements"
@@ -49,8 +55,8 @@ class GroupsFound:
     separator: str | None = None
     split: str | None = None
     rows: int | None = None  # texts that were looked at
-    evidence: Mapping[str, list[Pair]] = field(default_factory=dict)
-    apart: list[Pair] = field(default_factory=list)
+    evidence: Mapping[str, list[SimilarLabels]] = field(default_factory=dict)
+    apart: list[SimilarLabels] = field(default_factory=list)
     warnings: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -292,5 +298,5 @@ def _cells(space: LabelSpace, table: pa.Table, column: str = "labels") -> csr_ar
     return space.encode(table[column]).matrix(len(space)) > 0
 
 
-def _words(pair: Pair) -> str:
+def _words(pair: SimilarLabels) -> str:
     return f"{scalar(pair.left)} and {scalar(pair.right)}: {pair.texts} texts, rate {pair.rate:.3f}"

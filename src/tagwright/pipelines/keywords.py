@@ -16,7 +16,7 @@ from tagwright.settings.schema import Settings
 from tagwright.targets.relevance import word_label_relevance
 from tagwright.targets.tfidf import PLAIN
 from tagwright.targets.weighting import Weighting
-from tagwright.targets.word_counts import Counts, batches_of, count
+from tagwright.targets.word_counts import WordCounts, batches_of, count
 from tagwright.training.memory import require_soft_memory
 from tagwright.training.prepare import MAIN, Prepared, prepare
 from tagwright.training.read import read_for
@@ -115,7 +115,7 @@ def _head_of(data: Data, head: str | None) -> str:
     return head or next(iter(data.heads), MAIN)
 
 
-def _counts(prepared: Prepared) -> Counts:
+def _counts(prepared: Prepared) -> WordCounts:
     tokens, labels = (
         prepared.words("train"),
         prepared.space.encode(prepared.tables["train"]["labels"]),
@@ -125,7 +125,7 @@ def _counts(prepared: Prepared) -> Counts:
         + 1
     )
     return reduce(
-        Counts.merged,
+        WordCounts.merged,
         (count(batch, size, len(prepared.space)) for batch in batches_of(tokens, labels)),
     )
 
@@ -140,7 +140,7 @@ def _weighting(by: str, settings: Settings) -> Weighting:
 
 
 def _keywords(
-    prepared: Prepared, counts: Counts, weighting: Weighting, wanted: Sequence[int], top: int
+    prepared: Prepared, counts: WordCounts, weighting: Weighting, wanted: Sequence[int], top: int
 ) -> dict[str, list[Keyword]]:
     vocabulary = prepared.tokeniser.vocabulary
     if not vocabulary:

@@ -15,7 +15,7 @@ TASKS = {
 }
 
 
-class Found(NamedTuple):
+class Finding(NamedTuple):
     """Something to look at: what it is about, a figure, and texts as (where, text)."""
 
     about: str
@@ -174,18 +174,18 @@ def _together_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
     return Table(columns=columns, rows=rows, sorted_by=None)
 
 
-def _copies(facts: Mapping[str, Any]) -> Iterator[Found]:
+def _copies(facts: Mapping[str, Any]) -> Iterator[Finding]:
     """Leaks between splits first, then texts whose labels disagree, then copies within a split."""
     for leak in facts.get("leaks") or ():
         if leak["texts"]:
-            yield Found(
+            yield Finding(
                 f"In both {leak['first']} and {leak['second']}",
                 plural(leak["texts"], "text"),
                 _examples(leak),
             )
     conflicts = facts.get("conflicts") or {}
     if conflicts.get("texts"):
-        yield Found(
+        yield Finding(
             "The same text with different labels",
             plural(conflicts["texts"], "text"),
             _examples(conflicts),
@@ -193,7 +193,7 @@ def _copies(facts: Mapping[str, Any]) -> Iterator[Found]:
     for copy in facts.get("copies") or ():
         if copy["texts"]:
             figure = f"{plural(copy['texts'], 'text')}, {plural(copy['surplus'], 'row')} too many"
-            yield Found(f"More than once in {copy['split']}", figure, _examples(copy))
+            yield Finding(f"More than once in {copy['split']}", figure, _examples(copy))
 
 
 def _examples(found: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -219,7 +219,7 @@ def _unseen_table(unseen: Mapping[str, Mapping[str, int]], noun: str) -> Table:
     )
 
 
-def _look_alike(pair: Mapping[str, Any]) -> Found:
+def _look_alike(pair: Mapping[str, Any]) -> Finding:
     texts = [(pair["left"], pair["left_text"]), (pair["right"], pair["right_text"])]
     figure = f"similarity {pair['similarity']:.2f}, together {pair['together']:.0%}"
-    return Found(f"{pair['left']} and {pair['right']}", figure, texts)
+    return Finding(f"{pair['left']} and {pair['right']}", figure, texts)

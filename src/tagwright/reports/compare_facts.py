@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from tagwright.reports.facts import Calibration, Values
+from tagwright.reports.facts import ReliabilityBins, Values
 
 
-class Run(TypedDict):
+class RunRow(TypedDict):
     """One objective on one encoder, trained with one seed. One that failed has its error and
     nothing else.
 
@@ -132,7 +132,7 @@ class Reliability(TypedDict):
 
     objective: str
     encoder: str
-    curve: Calibration
+    curve: ReliabilityBins
     error: float
 
 
@@ -181,7 +181,7 @@ class CompareFacts:
     metric: str  # the primary one: it is drawn, and orders the table
     objectives: Sequence[str]  # as given, the baseline first; with a sweep, a name for every value
     encoders: Sequence[str]
-    rows: Sequence[Run]
+    rows: Sequence[RunRow]
     summary: Sequence[Summary]
     differences: Sequence[Difference] = ()
     verdict: str = ""

@@ -6,7 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from tagwright.reports.compare_facts import CompareFacts, Difference, Exchange, Gains, Run, Summary
+from tagwright.reports.compare_facts import (
+    CompareFacts,
+    Difference,
+    Exchange,
+    Gains,
+    RunRow,
+    Summary,
+)
 from tagwright.reports.draw import short_names
 from tagwright.reports.objectives import Key, metrics_of, ranked
 from tagwright.reports.page import (
@@ -302,7 +309,7 @@ def _finished(row: Summary) -> Cell:
     return Cell(text, row["finished"], mark="alert" if row["failed"] else "")
 
 
-def _cost(run: Run, memory: bool) -> list[Cell]:
+def _cost(run: RunRow, memory: bool) -> list[Cell]:
     seconds = math.nan if run["failed"] else float(run["seconds"])
     peak = run["memory"]
     return [

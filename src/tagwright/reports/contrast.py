@@ -28,7 +28,7 @@ class Contrast(NamedTuple):
     legend: Sequence[Key]
 
 
-class Labels(NamedTuple):
+class LabelChanges(NamedTuple):
     """What happened to the labels on one encoder."""
 
     encoder: str
@@ -92,7 +92,7 @@ def by_frequency(facts: CompareFacts) -> Contrast | None:
     return Contrast(figures, legend) if figures else None
 
 
-def by_label(facts: CompareFacts) -> list[Labels]:
+def by_label(facts: CompareFacts) -> list[LabelChanges]:
     """Every encoder on which both the baseline and the objective that is shown have scores of
     labels.
     """
@@ -105,7 +105,9 @@ def by_label(facts: CompareFacts) -> list[Labels]:
         spread = np.asarray(found[objective]["spread"], float)
         figures = list(_gains(facts, difference, spread)) if np.isfinite(difference).any() else []
         result.append(
-            Labels(encoder, objective, figures, label_table(facts, encoder, objective, keys(facts)))
+            LabelChanges(
+                encoder, objective, figures, label_table(facts, encoder, objective, keys(facts))
+            )
         )
     return result
 

@@ -19,7 +19,7 @@ from tagwright.reports.draw import (
     short_names,
     thin,
 )
-from tagwright.reports.facts import Calibration, Values
+from tagwright.reports.facts import ReliabilityBins, Values
 from tagwright.reports.objectives import Key
 from tagwright.reports.plots import band_span
 
@@ -213,7 +213,7 @@ def mean_line(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarra
     return shared, np.mean([y[np.isin(x, shared)] for x, y in found], axis=0)
 
 
-def reliabilities(curves: Mapping[str, Calibration], keys: Sequence[Key]) -> str:
+def reliabilities(curves: Mapping[str, ReliabilityBins], keys: Sequence[Key]) -> str:
     """Predicted probability against the share that was right, a line an objective; empty bins are
     skipped.
     """

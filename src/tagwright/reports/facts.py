@@ -22,7 +22,7 @@ def refitted(texts: int) -> str:
     )
 
 
-class Evaluation(TypedDict, total=False):
+class EvaluationPoint(TypedDict, total=False):
     """One look at the model during training; `loss` and `score` may be NaN or absent.
 
     Where tokens are tagged, three metrics stand beside the score.
@@ -111,7 +111,7 @@ class Confused(TypedDict):
     examples: Sequence[str] | Sequence[Sequence[Piece]]
 
 
-class Calibration(TypedDict):
+class ReliabilityBins(TypedDict):
     """Arrays (K,): mean predicted probability, share that was right, and how many decisions fell
     into the bin.
     """
@@ -158,14 +158,14 @@ class FitFacts:
     data_found: Sequence[str] = ()
     split_sizes: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
-    history: Sequence[Evaluation] | None = None
+    history: Sequence[EvaluationPoint] | None = None
     watched: str = "score"  # the metric that history's `score` is
     best_step: int | None = None
     per_label: PerLabel | None = None
     bands: Sequence[Band] | None = None
     threshold_curve: ThresholdCurve | None = None
     confused: Sequence[Confused] | None = None
-    calibration: Calibration | None = None
+    calibration: ReliabilityBins | None = None
     seconds: float | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()

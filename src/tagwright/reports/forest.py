@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tagwright.reports.compare_facts import Difference, Run
+from tagwright.reports.compare_facts import Difference, RunRow
 from tagwright.reports.draw import (
     INK,
     MUTED,
@@ -55,7 +55,7 @@ def forest(lines: Lines, differences: Sequence[Difference], *, title: str) -> st
     )
 
 
-def seeds(lines: Lines, runs: Sequence[Run], metric: str, *, title: str) -> str:
+def seeds(lines: Lines, runs: Sequence[RunRow], metric: str, *, title: str) -> str:
     """A dot for every run and a stroke at their mean; runs that lack the metric are skipped."""
     alt = load_altair()
     names = _named(lines)

@@ -20,7 +20,7 @@ from tagwright.reports.draw import (
     short_names,
     thin,
 )
-from tagwright.reports.facts import Band, Calibration, Values
+from tagwright.reports.facts import Band, ReliabilityBins, Values
 from tagwright.reports.page import plural
 
 MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
@@ -227,7 +227,7 @@ def amounts(names: Sequence[str], true: Values, predicted: Values, *, title: str
     return draw(alt.layer(drawn, text), rows, height=40 * len(short) + 90)
 
 
-def reliability(calibration: Calibration) -> str:
+def reliability(calibration: ReliabilityBins) -> str:
     """Predicted probability against the share that was right, area by number of decisions; empty
     bins are skipped.
     """

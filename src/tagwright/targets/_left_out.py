@@ -6,13 +6,13 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from tagwright.targets.weighting import Weighting, saturated
-from tagwright.targets.word_counts import Counts
+from tagwright.targets.word_counts import WordCounts
 
 CELLS = 2**18  # (text, word, label) at once: what a cache holds
 
 
 def relevance_left_out(
-    words: csc_array, labels: csr_array, counts: Counts, weighting: Weighting
+    words: csc_array, labels: csr_array, counts: WordCounts, weighting: Weighting
 ) -> np.ndarray:
     """ILR of eq. 7, (n, L), of texts with these words (n, V) and labels (n, L), which are among
     those counted.
@@ -31,7 +31,11 @@ def relevance_left_out(
 
 
 def _block(
-    words: csr_array, labels: csr_array, frequency: csr_array, counts: Counts, weighting: Weighting
+    words: csr_array,
+    labels: csr_array,
+    frequency: csr_array,
+    counts: WordCounts,
+    weighting: Weighting,
 ) -> np.ndarray:
     # of each cell of `words`, M in all
     text = np.repeat(np.arange(words.shape[0]), np.diff(words.indptr))
@@ -54,14 +58,16 @@ def _block(
     )
 
 
-def _norms(words: csr_array, labels: csr_array, counts: Counts, weighting: Weighting) -> np.ndarray:
+def _norms(
+    words: csr_array, labels: csr_array, counts: WordCounts, weighting: Weighting
+) -> np.ndarray:
     """K / k1 of eq. 1 without the text itself, (n, L)."""
     own = labels.toarray() * words.sum(axis=1, dtype=np.int64)[:, None]
     mean = (counts.label_words.sum() - own.sum(axis=1, keepdims=True)) / labels.shape[1]
     return weighting.norm(counts.label_words - own, mean)
 
 
-def _mean_lengths(words: csr_array, counts: Counts) -> np.ndarray:
+def _mean_lengths(words: csr_array, counts: WordCounts) -> np.ndarray:
     """X_avg of eq. 7 without the text itself, (n,); where no other word is, 1, for all that it
     divides is 0.
     """

@@ -16,7 +16,7 @@ from tagwright.targets.weighting import Weighting, saturated
 from tagwright.targets.word_counts import (
     FIRST_WORD,
     ROWS,
-    Counts,
+    WordCounts,
     batches_of,
     counted,
     memberships,
@@ -45,7 +45,7 @@ def relevances(
     blocks = [
         (occurrences(batch, word_count), memberships(batch, label_count)) for batch in batches
     ]
-    counts = reduce(Counts.merged, (counted(*block) for block in blocks))
+    counts = reduce(WordCounts.merged, (counted(*block) for block in blocks))
     if len(tokens) and not counts.word_total:
         raise DataError(
             f"soft labels from words need words, and the {len(tokens)} texts have none that the"
@@ -58,7 +58,7 @@ def relevances(
     yield from (text_label_relevance(words, vectors, weighting) for words, _ in blocks)
 
 
-def word_label_relevance(counts: Counts, weighting: Weighting) -> csr_array:
+def word_label_relevance(counts: WordCounts, weighting: Weighting) -> csr_array:
     """WLR of eqs. 1 to 3, (V, L) sparse: words that are frequent in a label, and in few labels."""
     found = counts.word_labels
     norm = weighting.norm(counts.label_words, counts.label_words.mean())
@@ -70,7 +70,7 @@ def word_label_relevance(counts: Counts, weighting: Weighting) -> csr_array:
     return csr_array((values, found.indices, found.indptr), shape=found.shape)
 
 
-def label_vectors(counts: Counts, weighting: Weighting) -> np.ndarray | csr_array:
+def label_vectors(counts: WordCounts, weighting: Weighting) -> np.ndarray | csr_array:
     """WLR * WIW / X_avg, (V, L): all of eq. 7 that does not depend on the text."""
     relevance = word_label_relevance(counts, weighting)
     weight = weighting.inverse(counts.text_count, counts.word_texts) * (

@@ -25,7 +25,7 @@ ROWS = 32_768
 FEW_LABELS = 16  # so few make a dense product the faster one
 
 
-class Counts(NamedTuple):
+class WordCounts(NamedTuple):
     """Counts of N texts with V word ids and L labels. A text with several labels counts for each of
     them.
     """
@@ -37,14 +37,14 @@ class Counts(NamedTuple):
     text_count: int  # N
     word_total: int  # words of all texts
 
-    def merged(self, other: "Counts") -> "Counts":
+    def merged(self, other: "WordCounts") -> "WordCounts":
         """The counts of these texts and the others': the same bits however the texts were
         parted.
         """
-        return Counts(*(mine + theirs for mine, theirs in zip(self, other)))
+        return WordCounts(*(mine + theirs for mine, theirs in zip(self, other)))
 
 
-def count(batch: pa.RecordBatch, word_count: int, label_count: int) -> Counts:
+def count(batch: pa.RecordBatch, word_count: int, label_count: int) -> WordCounts:
     """Count a batch with columns `words` and `labels`, list<int32> each: the ids of every text's
     words and labels.
 
@@ -58,7 +58,7 @@ def count(batch: pa.RecordBatch, word_count: int, label_count: int) -> Counts:
     return counted(occurrences(batch, word_count), memberships(batch, label_count))
 
 
-def counted(words: csc_array, labels: csr_array) -> Counts:
+def counted(words: csc_array, labels: csr_array) -> WordCounts:
     """The counts of texts with these words (n, V) and labels (n, L)."""
     # int32 is enough: a batch has fewer than 2**31 words
     word_labels = csr_array(
@@ -66,7 +66,7 @@ def counted(words: csc_array, labels: csr_array) -> Counts:
     )
     word_labels.sort_indices()
     word_labels = word_labels.astype(np.int64)
-    return Counts(
+    return WordCounts(
         word_labels=word_labels,
         word_texts=np.diff(words.indptr).astype(np.int64),
         label_texts=np.bincount(labels.indices, minlength=labels.shape[1]),

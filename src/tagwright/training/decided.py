@@ -23,7 +23,7 @@ from tagwright.training.prepare import Prepared
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trained:
+class TrainedNetwork:
     """A trained network and what it says of dev: all that decisions are made from."""
 
     prepared: Prepared
@@ -90,7 +90,7 @@ def _course_of(row: Mapping[str, Any], heads: Collection[str], name: str) -> dic
     }
 
 
-def undecided(trained: Trained) -> Model:
+def undecided(trained: TrainedNetwork) -> Model:
     """The model by a rule that needs no fitting, so that it can be saved before anything else is
     done.
     """
@@ -102,7 +102,7 @@ def undecided(trained: Trained) -> Model:
     return _model(trained, heads)
 
 
-def decided(trained: Trained) -> Fitted:
+def decided(trained: TrainedNetwork) -> Fitted:
     """The model with its decisions fitted on dev, and what they come to there."""
     found = {name: head_fit(dev, trained.answers[name]) for name, dev in trained.devs.items()}
     return Fitted(
@@ -142,7 +142,7 @@ def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> Head:
     )
 
 
-def _model(trained: Trained, heads: dict[str, Head]) -> Model:
+def _model(trained: TrainedNetwork, heads: dict[str, Head]) -> Model:
     settings, prepared = trained.settings, trained.prepared
     return Model(
         inference=inference_of(settings),

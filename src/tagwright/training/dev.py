@@ -119,7 +119,7 @@ def _dev_of(prepared: Prepared, name: str, own: Settings, rows: Rows) -> HeadDev
     )
 
 
-class Asked:
+class DevInputs:
     """What the network is asked of dev: the texts of the heads for these, windows for those that
     tag tokens.
     """
@@ -236,7 +236,7 @@ def _has(name: str, settings: Settings, space: LabelSpace) -> bool:
 
 
 def scorer(
-    network: Network, asked: Asked, watch: Watched, ranks: Ranks
+    network: Network, asked: DevInputs, watch: Watched, ranks: Ranks
 ) -> Callable[[], Evaluation]:
     """Measures the network on dev as it is."""
     alone = len(asked.devs) == 1

@@ -14,7 +14,7 @@ from tagwright.settings.schema import Settings
 from tagwright.training.history import History
 from tagwright.training.memory import free_bytes
 from tagwright.training.optimizers.exact import label_steps
-from tagwright.training.optimizers.together import Together
+from tagwright.training.optimizers.together import JointOptimizer
 from tagwright.training.pipes import interruptible, saved
 from tagwright.training.prepare import Prepared
 from tagwright.training.state import Run, Training
@@ -83,7 +83,7 @@ def solve_network(
     network: Network, rows: Rows, settings: Settings, run: Run, *, fingerprint: str, phase: str
 ) -> None:
     """Solve for all labels, from the run's checkpoint on where there is one."""
-    training = Training(network=network, optimiser=Together([]), history=History())
+    training = Training(network=network, optimiser=JointOptimizer([]), history=History())
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
         training.take_up(folder, fingerprint)

@@ -18,7 +18,7 @@ from tagwright.settings.sections import REGULARIZERS
 from tagwright.training.head_objective import HeadObjective
 
 
-class Outcome(NamedTuple):
+class BatchLoss(NamedTuple):
     """The objective of a batch, summed over its examples, and what it was made of: one row a row of
     the batch.
     """
@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
     hidden: Hidden
 
 
-Learn = Callable[[Batch, torch.Generator], Outcome]
+Learn = Callable[[Batch, torch.Generator], BatchLoss]
 
 
 class Learner:
@@ -37,7 +37,7 @@ class Learner:
     def __init__(self, network: Network, objectives: Mapping[str, HeadObjective]) -> None:
         self.network, self.objectives = network, objectives
 
-    def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
+    def __call__(self, batch: Batch, generator: torch.Generator) -> BatchLoss:
         """The sum over heads; one that takes its labels in chunks never makes its logits."""
         chunked = [
             name for name, head in batch.heads.items() if isinstance(head.target, SparseTarget)
@@ -52,7 +52,7 @@ class Learner:
                 soft = logits.get(soft_head(name))
                 found = objective(logits[name], own, soft_logits=soft, generator=generator)
             value = found if number == 0 else value + found
-        return Outcome(value, logits, hidden)
+        return BatchLoss(value, logits, hidden)
 
 
 def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> Batch:

@@ -40,7 +40,7 @@ WATCHED, PLAIN, FITTED = (
 )
 
 
-class Part(NamedTuple):
+class MemoryPart(NamedTuple):
     """Bytes, and what they are for: "weights", "gradients" or "scores"."""
 
     size: float
@@ -54,8 +54,8 @@ class Needed:
     host.
     """
 
-    device: Sequence[Part]
-    host: Sequence[Part]
+    device: Sequence[MemoryPart]
+    host: Sequence[MemoryPart]
 
     @property
     def host_bytes(self) -> float:
@@ -101,33 +101,35 @@ def needed(prepared: Prepared, settings: Settings) -> Needed:
 class _OfHead(NamedTuple):
     """What one head takes, the weights of the encoder among those of one of them."""
 
-    weights: Part
-    kept: Part
-    gradients: Part
-    soft: Part
-    scores: Part
-    deciding: Part
+    weights: MemoryPart
+    kept: MemoryPart
+    gradients: MemoryPart
+    soft: MemoryPart
+    scores: MemoryPart
+    deciding: MemoryPart
 
 
 def _of_head(prepared: Prepared, settings: Settings, *, encoder: bool) -> _OfHead:
     label_count = len(prepared.space)
     rows, cells = _cells(prepared, settings)
-    scores = Part(WATCHED * cells, "scores", f"scores of {rows} × {label_count:,} labels")
+    scores = MemoryPart(WATCHED * cells, "scores", f"scores of {rows} × {label_count:,} labels")
     fitted = (
         settings.decide.name in ("auto", "threshold")
         and not prepared.space.exclusive
         and not prepared.tagged
     )
-    deciding = Part(
+    deciding = MemoryPart(
         (FITTED if fitted or settings.link == "none" else PLAIN) * cells, "scores", scores.told
     )
-    soft = Part(0.0, "scores", "soft labels of train")
+    soft = MemoryPart(0.0, "scores", "soft labels of train")
     if settings.targets.name != "hard":
         soft = soft._replace(size=float(FLOAT * prepared.tables["train"].num_rows * label_count))
     return _OfHead(*_weights(prepared, settings, encoder=encoder), soft, scores, deciding)
 
 
-def _weights(prepared: Prepared, settings: Settings, *, encoder: bool) -> tuple[Part, Part, Part]:
+def _weights(
+    prepared: Prepared, settings: Settings, *, encoder: bool
+) -> tuple[MemoryPart, MemoryPart, MemoryPart]:
     """Weights with the state of their optimiser, the best weights so far, the gradients of a batch;
     those of the `encoder` included, or not."""
     factory: Any = registry.find("encoders", settings.encoder.name).factory
@@ -139,13 +141,13 @@ def _weights(prepared: Prepared, settings: Settings, *, encoder: bool) -> tuple[
         told = f"weights of {width:,} features × {columns:,} labels"
         own = float(FLOAT * (width + 1) * columns)
         moved = 0.0 if is_exact(settings) else TOUCHED * FLOAT * touched * columns
-        best = Part(
+        best = MemoryPart(
             0.0 if is_exact(settings) else own, "weights", "a second copy of them (the best so far)"
         )
         return (
-            Part(own, "weights", told),
+            MemoryPart(own, "weights", told),
             best,
-            Part(logits + moved, "gradients", f"batches of {batch} texts"),
+            MemoryPart(logits + moved, "gradients", f"batches of {batch} texts"),
         )
     width, beside = _dense_width(prepared, settings)
     beside = beside if encoder else 0
@@ -154,13 +156,13 @@ def _weights(prepared: Prepared, settings: Settings, *, encoder: bool) -> tuple[
         float(size * (width + 1) * columns),
         f"weights of width {width:,} × {columns:,} labels and their optimiser",
     )
-    gradients = Part(
+    gradients = MemoryPart(
         0.0 if settings.head.options.get("chunk") else logits,
         "gradients",
         f"batches of {batch} texts",
     )
-    whole = Part(copies * own + ADAMW * FLOAT * beside, "weights", told)
-    return whole, Part(own + FLOAT * beside, "weights", "the best weights so far"), gradients
+    whole = MemoryPart(copies * own + ADAMW * FLOAT * beside, "weights", told)
+    return whole, MemoryPart(own + FLOAT * beside, "weights", "the best weights so far"), gradients
 
 
 def _matrix(settings: Settings, columns: int) -> tuple[int, int]:

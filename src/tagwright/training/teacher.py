@@ -40,7 +40,7 @@ CARD = (
 )
 
 
-class Trained(Protocol):
+class TrainedModel(Protocol):
     """What a training comes to."""
 
     @property
@@ -55,7 +55,7 @@ class Teaching:
     prepared: Prepared
     settings: Settings
     run: Run
-    train: Callable[[Prepared, Settings, Run], Trained]
+    train: Callable[[Prepared, Settings, Run], TrainedModel]
     _made: dict[str, Any] = field(default_factory=dict)
 
     def once(self, name: str, make: Callable[[], T]) -> T:

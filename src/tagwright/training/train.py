@@ -22,8 +22,8 @@ from tagwright.models.shortlist import left_out
 from tagwright.objective import build_objective
 from tagwright.settings.schema import Choice, Settings
 from tagwright.settings.sections import FitSettings
-from tagwright.training.decided import Fitted, Trained, decided
-from tagwright.training.dev import Asked, Watched, devs_of, scorer
+from tagwright.training.decided import Fitted, TrainedNetwork, decided
+from tagwright.training.dev import DevInputs, Watched, devs_of, scorer
 from tagwright.training.distributed_limits import require_one_start
 from tagwright.training.exact import check_exact, is_exact, solve_network
 from tagwright.training.head_objective import HeadObjective
@@ -144,7 +144,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
     return decided(train(prepared, settings, run))
 
 
-def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> Trained:
+def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> TrainedNetwork:
     """Train and keep the best; then train on everything where the settings say so."""
     # the first optimiser would: a second that is not the first run's
     import_module("torch._dynamo")
@@ -156,7 +156,7 @@ def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> Tra
     teachings = {name: _teaching(prepared, name, settings, run) for name in prepared.heads}
     rows = lessons(prepared, teachings, ["train"], network, objectives, settings)
     dev = prepared.rows("dev", network, settings)
-    asked = Asked(prepared, settings, dev.inputs, devs_of(prepared, settings, dev))
+    asked = DevInputs(prepared, settings, dev.inputs, devs_of(prepared, settings, dev))
     watch = Watched(prepared, settings)
     history, score = History(sign=watch.sign), scorer(network, asked, watch, run.ranks)
     train_network(
@@ -187,7 +187,7 @@ def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> Tra
             fingerprint=fingerprint,
             phase="refit",
         )
-    return Trained(
+    return TrainedNetwork(
         prepared=prepared,
         settings=settings,
         network=network.cpu(),

@@ -5,7 +5,7 @@ import torch
 
 from tagwright.models.encoders import without_words
 from tagwright.models.encoders.cnn import CNN
-from tagwright.models.encoders.without_words import Cuts
+from tagwright.models.encoders.without_words import Removals
 
 WINDOWS = [(3, 4, 5), (1,), (2,), (5, 2), (1, 7, 3)]
 TEXTS = [
@@ -47,7 +47,7 @@ def padded(texts, length, filling=0):
 def test_copies_are_as_if_each_stood_alone(windows, chunk, monkeypatch):
     monkeypatch.setitem(without_words.CHUNK, "cpu", chunk)
     model, gaps = model_of(windows), every_gap(TEXTS)
-    parts = model.without(*padded(TEXTS, 9, filling=17), Cuts(*torch.tensor(gaps).T))
+    parts = model.without(*padded(TEXTS, 9, filling=17), Removals(*torch.tensor(gaps).T))
     found = torch.cat([part.pooled for part in parts])
     for row, (owner, start, stop) in zip(found, gaps, strict=True):
         left = TEXTS[owner][:start] + TEXTS[owner][stop:]
@@ -59,6 +59,6 @@ def test_copies_are_as_if_each_stood_alone(windows, chunk, monkeypatch):
 def test_tokens_of_several_features_are_left_out_whole():
     model = model_of((2, 3), sizes=(23, 5))
     ids = torch.tensor([[[3, 1], [4, 2], [5, 3], [6, 4]]])
-    (found,) = model.without(ids, torch.tensor([4]), Cuts(*torch.tensor([[0, 1, 3]]).T))
+    (found,) = model.without(ids, torch.tensor([4]), Removals(*torch.tensor([[0, 1, 3]]).T))
     expected = model(ids[:, [0, 3]], torch.tensor([2])).pooled
     torch.testing.assert_close(found.pooled, expected, rtol=1e-10, atol=1e-12)

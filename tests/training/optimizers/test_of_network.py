@@ -24,7 +24,7 @@ from tagwright.pipelines.report import report_folder
 from tagwright.pipelines.score import score_folder
 from tagwright.pipelines.tag import tag_file
 from tagwright.settings.schema import resolve
-from tagwright.training.optimizers.together import Together
+from tagwright.training.optimizers.together import JointOptimizer
 from tagwright.training.prepare import prepare
 from tagwright.training.train import Run, check, fit
 
@@ -177,7 +177,7 @@ def test_very_many_labels_are_moved_by_one_number_a_label(source, tiny, few, mon
         of_network, "build_optimiser", lambda *a, **k: seen.append(build(*a, **k)) or seen[-1]
     )
     short = fitted(source, tiny, head={"chunk": 2}, fit={"epochs": 12})
-    assert isinstance(seen[0], Together)
+    assert isinstance(seen[0], JointOptimizer)
     state = seen[0].state_dict()["state"]
     assert max(tensor.numel() for tensor in list(state.values())[-2].values()) == 5
     assert short.metric == "ndcg_at_5"

@@ -6,7 +6,7 @@ from torch import nn
 
 from tagwright.training import checkpoint
 from tagwright.training.optimizers.label_adagrad import LabelAdagrad
-from tagwright.training.optimizers.together import Together
+from tagwright.training.optimizers.together import JointOptimizer
 
 
 def pair(seed=0):
@@ -19,7 +19,9 @@ def together(encoder, head):
         {"params": [encoder.weight], "weight_decay": 0.1},
         {"params": [encoder.bias], "weight_decay": 0.0},
     ]
-    return Together([torch.optim.AdamW(groups, lr=0.01), LabelAdagrad(head.parameters(), lr=0.5)])
+    return JointOptimizer(
+        [torch.optim.AdamW(groups, lr=0.01), LabelAdagrad(head.parameters(), lr=0.5)]
+    )
 
 
 def train(encoder, head, optimiser, steps):

@@ -24,9 +24,9 @@ from tagwright.objective import Objective, build_objective
 from tagwright.settings.schema import resolve
 from tagwright.tokenizers.pretrained import read_pieces
 from tagwright.training.head_objective import HeadObjective
-from tagwright.training.learner import Learner, Outcome
+from tagwright.training.learner import BatchLoss, Learner
 from tagwright.training.regularizers import mlm
-from tagwright.training.regularizers._hide import Asked, hide
+from tagwright.training.regularizers._hide import HiddenPieces, hide
 from tagwright.training.regularizers.mlm import MaskedModelling, row_weights
 
 from ...tiny_encoders import write_encoder
@@ -167,7 +167,7 @@ def test_both_terms_are_joined_as_in_the_paper(vector, folder, monkeypatch):
     one = case.batch()._replace(inputs=tuple(tensor[:1] for tensor in case.batch().inputs))
     task = torch.tensor(vector["expected_bce_mean"], dtype=torch.float64)
     given = MaskedModelling(
-        lambda batch, _: Outcome(task, {}, case.network.run(*batch.inputs)[0]),
+        lambda batch, _: BatchLoss(task, {}, case.network.run(*batch.inputs)[0]),
         case.network,
         share=0.9,
     )
@@ -238,7 +238,7 @@ def test_places_that_are_not_chosen_count_nothing(folder, monkeypatch):
     asked = hide(*batch.inputs, case.head, share=0.4, generator=seeded())
     assert len(asked.chosen_alone().places) < len(asked.places)
     expected = case.mlm(batch, seeded()).value
-    monkeypatch.setattr(Asked, "chosen_alone", lambda self: self)
+    monkeypatch.setattr(HiddenPieces, "chosen_alone", lambda self: self)
     found = case.mlm(batch, seeded()).value
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
     for one, other in zip(
@@ -248,7 +248,7 @@ def test_places_that_are_not_chosen_count_nothing(folder, monkeypatch):
 
 
 def test_word_vectors_are_one_tensor_with_both_gradients(folder):
-    """Asked of a piece that no text has, the vectors move by the head alone."""
+    """HiddenPieces of a piece that no text has, the vectors move by the head alone."""
     case = Case(folder)
     case.mlm(case.batch(), seeded()).value.backward()
     absent = case.tokeniser.vocabulary["hammer"]
@@ -287,7 +287,7 @@ def test_parts_of_a_batch_add_up_to_the_whole(folder, monkeypatch):
             for i, n in zip(ids, lengths)
         ]
         places = torch.cat([one.places + row * ids.shape[1] for row, one in enumerate(drawn)])
-        return Asked(
+        return HiddenPieces(
             *(torch.cat(kind) for kind in zip(*(one._replace(places=places[:0]) for one in drawn)))
         )._replace(places=places)
 
@@ -383,7 +383,7 @@ def test_a_task_of_any_kind_may_stand_inside(folder):
 
     def twice(batch, generator):
         outcome = case.learn(batch, generator)
-        return Outcome(2 * outcome.value, outcome.logits, outcome.hidden)
+        return BatchLoss(2 * outcome.value, outcome.logits, outcome.hidden)
 
     batch = case.batch()
     asked = hide(*batch.inputs, case.head, share=0.4, generator=seeded())

@@ -11,7 +11,7 @@ from tagwright.registry import Kind
 if TYPE_CHECKING:
     from tagwright.batches.inputs import Inputs
     from tagwright.data.dataset import Size
-    from tagwright.models.encoders.without_words import Cuts
+    from tagwright.models.encoders.without_words import Removals
     from tagwright.models.hidden import Hidden
     from tagwright.tokenizers.tokens import Tokens
 
@@ -77,7 +77,7 @@ class Encoder(nn.Module):
 
         return next((module for module in self.modules() if isinstance(module, Lookup)), None)
 
-    def without(self, ids: Tensor, lengths: Tensor, cuts: "Cuts") -> "Iterator[Hidden]":
+    def without(self, ids: Tensor, lengths: Tensor, cuts: "Removals") -> "Iterator[Hidden]":
         """`forward` of copies of texts that leave some tokens out; for an encoder that `skips`."""
         raise NotImplementedError
 

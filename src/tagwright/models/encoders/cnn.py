@@ -20,7 +20,7 @@ from torch.autograd.function import once_differentiable
 from tagwright.errors import SettingsError
 from tagwright.models.embeddings import Lookup
 from tagwright.models.encoders import Encoder
-from tagwright.models.encoders.without_words import Cuts, strongest
+from tagwright.models.encoders.without_words import Removals, strongest
 from tagwright.models.hidden import Hidden
 
 
@@ -72,7 +72,7 @@ class CNN(Encoder):
         # ReLU and bias commute with the maximum, and after it they touch T times fewer numbers
         return Hidden(None, self.dropout(F.relu(best + self.bias)))
 
-    def without(self, ids: Tensor, lengths: Tensor, cuts: Cuts) -> Iterator[Hidden]:
+    def without(self, ids: Tensor, lengths: Tensor, cuts: Removals) -> Iterator[Hidden]:
         """`forward` of every copy of these texts that leaves some tokens out, in parts; nothing is
         differentiated.
         """

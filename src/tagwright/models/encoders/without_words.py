@@ -18,7 +18,7 @@ OTHER_CHUNK = 65_536
 TEXT = 8  # copies that a text costs as much as
 
 
-class Cuts(NamedTuple):
+class Removals(NamedTuple):
     """Copies: each is text `owner` without its tokens from `start` to `stop`; int64 (C,) on the
     host, by owner.
     """
@@ -29,7 +29,7 @@ class Cuts(NamedTuple):
 
 
 def strongest(
-    products: Tensor, places: Tensor, lengths: Tensor, windows: tuple[int, ...], cuts: Cuts
+    products: Tensor, places: Tensor, lengths: Tensor, windows: tuple[int, ...], cuts: Removals
 ) -> Iterator[Tensor]:
     """The largest window sum of every filter, (C, windows x filters), a part of the copies at a
     time.
@@ -42,8 +42,8 @@ def strongest(
     columns = list(accumulate(windows[:-1], initial=0))
     for part in _parts(cuts, CHUNK.get(places.device.type, OTHER_CHUNK)):
         first, last = int(part.owner[0]), int(part.owner[-1]) + 1
-        own = Cuts(part.owner - first, part.start, part.stop)
-        own = Cuts(*(column.to(places.device, non_blocking=True) for column in own))
+        own = Removals(part.owner - first, part.start, part.stop)
+        own = Removals(*(column.to(places.device, non_blocking=True) for column in own))
         rows = places[first:last] * steps
         best = table.new_empty(len(own.owner), len(windows), table.shape[1])
         for number, (window, column) in enumerate(zip(windows, columns)):
@@ -51,17 +51,17 @@ def strongest(
         yield best.flatten(1)
 
 
-def _parts(cuts: Cuts, size: int) -> Iterator[Cuts]:
+def _parts(cuts: Removals, size: int) -> Iterator[Removals]:
     """Neighbours that cost about `size`: a copy 1, a text of theirs as much as some copies."""
     opens = cuts.owner.diff(prepend=cuts.owner[:1] - 1) != 0
     number = torch.cumsum(1 + TEXT * opens, 0) // size
     counts = torch.unique_consecutive(number, return_counts=True)[1].tolist()
     for columns in zip(*(column.split(counts) for column in cuts)):
-        yield Cuts(*columns)
+        yield Removals(*columns)
 
 
 def _of_window(
-    table: Tensor, rows: Tensor, lengths: Tensor, window: int, cuts: Cuts, *, out: Tensor
+    table: Tensor, rows: Tensor, lengths: Tensor, window: int, cuts: Removals, *, out: Tensor
 ) -> None:
     """rows (B, T): where in the table the first place of the window has its product with each
     token.
@@ -102,7 +102,7 @@ def _runs(table: Tensor, rows: Tensor, lengths: Tensor, window: int) -> tuple[Te
     return prefix, suffix
 
 
-def _across(table: Tensor, rows: Tensor, lengths: Tensor, window: int, cuts: Cuts) -> Tensor:
+def _across(table: Tensor, rows: Tensor, lengths: Tensor, window: int, cuts: Removals) -> Tensor:
     """Largest sum of the windows that span the gap, (C, filters).
 
     Where fewer do, because the copy begins or ends there, another window of the copy stands in: it

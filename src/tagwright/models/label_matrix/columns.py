@@ -10,7 +10,7 @@ from torch import Tensor
 from tagwright.losses import SparseMask, SparseTarget
 
 
-class Part(NamedTuple):
+class LabelBlock(NamedTuple):
     """The cells of some labels: target (B, C), mask (B, C), and weights that broadcast to them."""
 
     target: Tensor
@@ -40,7 +40,7 @@ class Columns:
             name: _owners(given) for name, given in (("target", target), ("mask", mask))
         }
 
-    def part(self, labels: slice) -> Part:
+    def part(self, labels: slice) -> LabelBlock:
         """The cells of these labels, dense for as long as they are in use."""
         target, mask = self.target, self.mask
         if isinstance(target, SparseTarget):
@@ -60,7 +60,7 @@ class Columns:
             )
         elif mask is not None:
             mask = mask[:, labels]
-        return Part(truth, mask, *(self._own(weight, labels) for weight in self.weights))
+        return LabelBlock(truth, mask, *(self._own(weight, labels) for weight in self.weights))
 
     def _own(self, weight: Tensor | None, labels: slice) -> Tensor | None:
         if weight is None or weight.ndim == 0 or weight.shape[-1] != self.label_count:

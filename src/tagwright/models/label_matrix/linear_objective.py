@@ -24,7 +24,7 @@ from tagwright.loss_math.terms import divisor
 from tagwright.losses import LossModule, SparseMask, SparseTarget
 from tagwright.models.label_matrix.columns import Columns
 from tagwright.models.label_matrix.row_sums import kind_of, row_sums, whole_values
-from tagwright.models.label_matrix.sweep import CHUNK, Swept, at_once, best_labels
+from tagwright.models.label_matrix.sweep import CHUNK, SweepResult, at_once, best_labels
 
 
 def linear_loss(
@@ -62,7 +62,7 @@ def linear_loss(
     if learnt((soft_of(target), positive_weight, negative_weight)):
         value = at_once(hidden, weight, offset, whole=whole, scale=scale)
     else:
-        value = Swept.apply(hidden, weight, offset, sums, chunk, scale, whole)
+        value = SweepResult.apply(hidden, weight, offset, sums, chunk, scale, whole)
     if hidden.device.type == "cpu" and eager(hidden) and value.detach().isnan().any():
         raise ShapeError(
             "the loss is no number; logits hold NaN or infinity: look at the learning rate or the"

@@ -21,7 +21,7 @@ from tagwright.loss_math.softmax import softmax_cross_entropy
 from tagwright.loss_math.sums import log_sum_term, log_sums_of
 from tagwright.loss_math.terms import divisor, shares, taking_part, weighted
 from tagwright.losses import LossModule
-from tagwright.models.label_matrix.columns import Columns, Part
+from tagwright.models.label_matrix.columns import Columns, LabelBlock
 
 WEIGHTS = ("positive_weight", "negative_weight")
 
@@ -49,18 +49,14 @@ def row_sums(loss: LossModule, columns: Columns, rows: int, device: torch.device
     zeros = torch.zeros(rows, dtype=columns.dtype, device=device)
     name, weights = type(loss).__module__.rpartition(".")[2], dict(zip(WEIGHTS, columns.weights))
     if kind != "softmax" and kernels.serves(name, zeros[:, None], columns.weights, {}):
-        from tagwright.kernels import label_chunks
-
         options = {
             key: getattr(loss, key)
             for key in ("gamma", "gamma_positive", "gamma_negative", "clip", "smooth")
         }
         given = name, {**options, "threshold": 0.0}, columns.target, columns.mask, weights
-        if kind == "log_sums":
-            return label_chunks.LogSums(zeros, loss.of_logs, *given)
-        return label_chunks.Terms(
-            zeros, 1 / columns.label_count if kind == "means" else 1.0, *given
-        )
+        share = 1 / columns.label_count if kind == "means" else 1.0
+        found: RowSums = kernels.sums_of_chunks(kind, zeros, loss.of_logs, share, *given)
+        return found
     if kind == "log_sums":
         return LogSums(loss, columns, zeros)
     return Softmax(columns, zeros) if kind == "softmax" else Terms(loss, columns, zeros)
@@ -209,7 +205,7 @@ class Softmax:
         )
         return chance.sub_(weighted(target, part.positive_weight) * upstream[:, None])
 
-    def _cells(self, labels: slice) -> tuple[Part, Tensor, Tensor]:
+    def _cells(self, labels: slice) -> tuple[LabelBlock, Tensor, Tensor]:
         """The part, its target with the mass that a mask leaves, and what each label weighs in the
         softmax.
         """
@@ -236,7 +232,7 @@ class Softmax:
         return (whole / divisor(kept))[:, None]
 
 
-def _shown(logits: Tensor, part: Part) -> Tensor:
+def _shown(logits: Tensor, part: LabelBlock) -> Tensor:
     """Masked logits at 0: whatever they are, they do not count."""
     return logits if part.mask is None else logits.masked_fill(~part.mask, 0.0)
 

@@ -16,7 +16,7 @@ from tagwright.models.label_matrix.row_sums import RowSums
 CHUNK = 65536  # labels
 
 
-class Swept(torch.autograd.Function):
+class SweepResult(torch.autograd.Function):
     """Values (B,), or with a `scale` (B,) of the rows their scaled sum, whose gradient the first
     sweep makes too.
     """
@@ -79,8 +79,8 @@ def at_once(
     scale: Tensor | None,
     work: torch.dtype | None = None,
 ) -> Tensor:
-    """What `Swept` gives, from all logits (B, L) at once, by operations that autograd knows to any
-    order.
+    """What `SweepResult` gives, from all logits (B, L) at once, by operations that autograd knows
+    to any order.
     """
     work = work or _work_dtype(weight)
     values = whole(_logits(hidden.to(work), weight, bias, slice(0, len(weight)), work))

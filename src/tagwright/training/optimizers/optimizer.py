@@ -12,7 +12,7 @@ from tagwright.errors import SettingsError
 from tagwright.training.optimizers.label_adagrad import LabelAdagrad
 from tagwright.training.optimizers.row_adagrad import RowAdagrad
 from tagwright.training.optimizers.row_sgd import RowSGD
-from tagwright.training.optimizers.together import Optimiser, Together
+from tagwright.training.optimizers.together import JointOptimizer, Optimiser
 
 
 def build_optimiser(
@@ -55,7 +55,7 @@ def build_optimiser(
         LabelAdagrad(matrix.parameters(), lr=rate, floor=1 / batch, seed=seed)
         for matrix, rate in labels
     ]
-    return Together([encoder, *moved])
+    return JointOptimizer([encoder, *moved])
 
 
 def _adamw(

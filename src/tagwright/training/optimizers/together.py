@@ -26,7 +26,7 @@ class Optimiser(Protocol):
         """Take up such a state."""
 
 
-class Together:
+class JointOptimizer:
     """Optimisers side by side. Their states are numbered on, one after the other."""
 
     def __init__(self, optimisers: Sequence[torch.optim.Optimizer]) -> None:

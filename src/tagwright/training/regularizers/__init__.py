@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import torch
 
     from tagwright.batches.rows import Batch
-    from tagwright.training.learner import Outcome
+    from tagwright.training.learner import BatchLoss
 
 __all__ = ["KIND", "Regulariser"]
 
@@ -28,7 +28,7 @@ class Regulariser:
         of them.
         """
 
-    def __call__(self, batch: "Batch", generator: "torch.Generator") -> "Outcome":
+    def __call__(self, batch: "Batch", generator: "torch.Generator") -> "BatchLoss":
         """The outcome of a batch: the value to learn from, with a row of logits for each of its
         rows.
         """

@@ -17,7 +17,7 @@ MASKED, SWAPPED = 0.8, 0.1  # of the chosen pieces; the others stay as they are
 SPARE = 4  # standard deviations of how many are chosen, that there is room for
 
 
-class Asked(NamedTuple):
+class HiddenPieces(NamedTuple):
     """Texts (B, T) with some pieces hidden, and K places of which those that are `chosen` are asked
     for.
     """
@@ -27,9 +27,9 @@ class Asked(NamedTuple):
     chosen: Tensor  # bool (K,)
     gold: Tensor  # (K,), what stood there
 
-    def chosen_alone(self) -> "Asked":
+    def chosen_alone(self) -> "HiddenPieces":
         """Without the places that are not chosen; how many are left is a matter of the draw."""
-        return Asked(
+        return HiddenPieces(
             self.ids, self.places[self.chosen], self.chosen[self.chosen], self.gold[self.chosen]
         )
 
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
 
 def hide(
     ids: Tensor, lengths: Tensor, head: MaskedPieces, *, share: float, generator: torch.Generator
-) -> Asked:
+) -> HiddenPieces:
     """Choose among the pieces of texts (B, T) of these lengths (B,), and hide what is chosen.
 
     Of the chosen, 80% become the mask, 10% another piece, 10% stay. How many places come back is a
@@ -60,7 +60,7 @@ def hide(
     other = head.pieces[torch.randint(len(head.pieces), (room,), **drawn)]
     put = torch.where(how < MASKED + SWAPPED, other, gold).masked_fill(how < MASKED, head.mask)
     changed = ids.flatten().scatter(0, places, torch.where(chosen, put, gold))
-    return Asked(changed.view_as(ids), places, chosen, gold)
+    return HiddenPieces(changed.view_as(ids), places, chosen, gold)
 
 
 def room_for(count: int, share: float) -> int:

@@ -16,7 +16,7 @@ from tagwright.errors import SettingsError
 from tagwright.models.heads.mlm import MASKED, MaskedPieces
 from tagwright.models.network import Network
 from tagwright.models.precision import in_bfloat16
-from tagwright.training.learner import Learn, Outcome
+from tagwright.training.learner import BatchLoss, Learn
 from tagwright.training.regularizers import Regulariser
 from tagwright.training.regularizers._hide import hide
 
@@ -38,7 +38,7 @@ class MaskedModelling(Regulariser):
         self.learn, self.encoder, self.weight, self.share = learn, network.encoder, weight, share
         self.head: MaskedPieces = network.heads[MASKED]  # type: ignore[assignment]
 
-    def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
+    def __call__(self, batch: Batch, generator: torch.Generator) -> BatchLoss:
         """The outcome of the changed texts, with the pieces' objective in its value."""
         ids, lengths, *others = batch.inputs
         asked = hide(ids, lengths, self.head, share=self.share, generator=generator)

@@ -15,7 +15,7 @@ from tagwright.errors import SettingsError
 from tagwright.losses import symmetric_kl
 from tagwright.settings.schema import Settings
 from tagwright.training.head_objective import HeadObjective
-from tagwright.training.learner import Learn, Outcome
+from tagwright.training.learner import BatchLoss, Learn
 from tagwright.training.regularizers import Regulariser
 from tagwright.training.regularizers._apart import Apart, Logits
 from tagwright.training.regularizers._checks import require_chances, require_range
@@ -59,19 +59,19 @@ class RDrop(Regulariser):
         self.apart = Apart(symmetric_kl, objectives)
         self.batchwise = any(head.batchwise for head in objectives.values())
 
-    def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
+    def __call__(self, batch: Batch, generator: torch.Generator) -> BatchLoss:
         """The outcome of the first pass, and the value of both."""
         first, other = self._twice(batch, generator)
         apart = self.apart.total(first.logits, other, batch)
         return first._replace(value=first.value / 2 + self.alpha / 2 * apart)
 
-    def _twice(self, batch: Batch, generator: torch.Generator) -> tuple[Outcome, Logits]:
+    def _twice(self, batch: Batch, generator: torch.Generator) -> tuple[BatchLoss, Logits]:
         """The first pass with the sum of both losses, and the logits of the second."""
         if self.batchwise:
             first, second = (self.learn(batch, generator) for _ in range(2))
             return first._replace(value=first.value + second.value), second.logits
         both = self.learn(doubled(batch), generator)
-        return Outcome(both.value, first_half(both.logits), first_half(both.hidden)), second_half(
+        return BatchLoss(both.value, first_half(both.logits), first_half(both.hidden)), second_half(
             both.logits
         )
 

@@ -18,7 +18,7 @@ from tagwright.losses import kl
 from tagwright.models.network import Network
 from tagwright.settings.schema import Settings
 from tagwright.training.head_objective import HeadObjective
-from tagwright.training.learner import Learn, Outcome
+from tagwright.training.learner import BatchLoss, Learn
 from tagwright.training.regularizers import Regulariser
 from tagwright.training.regularizers._apart import Apart, Logits
 from tagwright.training.regularizers._checks import require_chances, require_range
@@ -74,7 +74,7 @@ class VAT(Regulariser):
         self.xi, self.epsilon, self.steps, self.weight = xi, epsilon, steps, weight
         self.apart = Apart(kl, objectives)
 
-    def __call__(self, batch: Batch, generator: torch.Generator) -> Outcome:
+    def __call__(self, batch: Batch, generator: torch.Generator) -> BatchLoss:
         """The outcome as it was, its value with the divergence."""
         found = self.learn(batch, generator)
         with still(self.network):

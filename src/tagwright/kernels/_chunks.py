@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tagwright.kernels._calls import call_of
-from tagwright.kernels._entry import Answer
+from tagwright.kernels._entry import KernelOutput
 from tagwright.loss_math.sparse import SparseMask, SparseTarget
 
 
@@ -40,7 +40,13 @@ class _Chunks:
         self._slope: Tensor | None = None
 
     def _launch(
-        self, logits: Tensor, labels: slice, answer: Answer, upstream: Tensor | None, *, add: bool
+        self,
+        logits: Tensor,
+        labels: slice,
+        answer: KernelOutput,
+        upstream: Tensor | None,
+        *,
+        add: bool,
     ) -> None:
         target = self.target[:, labels] if isinstance(self.target, Tensor) else self.target
         mask = self.mask[:, labels] if isinstance(self.mask, Tensor) else self.mask
@@ -54,7 +60,7 @@ class _Chunks:
         return self._slope
 
 
-class Terms(_Chunks):
+class TermsOfChunks(_Chunks):
     """Sums of terms, (B,)."""
 
     def __init__(self, zeros: Tensor, share: float, *given: Any) -> None:
@@ -63,7 +69,7 @@ class Terms(_Chunks):
 
     def add(self, logits: Tensor, labels: slice) -> None:
         """Add the terms of these labels."""
-        self._launch(logits, labels, Answer(self.total, None, None), None, add=True)
+        self._launch(logits, labels, KernelOutput(self.total, None, None), None, add=True)
 
     def values(self) -> Tensor:
         """The sums (B,)."""
@@ -76,12 +82,16 @@ class Terms(_Chunks):
         slope = self._slope_of(logits)
         weight = (upstream * self.share).contiguous()
         self._launch(
-            logits, labels, Answer(self.total if adding else None, None, slope), weight, add=adding
+            logits,
+            labels,
+            KernelOutput(self.total if adding else None, None, slope),
+            weight,
+            add=adding,
         )
         return slope
 
 
-class LogSums(_Chunks):
+class LogSumsOfChunks(_Chunks):
     """The logs of both sums, (2, B)."""
 
     def __init__(
@@ -92,7 +102,7 @@ class LogSums(_Chunks):
 
     def add(self, logits: Tensor, labels: slice) -> None:
         """Add these labels to both sums."""
-        self._launch(logits, labels, Answer(None, self.logs, None), None, add=True)
+        self._launch(logits, labels, KernelOutput(None, self.logs, None), None, add=True)
 
     def values(self) -> Tensor:
         """What the loss makes of the sums, (B,)."""
@@ -102,6 +112,6 @@ class LogSums(_Chunks):
         """Each label's share of its sums times what the sums move, (B, C)."""
         slope = self._slope_of(logits)
         self._launch(
-            logits, labels, Answer(None, self.logs, slope), upstream.contiguous(), add=False
+            logits, labels, KernelOutput(None, self.logs, slope), upstream.contiguous(), add=False
         )
         return slope
