@@ -53,7 +53,7 @@ def known_rows(space: LabelSpace, table: pa.Table, source: str) -> np.ndarray:
     )
 
 
-def _has_answers(data: Data, split: str | None) -> bool:
+def has_answers(data: Data, split: str | None) -> bool:
     """Whether some row of the split has labels, or tags, of a single head."""
     table, kind = data.tables[_split_of(data, split)], "tags" if data.task == "tokens" else "labels"
     return bool(table[kind].null_count < table.num_rows)

@@ -11,7 +11,7 @@ from tagwright.data import Data
 from tagwright.data.find_columns import whole as one_piece
 from tagwright.data.slices import bounds, row_bytes
 from tagwright.inference.data_for_model import (
-    _has_answers,
+    has_answers,
     known_rows,
     labelled_rows,
 )
@@ -88,7 +88,7 @@ def score(
         names = [
             name
             for name in model.heads
-            if name in data.heads and _has_answers(data.alone(name), split)
+            if name in data.heads and has_answers(data.alone(name), split)
         ]
         found = {
             name: score(model.alone(name), data, split=split, unseen_labels=unseen_labels)
