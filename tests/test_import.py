@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -95,8 +96,14 @@ def test_transformers_waits_until_a_pretrained_encoder_is_made():
     assert not {"transformers", "peft", "huggingface_hub"} & loaded_after(code)
 
 
-def test_public_names_are_there():
-    assert tagwright.__version__
-    assert set(tagwright.__all__) == {"Tagger", "TokenTagger", "load", "__version__"}
+def test_the_public_names_are_those_that_dir_shows():
+    names = {"LinearObjective", "SparseMask", "SparseTarget", "Tagger", "TokenTagger"}
+    assert set(tagwright.__all__) == {*names, "load", "losses", "__version__"}
+    assert dir(tagwright) == sorted(tagwright.__all__)
+    assert all(getattr(tagwright, name) is not None for name in tagwright.__all__)
     with pytest.raises(AttributeError, match="nonsense"):
         tagwright.nonsense  # noqa: B018
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert tagwright.__version__ == version("tagwright")
