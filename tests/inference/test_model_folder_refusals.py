@@ -57,7 +57,7 @@ def folder_of(tmp_path_factory):
 
 @pytest.fixture
 def copy_of(folder_of, tmp_path):
-    return lambda kind: shutil.copytree(folder_of(kind), tmp_path / "m")
+    return lambda kind: shutil.copytree(folder_of(kind), tmp_path / "m", dirs_exist_ok=True)
 
 
 def sealed(folder, **about):
@@ -118,6 +118,12 @@ def test_every_file_that_loading_reads_must_be_listed(copy_of, name):
 def test_a_file_without_sense_is_one_error_that_names_it(copy_of, name, content):
     folder = rewritten(copy_of("cnn"), name, content.encode("utf-8", "surrogateescape"))
     assert "/m/" in refused(folder, rf"{name.partition('/')[0]}|{name}")
+
+
+@pytest.mark.parametrize("name", ["settings.toml", "resolved.toml"])
+def test_a_record_that_takes_long_to_read_is_refused_unread(copy_of, name):
+    refused(rewritten(copy_of("cnn"), name, "a" + ".a" * 100 + " = 1"), "a key of more than 16")
+    refused(rewritten(copy_of("cnn"), name, f"a = [{'1,' * 10**6}]"), "2,000,006 characters")
 
 
 @pytest.mark.parametrize(
