@@ -260,6 +260,7 @@ def test_values_without_sense_are_refused(copy_of, name, key, value):
         ("bat", "size", 1),
         ("bat", "size", "x"),
         ("bat", "affix", 0),
+        ("bat", "affix", 10**30),
         ("bat", "unheard", 1),
         ("spelled", "lexicon", [1]),
         ("spelled", "lexicon", "abc"),
