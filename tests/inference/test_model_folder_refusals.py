@@ -120,6 +120,32 @@ def test_a_file_without_sense_is_one_error_that_names_it(copy_of, name, content)
     assert "/m/" in refused(folder, rf"{name.partition('/')[0]}|{name}")
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "learned.safetensors"])
+@pytest.mark.parametrize("numbers", [10**8, 25 * 10**9])
+def test_tensors_that_do_not_belong_there_are_refused_before_they_are_read(copy_of, name, numbers):
+    """Reading or hashing them would take all memory, or minutes."""
+    folder = copy_of("bow")
+    content = (folder / name).read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header, body = json.loads(content[8 : 8 + size]), content[8 + size :]
+    ends = [len(body), len(body) + 4 * numbers]
+    header["x"] = {"dtype": "F32", "shape": [numbers], "data_offsets": ends}
+    made = json.dumps(header).encode()
+    with (folder / name).open("wb") as file:
+        file.write(len(made).to_bytes(8, "little") + made + body)
+        file.truncate(8 + len(made) + ends[1])
+    refused(folder, r"x is unknown|bytes, and no more than|cannot be read|is not as Tagwright")
+
+
+@pytest.mark.parametrize("name", ["tokenizer/a\nb", "tokenizer/\x1b[31m\u2028"])
+def test_a_name_with_control_characters_is_shown_in_one_line(copy_of, name):
+    folder = copy_of("cnn")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["sha256"][name] = "0" * 64
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert repr(name)[1:-1] in refused(folder)
+
+
 @pytest.mark.parametrize("name", ["settings.toml", "resolved.toml"])
 def test_a_record_that_takes_long_to_read_is_refused_unread(copy_of, name):
     refused(rewritten(copy_of("cnn"), name, "a" + ".a" * 100 + " = 1"), "a key of more than 16")
