@@ -306,6 +306,39 @@ def test_ids_without_vectors_are_refused(copy_of):
     )
 
 
+TEMPLATE = {
+    "type": "TemplateProcessing",
+    "single": [
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": "X", "type_id": 0}},
+    ],
+    "pair": [],
+    "special_tokens": {"X": {"id": "X", "ids": [2**32 - 1], "tokens": ["X"]}},
+}
+PROCESSORS = [
+    TEMPLATE,
+    {"type": "BertProcessing", "sep": ["[SEP]", 10**6], "cls": ["[CLS]", 1]},
+    {
+        "type": "RobertaProcessing",
+        "sep": ["[SEP]", 2],
+        "cls": ["[CLS]", 10**9],
+        "trim_offsets": True,
+        "add_prefix_space": True,
+    },
+    {"type": "Sequence", "processors": [TEMPLATE]},
+]
+
+
+@pytest.mark.parametrize("kind", ["pretrained", "cnn"])
+@pytest.mark.parametrize("processor", PROCESSORS, ids=lambda value: value["type"])
+def test_special_tokens_without_vectors_are_refused(copy_of, processor, kind):
+    folder = rewritten(copy_of(kind), "tokenizer/kind.json", '{"kind": "pieces"}')
+    refused(
+        changed(folder, "tokenizer/tokenizer.json", ["post_processor"], processor),
+        "they do not belong together",
+    )
+
+
 def test_a_vocabulary_without_its_unknown_word_is_refused(copy_of):
     refused(
         changed(copy_of("cnn"), "tokenizer/tokenizer.json", ["model", "unk_token"], "nothing"),

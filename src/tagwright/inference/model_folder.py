@@ -338,11 +338,12 @@ def _require_vectors(network: Network, tokeniser: Tokeniser) -> None:
     """Refuse the tokeniser of a pretrained encoder if the encoder has no vectors for some of its
     ids.
     """
-    vectors = network.encoder.word_vectors()
-    if not isinstance(tokeniser, OwnPieces) or not isinstance(vectors, nn.Embedding):
+    if not isinstance(tokeniser, OwnPieces):
         return
-    if tokeniser.largest >= vectors.num_embeddings:
-        said = f"ids up to {tokeniser.largest}, the encoder vectors for {vectors.num_embeddings}"
+    vectors = network.encoder.word_vectors()
+    known = vectors.num_embeddings if isinstance(vectors, nn.Embedding) else tokeniser.sizes[0]
+    if tokeniser.largest >= known:
+        said = f"ids up to {tokeniser.largest}, the encoder vectors for {known}"
         raise ValueError(f"the tokenizer has {said}; they do not belong together")
 
 

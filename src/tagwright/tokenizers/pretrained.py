@@ -49,8 +49,10 @@ class OwnPieces:
 
     @cached_property
     def largest(self) -> int:
-        """The highest id; there may be lower ones that no piece has."""
-        return max(self.tokenizer.get_vocab().values(), default=0)
+        """The highest id of a piece or around a text; there may be lower ones that nothing has."""
+        return max(
+            [*self.tokenizer.get_vocab().values(), *self.tokenizer.encode("").ids], default=0
+        )
 
     @cached_property
     def specials(self) -> tuple[int, int]:
