@@ -272,11 +272,25 @@ def test_settings_that_the_weights_have_no_room_for_are_refused_before_they_are_
         ("tokenizer/kind.json", "kind", "unheard"),
         ("tokenizer/kind.json", "kind", ["trained"]),
         ("tokenizer/tokenizer.json", "normalizer", {"type": "Prepend", "prepend": "a" * 10**4}),
+        (
+            "tokenizer/tokenizer.json",
+            "normalizer",
+            {"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": ""},
+        ),
+        (
+            "tokenizer/tokenizer.json",
+            "normalizer",
+            {"type": "Precompiled", "precompiled_charsmap": ""},
+        ),
+        ("tokenizer/tokenizer.json", "pre_tokenizer", {"type": "FixedLength", "length": 0}),
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_values_without_sense_are_refused(copy_of, name, key, value):
-    refused(changed(copy_of("cnn"), name, [key], value))
+def test_values_without_sense_are_refused(copy_of, capfd, name, key, value):
+    folder = changed(copy_of("cnn"), name, [key], value)
+    capfd.readouterr()
+    refused(folder)
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
