@@ -37,7 +37,7 @@ def encoding() -> Iterator[None]:
         if type(error) is not Exception and not _is_panic(error):
             raise
         raise ModelError(
-            f"the model's tokenizer cannot encode one of these texts: {error}; take another model"
+            f"the tokenizer cannot encode one of these texts ({error}); take another tokenizer"
         ) from error
 
 
@@ -55,7 +55,9 @@ def _muted() -> Iterator[Callable[[], None]]:
     except OSError:  # there is no stderr
         yield lambda: None
         return
-    aside = os.memfd_create("stderr") if hasattr(os, "memfd_create") else os.open(os.devnull, 2)
+    aside = (
+        os.memfd_create("stderr") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
+    )
     os.dup2(aside, 2)
     wanted = [True]
     try:
