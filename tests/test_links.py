@@ -176,3 +176,30 @@ def test_some_of_very_many_labels_are_corrected_as_all_are():
     np.testing.assert_array_equal(
         found, probabilities(LOGITS, "sigmoid", calibration=own)[:, [2, 0]]
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ((0.0,), "slope"),
+        ((-1.0,), "slope"),
+        ((1e308, -1e308), "slope"),
+        ((float("nan"),), "slope"),
+        ((1.0, -1e308), "offset"),
+        ((1.0, 0.0, -10.0), "gamma"),
+        ((1.0, 0.0, 1e308), "gamma"),
+    ],
+)
+def test_a_line_that_turns_the_order_or_overflows_is_refused(line: tuple[float, ...], name: str):
+    with pytest.raises(ValueError, match=f"the {name} of a calibration must be from"):
+        Calibration(*line).bounded()
+
+
+@pytest.mark.parametrize("slope", [1e-9, float(np.exp(-20)), float(np.exp(20)), 1e9])
+@pytest.mark.parametrize("offset", [-1e3, 1e3])
+@pytest.mark.parametrize("gamma", [0.0, 1e6])
+def test_a_line_within_its_bounds_gives_finite_log_odds(slope: float, offset: float, gamma: float):
+    logits = np.array([[-1e20, -80.0, 0.0, 1e-6, 80.0, 1e20]], np.float32)
+    odds = Calibration(slope, offset, gamma).bounded().log_odds(logits)
+    assert np.isfinite(odds).all()
+    assert (np.diff(odds) >= 0).all()

@@ -1,7 +1,10 @@
 """One family of errors. A message says what was expected, what came, and what to do."""
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # line breaks among them
 
 
 class TagwrightError(Exception):
@@ -21,7 +24,16 @@ class ShapeError(TagwrightError, ValueError):
 
 
 class ModelError(TagwrightError):
-    """A model folder or checkpoint is missing, altered, or belongs to other data."""
+    """A model folder or checkpoint is missing, altered, or belongs to other data.
+
+    The message is one line: it may name files and tensors of somebody else.
+
+    >>> str(ModelError("a\\nb is missing"))
+    'a\\\\nb is missing'
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_CONTROL.sub(lambda found: repr(found[0])[1:-1], message))
 
 
 class WriteError(TagwrightError, OSError):

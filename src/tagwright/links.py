@@ -32,8 +32,23 @@ class Calibration(NamedTuple):
             return logits
         return self.slope * unfocused(logits, self.gamma) + self.offset
 
+    def bounded(self) -> "Calibration":
+        """The same, if its log odds of finite logits are finite and in the same order; else a
+        ValueError.
+        """
+        for name, (least, most) in BOUNDS.items():
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(
+                    f"the {name} of a calibration must be from {least:g} to {most:g}, got"
+                    f" {getattr(self, name):g}"
+                )
+        return self
+
 
 IDENTITY = Calibration()
+# far beyond what is fitted (a slope of e^20, an offset of 20) and trained with, and far below where
+# the logits of a float32 model overflow
+BOUNDS = {"slope": (1e-9, 1e9), "offset": (-1e3, 1e3), "gamma": (0.0, 1e6)}
 
 
 def unfocused(logits: np.ndarray, gamma: float) -> np.ndarray:

@@ -57,7 +57,7 @@ def folder_of(tmp_path_factory):
 
 @pytest.fixture
 def copy_of(folder_of, tmp_path):
-    return lambda kind: shutil.copytree(folder_of(kind), tmp_path / "m")
+    return lambda kind: shutil.copytree(folder_of(kind), tmp_path / "m", dirs_exist_ok=True)
 
 
 def sealed(folder, **about):
@@ -118,6 +118,38 @@ def test_every_file_that_loading_reads_must_be_listed(copy_of, name):
 def test_a_file_without_sense_is_one_error_that_names_it(copy_of, name, content):
     folder = rewritten(copy_of("cnn"), name, content.encode("utf-8", "surrogateescape"))
     assert "/m/" in refused(folder, rf"{name.partition('/')[0]}|{name}")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "learned.safetensors"])
+@pytest.mark.parametrize("numbers", [10**8, 25 * 10**9])
+def test_tensors_that_do_not_belong_there_are_refused_before_they_are_read(copy_of, name, numbers):
+    """Reading or hashing them would take all memory, or minutes."""
+    folder = copy_of("bow")
+    content = (folder / name).read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header, body = json.loads(content[8 : 8 + size]), content[8 + size :]
+    ends = [len(body), len(body) + 4 * numbers]
+    header["x"] = {"dtype": "F32", "shape": [numbers], "data_offsets": ends}
+    made = json.dumps(header).encode()
+    with (folder / name).open("wb") as file:
+        file.write(len(made).to_bytes(8, "little") + made + body)
+        file.truncate(8 + len(made) + ends[1])
+    refused(folder, r"x is unknown|bytes, and no more than|cannot be read|is not as Tagwright")
+
+
+@pytest.mark.parametrize("name", ["tokenizer/a\nb", "tokenizer/\x1b[31m\u2028"])
+def test_a_name_with_control_characters_is_shown_in_one_line(copy_of, name):
+    folder = copy_of("cnn")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["sha256"][name] = "0" * 64
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert repr(name)[1:-1] in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["settings.toml", "resolved.toml"])
+def test_a_record_that_takes_long_to_read_is_refused_unread(copy_of, name):
+    refused(rewritten(copy_of("cnn"), name, "a" + ".a" * 100 + " = 1"), "a key of more than 16")
+    refused(rewritten(copy_of("cnn"), name, f"a = [{'1,' * 10**6}]"), "2,000,006 characters")
 
 
 @pytest.mark.parametrize(
@@ -225,6 +257,9 @@ def test_settings_that_the_weights_have_no_room_for_are_refused_before_they_are_
         (f"{HEAD}/decision.json", "calibration", [1, 2, 3, 4]),
         (f"{HEAD}/decision.json", "calibration", "abc"),
         (f"{HEAD}/decision.json", "calibration", [None]),
+        (f"{HEAD}/decision.json", "calibration", [1e308, -1e308]),
+        (f"{HEAD}/decision.json", "calibration", [1, 0, 1e308]),
+        (f"{HEAD}/decision.json", "calibration", [1, 0, -10]),
         (f"{HEAD}/head.json", "part", "document"),
         (f"{HEAD}/head.json", "part", {"name": "unheard", "options": {}}),
         (f"{HEAD}/head.json", "part", {"name": "cloze", "options": {}}),
@@ -237,11 +272,25 @@ def test_settings_that_the_weights_have_no_room_for_are_refused_before_they_are_
         ("tokenizer/kind.json", "kind", "unheard"),
         ("tokenizer/kind.json", "kind", ["trained"]),
         ("tokenizer/tokenizer.json", "normalizer", {"type": "Prepend", "prepend": "a" * 10**4}),
+        (
+            "tokenizer/tokenizer.json",
+            "normalizer",
+            {"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": ""},
+        ),
+        (
+            "tokenizer/tokenizer.json",
+            "normalizer",
+            {"type": "Precompiled", "precompiled_charsmap": ""},
+        ),
+        ("tokenizer/tokenizer.json", "pre_tokenizer", {"type": "FixedLength", "length": 0}),
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_values_without_sense_are_refused(copy_of, name, key, value):
-    refused(changed(copy_of("cnn"), name, [key], value))
+def test_values_without_sense_are_refused(copy_of, capfd, name, key, value):
+    folder = changed(copy_of("cnn"), name, [key], value)
+    capfd.readouterr()
+    refused(folder)
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
@@ -251,6 +300,7 @@ def test_values_without_sense_are_refused(copy_of, name, key, value):
         ("bat", "size", 1),
         ("bat", "size", "x"),
         ("bat", "affix", 0),
+        ("bat", "affix", 10**30),
         ("bat", "unheard", 1),
         ("spelled", "lexicon", [1]),
         ("spelled", "lexicon", "abc"),
@@ -267,6 +317,39 @@ def test_ids_without_vectors_are_refused(copy_of):
     refused(
         changed(copy_of("cnn"), "tokenizer/tokenizer.json", ["model", "vocab", "tent"], 10**6),
         "ids of its tokens",
+    )
+
+
+TEMPLATE = {
+    "type": "TemplateProcessing",
+    "single": [
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": "X", "type_id": 0}},
+    ],
+    "pair": [],
+    "special_tokens": {"X": {"id": "X", "ids": [2**32 - 1], "tokens": ["X"]}},
+}
+PROCESSORS = [
+    TEMPLATE,
+    {"type": "BertProcessing", "sep": ["[SEP]", 10**6], "cls": ["[CLS]", 1]},
+    {
+        "type": "RobertaProcessing",
+        "sep": ["[SEP]", 2],
+        "cls": ["[CLS]", 10**9],
+        "trim_offsets": True,
+        "add_prefix_space": True,
+    },
+    {"type": "Sequence", "processors": [TEMPLATE]},
+]
+
+
+@pytest.mark.parametrize("kind", ["pretrained", "cnn"])
+@pytest.mark.parametrize("processor", PROCESSORS, ids=lambda value: value["type"])
+def test_special_tokens_without_vectors_are_refused(copy_of, processor, kind):
+    folder = rewritten(copy_of(kind), "tokenizer/kind.json", '{"kind": "pieces"}')
+    refused(
+        changed(folder, "tokenizer/tokenizer.json", ["post_processor"], processor),
+        "they do not belong together",
     )
 
 
@@ -302,6 +385,9 @@ CONFIGS = [
     ("vocab_size", 3),
     ("max_position_embeddings", 10**9),
     ("num_attention_heads", 0),
+    ("num_attention_heads", -1),
+    ("num_hidden_layers", -1),
+    ("intermediate_size", -1),
     ("model_type", "gpt2"),
     ("model_type", "vit"),
     ("model_type", "modernbert"),

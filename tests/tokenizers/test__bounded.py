@@ -4,13 +4,20 @@ import base64
 import json
 
 import pytest
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from tagwright.tokenizers._bounded import panics_told, require_bounded
+from tagwright.tokenizers._bounded import require_bounded, require_working
+from tagwright.tokenizers._panics import panics_told
 from tagwright.tokenizers.char import Char
 from tagwright.tokenizers.subword import Subword
 from tagwright.tokenizers.word import Word
 
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+LLAMA = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+BLOOM = r" ?[^(\s|[.,!?…。，、।۔،])]+"
 WORDS = {"[PAD]": 0, "[UNK]": 1, "a": 2}
 
 
@@ -123,14 +130,19 @@ def test_a_model_for_which_words_are_much_work_is_refused(model):
         require_bounded(tokenizer(model=model))
 
 
-def test_a_panic_of_the_library_is_an_error():
-    content = json.loads(tokenizer().to_str())
-    step = {"type": "Precompiled", "precompiled_charsmap": ""}
-    with pytest.raises(ValueError, match="cannot work with it"), panics_told():
-        Tokenizer.from_str(json.dumps({**content, "normalizer": step}))
+@pytest.mark.parametrize(
+    "pattern",
+    [r" {2,}", r"\s+", GPT2, LLAMA, BLOOM, r"(?=(\d{3})+(?!\d))", r"(?:\r\n|\n)+", "[一-龥]+", ""],
+)
+def test_patterns_of_known_encoders_work(pattern):
+    require_working(tokenizer(pre_tokenizer=pre_tokenizers.Split(Regex(pattern), "isolated")))
+    require_working(tokenizer(normalizer=normalizers.Replace(Regex(pattern), " ")))
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
-def test_other_errors_go_through(error):
-    with pytest.raises(error), panics_told():
-        raise error
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(x|xx)+$", r".*.*.*.*.*.*.*.*\d$"])
+def test_a_pattern_whose_work_grows_without_bound_is_refused(pattern):
+    split = pre_tokenizers.Split(Regex(pattern), "isolated")
+    replace = normalizers.Replace(Regex(pattern), "")
+    for made in (tokenizer(pre_tokenizer=split), tokenizer(normalizer=replace)):
+        with pytest.raises(ValueError, match=r"take over|retry-limit"), panics_told():
+            require_working(made)

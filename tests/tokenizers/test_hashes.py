@@ -74,3 +74,9 @@ def test_saved_tokeniser_gives_the_same_ids(tmp_path: Path) -> None:
 def test_size_without_room_is_refused() -> None:
     with pytest.raises(SettingsError, match="at least 3"):
         Hashes(size=2).train([])
+
+
+@pytest.mark.parametrize("affix", [0, -1, 1001, 10**30])
+def test_an_affix_that_no_word_has_is_refused(affix: int) -> None:
+    with pytest.raises(SettingsError, match="an affix of 1 to 1000 letters"):
+        Hashes(affix=affix).train([])

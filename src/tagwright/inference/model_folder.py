@@ -36,12 +36,15 @@ from tagwright.storage import toml
 from tagwright.storage.folder import written
 from tagwright.storage.plain import value_of, without_none, write_json
 from tagwright.storage.sealed import MANIFEST, Sealed, followed, left_over, opened
-from tagwright.storage.tensors import Tensors, fill
-from tagwright.storage.untrusted import read_small, reason_of
+from tagwright.storage.tensors import Tensors, fill, require_fit
+from tagwright.storage.untrusted import CURE, SMALL, read_small, reason_of
 from tagwright.tokenizers import Tokeniser, read_tokeniser
 from tagwright.tokenizers.pretrained import OwnPieces
 
 FORMAT = 2
+# bytes of what is learnt, for each byte of weights: an n-gram of `bow` has 12 and a weight, of 2
+# bytes at least, for each label
+LEARNED_SHARE = 8
 CARD = "README.md"
 WEIGHTS, LEARNED = "model.safetensors", "learned.safetensors"
 OF_NETWORK = (WEIGHTS, LEARNED, "tokenizer/", "encoder/")  # what a decision does not change
@@ -276,8 +279,15 @@ def _require_parts(files: Sealed, inference: InferenceSettings, *, plugins: bool
 def _learned(files: Sealed) -> dict[str, np.ndarray]:
     found: dict[str, np.ndarray] = {}
     if LEARNED in files.tensors:
+        tensors: Tensors[np.ndarray] = Tensors(files.opened(LEARNED), "np")
+        size, most = files.size(LEARNED), SMALL + LEARNED_SHARE * files.size(WEIGHTS)
+        if size > most:
+            raise ModelError(
+                f"{tensors.path} has {size:,} bytes, and no more than {most:,} belong beside these"
+                f" weights; {CURE}"
+            )
         files.check(LEARNED)
-        found = Tensors[np.ndarray](files.opened(LEARNED), "np").content()
+        found = tensors.content()
     named = {name: content for name, content in files.texts.items() if name.startswith("encoder/")}
     return found | {
         Path(name).name: np.frombuffer(content, np.uint8) for name, content in named.items()
@@ -304,7 +314,11 @@ def _network(
     only if they fit.
     """
     weights: Tensors[Tensor] = Tensors(files.opened(WEIGHTS), "pt")
-    facts: Any = {"sizes": tokeniser.sizes, "learned": learned, "shapes": weights.shapes()}
+    facts: Any = {
+        "sizes": tokeniser.sizes,
+        "learned": learned,
+        "shapes": [form.shape for form in weights.forms.values()],
+    }
     try:
         made = {name: head.labelled() for name, head in heads.items()}
         network = trained_network(inference, made, **facts)
@@ -313,6 +327,7 @@ def _network(
         raise ModelError(
             f"{files.folder} cannot be made from its settings: {reason_of(error)}"
         ) from error
+    require_fit(network, weights)
     files.check(WEIGHTS)
     fill(network, weights)
     network.origin = files.digest
@@ -323,11 +338,12 @@ def _require_vectors(network: Network, tokeniser: Tokeniser) -> None:
     """Refuse the tokeniser of a pretrained encoder if the encoder has no vectors for some of its
     ids.
     """
-    vectors = network.encoder.word_vectors()
-    if not isinstance(tokeniser, OwnPieces) or not isinstance(vectors, nn.Embedding):
+    if not isinstance(tokeniser, OwnPieces):
         return
-    if tokeniser.largest >= vectors.num_embeddings:
-        said = f"ids up to {tokeniser.largest}, the encoder vectors for {vectors.num_embeddings}"
+    vectors = network.encoder.word_vectors()
+    known = vectors.num_embeddings if isinstance(vectors, nn.Embedding) else tokeniser.sizes[0]
+    if tokeniser.largest >= known:
+        said = f"ids up to {tokeniser.largest}, the encoder vectors for {known}"
         raise ValueError(f"the tokenizer has {said}; they do not belong together")
 
 

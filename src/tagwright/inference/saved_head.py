@@ -56,7 +56,7 @@ def _decided(content: dict[str, Any], space: LabelSpace) -> dict[str, Any]:
     line = value_of({"calibration": [], **content}, "calibration", list)
     calibration = Calibration(
         *(value_of({"calibration": number}, "calibration", float) for number in line)
-    )
+    ).bounded()
     options = {
         key: value for key, value in content.items() if key not in ("rule", "link", "calibration")
     }

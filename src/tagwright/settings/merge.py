@@ -27,6 +27,7 @@ from typing import Any
 from tagwright.errors import SettingsError
 from tagwright.settings.presets import governed
 from tagwright.settings.sections import HEADS, PART_SECTIONS
+from tagwright.storage import toml
 
 Level = Mapping[str, Any]
 # what the section `tags` of older files has by default
@@ -121,7 +122,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         return settings_in(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SettingsError(f"no settings file {path}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise SettingsError(f"{path}: {error}") from None
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read ({error.strerror})") from None
@@ -129,7 +130,7 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def settings_in(text: str) -> dict[str, Any]:
     """The same of the text of such a file."""
-    return _of_today(tomllib.loads(text))
+    return _of_today(toml.loads(text))
 
 
 def _of_today(values: dict[str, Any]) -> dict[str, Any]:

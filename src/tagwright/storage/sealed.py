@@ -74,6 +74,10 @@ class Sealed:
         """A file with tensors, before its digest is checked."""
         return self._listed(self.tensors, name)
 
+    def size(self, name: str) -> int:
+        """The bytes of a file with tensors."""
+        return os.fstat(self.opened(name).fileno()).st_size
+
     def check(self, name: str) -> None:
         """Refuse a file with tensors that was altered."""
         file = self.opened(name)

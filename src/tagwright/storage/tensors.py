@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 from io import BufferedReader
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -17,6 +17,29 @@ from tagwright.errors import ModelError, some
 from tagwright.storage.untrusted import CURE, SMALL, readable
 
 T = TypeVar("T", np.ndarray, Tensor)
+# as a file names them, and as torch does
+TYPES = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "BF16": "bfloat16",
+    "F16": "float16",
+    "F32": "float32",
+    "F64": "float64",
+}
+
+
+class Form(NamedTuple):
+    """What a header says of a tensor."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.dtype} {self.shape}"
 
 
 class Tensors(Generic[T]):
@@ -35,16 +58,13 @@ class Tensors(Generic[T]):
             self._found = safe_open(
                 same if os.path.exists(same) else file.name, framework=framework
             )
-            self.names: list[str] = list(self._found.keys())
-
-    def shapes(self) -> list[tuple[int, ...]]:
-        """The shape of every tensor."""
-        return [tuple(self._found.get_slice(name).get_shape()) for name in self.names]
+            names: list[str] = list(self._found.keys())
+            self.forms = {name: _form(self._found.get_slice(name)) for name in names}
 
     def content(self) -> dict[str, T]:
         """All tensors. One with a number that is not finite is an error."""
         with readable(self.path):
-            found: dict[str, T] = {name: self._found.get_tensor(name) for name in self.names}
+            found: dict[str, T] = {name: self._found.get_tensor(name) for name in self.forms}
         strange = [name for name, tensor in found.items() if not _finite(tensor)]
         if strange:
             raise ModelError(
@@ -54,37 +74,45 @@ class Tensors(Generic[T]):
         return found
 
 
-def fill(network: nn.Module, tensors: Tensors[Tensor]) -> None:
-    """Give a network its weights, which must be just those that it has."""
-    weights, wanted = tensors.content(), network.state_dict()
-    faults = _faults(weights, wanted)
+def require_fit(network: nn.Module, tensors: Tensors[Tensor]) -> None:
+    """Refuse tensors that are not just the weights of a network, by their header alone."""
+    wanted = {
+        name: Form(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape))
+        for name, tensor in network.state_dict().items()
+    }
+    faults = _faults(tensors.forms, wanted)
     if faults:
         said = "are not those that its settings ask for"
         raise ModelError(f"the weights in {tensors.path} {said}: {some(faults)}; {CURE}")
-    network.load_state_dict(weights)
 
 
-def _faults(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> list[str]:
+def fill(network: nn.Module, tensors: Tensors[Tensor]) -> None:
+    """Give a network its weights, which must fit it."""
+    network.load_state_dict(tensors.content())
+
+
+def _faults(found: Mapping[str, Form], wanted: Mapping[str, Form]) -> list[str]:
     """What is wrong with the names, types and shapes of weights."""
     other = [
-        f"{name} is {_described(found[name])} and must be {_described(tensor)}"
-        for name, tensor in wanted.items()
-        if name in found
-        and (found[name].shape != tensor.shape or found[name].dtype != tensor.dtype)
+        f"{name} is {found[name]} and must be {form}"
+        for name, form in wanted.items()
+        if name in found and found[name] != form
     ]
     missing = [f"{name} is missing" for name in wanted if name not in found]
     return other + missing + [f"{name} is unknown" for name in found if name not in wanted]
 
 
-def _described(tensor: Tensor) -> str:
-    return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
+def _form(header: Any) -> Form:
+    dtype = header.get_dtype()
+    return Form(TYPES.get(dtype, dtype), tuple(header.get_shape()))
 
 
 def _finite(tensor: np.ndarray | Tensor) -> bool:
-    """Whether all numbers of a tensor are finite."""
+    """Whether all numbers of a tensor are finite; makes no tensor of its size."""
     if isinstance(tensor, np.ndarray):
-        return bool(np.isfinite(tensor).all())
-    if not tensor.is_floating_point() or not tensor.numel():
-        return True
-    # makes no tensor of its size
-    return all(math.isfinite(end) for end in map(float, torch.aminmax(tensor)))
+        ends = (tensor.min(), tensor.max()) if tensor.size else ()
+    elif tensor.is_floating_point() and tensor.numel():
+        ends = torch.aminmax(tensor)
+    else:
+        ends = ()
+    return all(math.isfinite(end) for end in map(float, ends))

@@ -1,11 +1,45 @@
-"""Writes nested plain values as TOML (the standard library only reads it)."""
+"""Writes nested plain values as TOML, and reads TOML that anybody may have written."""
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+
+# of a text that is read: the standard library takes time and memory that grow with the number of
+# tables, and with the square of the parts of a key
+SIZE, TABLES, PARTS = 2**19, 1024, 16
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?)"""
+_DOT = r"[ \t]*+\.[ \t]*+"
+# a comment, a string of several lines, a key or a value: in this order no dot of a string counts
+_TOKEN = re.compile(
+    r"#[^\n]*+"
+    r'|"""(?:[^\\"]|\\[\s\S]|"(?!""))*+"""'
+    r"|'{3}(?:[^']|'(?!''))*+'{3}"
+    rf"|(?P<long>{_PART}(?:{_DOT}{_PART}){{{PARTS},}}+)"
+    rf"|{_PART}(?:{_DOT}{_PART})*+"
+)
+
+
+def loads(text: str) -> dict[str, Any]:
+    """The values in a TOML text; one that would take long to read is a ValueError.
+
+    >>> loads("a.b = 1")
+    {'a': {'b': 1}}
+    """
+    if len(text) > SIZE:
+        raise ValueError(f"it has {len(text):,} characters; at most {SIZE:,} are read")
+    tables = len(re.findall(r"^[ \t]*+\[", text, re.MULTILINE))
+    if tables > TABLES:
+        raise ValueError(f"it has {tables:,} tables; at most {TABLES:,} are read")
+    if any(found["long"] for found in _TOKEN.finditer(text)):
+        raise ValueError(f"it has a key of more than {PARTS} parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("its values are nested too deeply") from None
 
 
 def dumps(values: Mapping[str, Any]) -> str:

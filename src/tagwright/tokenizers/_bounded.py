@@ -3,9 +3,9 @@ anybody.
 """
 
 import json
+import time
 from base64 import b64decode
-from collections.abc import Iterator
-from contextlib import contextmanager
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -17,6 +17,11 @@ AFFIX = 64  # letters that mark pieces inside or at the end of a word
 WORD = 1000  # letters of a word that is cut into pieces: the work grows with their square
 MAPPED = 64  # bytes that one character may become in a map of characters; in those in use it is 33
 STEPS = 64
+STRANGE = "a \u0378."  # a text with a word that nobody knows
+# letters of a run: the next one is a little more work, so that the first to take long is no hang
+RUNS = range(2, 41, 2)
+USUAL = "a1 ."  # what patterns stand for by classes
+LETTERS, SECONDS = 64, 0.25
 
 
 def require_bounded(tokenizer: Tokenizer) -> None:
@@ -41,15 +46,29 @@ def require_bounded(tokenizer: Tokenizer) -> None:
         raise ValueError(f"its max_input_chars_per_word is above {WORD}")
 
 
-@contextmanager
-def panics_told() -> Iterator[None]:
-    """A panic of the tokenizers library, which is no `Exception`, is a ValueError."""
-    try:
-        yield
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
-        raise ValueError(f"the tokenizers library cannot work with it: {error}") from error
+def require_working(tokenizer: Tokenizer) -> None:
+    """Refuse, with a ValueError, a tokenizer that fails at a short text, or takes long for it.
+
+    What a pattern costs can grow without bound with the length of a text. A pattern is tried on
+    longer and longer runs of its own letters.
+    """
+    tokenizer.encode(STRANGE)
+    patterns = "".join(_patterns(tokenizer))
+    letters = [*USUAL, *sorted(set(patterns))[:LETTERS]] if patterns else []
+    started = time.thread_time()
+    for length, letter in product(RUNS, letters):
+        tokenizer.encode(letter * length + "\u0378")
+        if time.thread_time() - started > SECONDS:
+            raise ValueError(f"its patterns take over {SECONDS} s for {length} equal letters")
+
+
+def _patterns(tokenizer: Tokenizer) -> list[str]:
+    steps = [
+        *_steps(tokenizer.normalizer, "normalizers"),
+        *_steps(tokenizer.pre_tokenizer, "pretokenizers"),
+    ]
+    found = [step["pattern"].get("Regex") for step in steps if "pattern" in step]
+    return [pattern for pattern in found if pattern]
 
 
 def _steps(part: Any, inner: str) -> list[dict[str, Any]]:

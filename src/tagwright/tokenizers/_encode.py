@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 from tokenizers import Tokenizer
 
+from tagwright.tokenizers._panics import encoding
 from tagwright.tokenizers._texts import Texts, slices
 from tagwright.tokenizers.tokens import Tokens
 
@@ -14,10 +15,9 @@ def encoded(tokenizer: Tokenizer, texts: Texts, *, special: bool = False) -> Tok
     """Ids (N,) of every text, with the tokenizer's special tokens around it where `special`."""
     ids, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
     for part in slices(texts):
-        rows = [
-            encoding.ids
-            for encoding in tokenizer.encode_batch_fast(part, add_special_tokens=special)
-        ]
+        with encoding():
+            made = tokenizer.encode_batch_fast(part, add_special_tokens=special)
+        rows = [one.ids for one in made]
         lengths.append(np.fromiter(map(len, rows), np.int64, len(rows)))
         ids.append(np.fromiter(chain.from_iterable(rows), np.int32, int(lengths[-1].sum())))
     return Tokens(np.concatenate(ids), np.cumsum(np.concatenate(lengths)))

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.errors import SettingsError
 from tagwright.storage.plain import value_of
 from tagwright.tokenizers._texts import UNSPACED, Texts, slices
 from tagwright.tokenizers.tokens import Tokens
@@ -27,6 +28,7 @@ _SHAPE = (
     (r"[\p{Lu}\p{Lt}]", "X"),
     (r"\p{N}", "d"),
 )
+LONGEST = 1000  # letters of an affix; only words that are longer still would tell more apart
 _RUNS = (("x{5,}", "xxxx"), ("X{5,}", "XXXX"), ("d{5,}", "dddd"))
 
 
@@ -38,6 +40,13 @@ class Hashed:
     affix_size: int
     shape_size: int
     affix: int
+
+    def __post_init__(self) -> None:
+        if min(self.sizes) < 3 or not 1 <= self.affix <= LONGEST:
+            raise SettingsError(
+                "hashes need sizes of at least 3 and an affix of 1 to"
+                f" {LONGEST} letters, got {self}"
+            )
 
     @property
     def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -110,10 +119,7 @@ class Hashed:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "Hashed":
         """From the settings that `save` wrote; what is wrong with them is a ValueError."""
-        found = cls(**{name: value_of(content, name, int) for name in content})
-        if min(found.sizes) < 3 or found.affix < 1:
-            raise ValueError(f"sizes must be at least 3 and affix at least 1, got {dict(content)}")
-        return found
+        return cls(**{name: value_of(content, name, int) for name in content})
 
 
 def cut(texts: list[str]) -> tuple[pa.Array, np.ndarray]:

@@ -4,7 +4,6 @@ parts.
 
 from dataclasses import dataclass
 
-from tagwright.errors import SettingsError
 from tagwright.tokenizers._hashed import Hashed
 from tagwright.tokenizers._texts import Texts
 from tagwright.tokenizers.base import Embed
@@ -26,10 +25,6 @@ class Hashes(Embed):
 
     def train(self, texts: Texts, *, seed: int = 0) -> Hashed:
         """The tokeniser; nothing is learnt from the texts."""
-        if min(self.size, self.affix_size, self.shape_size) < 3 or self.affix < 1:
-            raise SettingsError(
-                f"hashes need sizes of at least 3 and an affix of at least 1, got {self}"
-            )
         return Hashed(
             size=self.size, affix_size=self.affix_size, shape_size=self.shape_size, affix=self.affix
         )

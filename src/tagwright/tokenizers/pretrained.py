@@ -13,8 +13,9 @@ from tokenizers import Tokenizer
 
 from tagwright.errors import ModelError
 from tagwright.storage.untrusted import reason_of
-from tagwright.tokenizers._bounded import panics_told, require_bounded
+from tagwright.tokenizers._bounded import require_bounded, require_working
 from tagwright.tokenizers._encode import encoded, encoded_tokens
+from tagwright.tokenizers._panics import panics_told
 from tagwright.tokenizers._texts import UNKNOWN, Texts
 from tagwright.tokenizers.source import quiet, transformers
 from tagwright.tokenizers.tokens import Tokens
@@ -49,8 +50,10 @@ class OwnPieces:
 
     @cached_property
     def largest(self) -> int:
-        """The highest id; there may be lower ones that no piece has."""
-        return max(self.tokenizer.get_vocab().values(), default=0)
+        """The highest id of a piece or around a text; there may be lower ones that nothing has."""
+        return max(
+            [*self.tokenizer.get_vocab().values(), *self.tokenizer.encode("").ids], default=0
+        )
 
     @cached_property
     def specials(self) -> tuple[int, int]:
@@ -147,7 +150,9 @@ def read_pieces(folder: Path) -> OwnPieces:
         )
     tokenizer = Tokenizer.from_str(found.backend_tokenizer.to_str())
     try:
-        require_bounded(tokenizer)
-    except ValueError as error:
-        raise ModelError(f"the tokenizer of {folder} cannot be used: {error}") from None
+        with panics_told():
+            require_bounded(tokenizer)
+            require_working(tokenizer)
+    except Exception as error:
+        raise ModelError(f"the tokenizer of {folder} cannot be used: {reason_of(error)}") from None
     return OwnPieces(tokenizer)

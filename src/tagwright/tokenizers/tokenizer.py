@@ -15,16 +15,15 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, tr
 from tagwright.errors import ModelError
 from tagwright.storage.plain import value_of
 from tagwright.storage.untrusted import json_object, readable
-from tagwright.tokenizers._bounded import panics_told, require_bounded
+from tagwright.tokenizers._bounded import require_bounded, require_working
 from tagwright.tokenizers._encode import encoded, encoded_tokens
 from tagwright.tokenizers._hashed import Hashed
+from tagwright.tokenizers._panics import panics_told
 from tagwright.tokenizers._spelling import Spelling
 from tagwright.tokenizers._texts import UNKNOWN, Texts, slices
 from tagwright.tokenizers.pretrained import OwnPieces
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.tokenizers.words_of import WordTokens, encoded_words
-
-STRANGE = "a \u0378."  # a text with a word that nobody knows
 
 
 class Tokeniser(Protocol):
@@ -175,7 +174,7 @@ def _of_library(kind: str, tokenizer: Tokenizer) -> Trained | OwnPieces:
         raise ValueError(f"kind must be hashed, pieces, spelled or trained, got {kind!r}")
     require_bounded(tokenizer)
     found = OwnPieces(tokenizer) if kind == "pieces" else Trained(tokenizer)
-    tokenizer.encode(STRANGE)
+    require_working(tokenizer)
     if kind == "trained" and sorted(tokenizer.get_vocab().values()) != list(
         range(tokenizer.get_vocab_size())
     ):

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from tokenizers import Tokenizer
 
+from tagwright.tokenizers._panics import encoding
 from tagwright.tokenizers._texts import Texts, slices
 from tagwright.tokenizers.tokens import Tokens
 
@@ -86,14 +87,15 @@ def encoded_words(tokenizer: Tokenizer, texts: Texts, *, special: bool = False) 
 
 
 def _slice(tokenizer: Tokenizer, texts: list[str], *, special: bool) -> Slice:
-    encodings = tokenizer.encode_batch(texts, add_special_tokens=special)
-    rows = [encoding.ids for encoding in encodings]
+    with encoding():
+        encodings = tokenizer.encode_batch(texts, add_special_tokens=special)
+    rows = [one.ids for one in encodings]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     total = int(lengths.sum())
     ids = np.fromiter(chain.from_iterable(rows), np.int32, total)
-    pre_tokens = list(chain.from_iterable(encoding.word_ids for encoding in encodings))
+    pre_tokens = list(chain.from_iterable(one.word_ids for one in encodings))
     pre_token = np.fromiter(map(_NONE.get, pre_tokens, pre_tokens), np.int64, total)
-    spans = chain.from_iterable(chain.from_iterable(encoding.offsets for encoding in encodings))
+    spans = chain.from_iterable(chain.from_iterable(one.offsets for one in encodings))
     starts, ends = np.fromiter(spans, np.int64, 2 * total).reshape(total, 2).T
     text = np.repeat(np.arange(len(rows)), lengths)
     inside = pre_token >= 0
@@ -119,5 +121,6 @@ def _normalised(tokenizer: Tokenizer, surfaces: list[str]) -> pa.Array:
     normalise = (
         (lambda text: text) if tokenizer.normalizer is None else tokenizer.normalizer.normalize_str
     )
-    read = [normalise(surface).strip().strip(_SPACE) for surface in distinct.dictionary.to_pylist()]
+    with encoding():
+        read = [normalise(one).strip().strip(_SPACE) for one in distinct.dictionary.to_pylist()]
     return pa.array(read, pa.string()).take(distinct.indices)

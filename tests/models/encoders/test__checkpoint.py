@@ -46,6 +46,31 @@ def test_numbers_that_would_be_counted_to_are_refused(config):
         from_config({**BERT, **config})
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"num_attention_heads": -1},
+        {"num_hidden_layers": -1},
+        {"intermediate_size": -1},
+        {"hidden_size": 0},
+        {"num_attention_heads": 0},
+        {"num_hidden_layers": 0},
+        {"vocab_size": 0},
+        {"model_type": "distilbert", "n_heads": -2},
+        {"text_config": {"head_dim": -8}},
+    ],
+    ids=str,
+)
+def test_counts_and_sizes_that_no_encoder_has_are_refused(config):
+    with pytest.raises(ModelError, match="must"):
+        from_config({**BERT, **config})
+
+
+def test_what_need_not_be_there_may_be_0_and_what_is_no_count_negative():
+    own = {"type_vocab_size": 0, "max_relative_positions": -1}
+    assert from_config({**BERT, "model_type": "deberta-v2", **own})
+
+
 def test_a_base_of_rotations_is_no_count():
     assert from_config({**BERT, "rope_theta": 10**9})
 

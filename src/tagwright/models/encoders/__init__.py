@@ -51,7 +51,8 @@ class Encoder(nn.Module):
     def learn(tokens: "Tokens", tokeniser: Any, **options: Any) -> dict[str, np.ndarray]:
         """Arrays made of the training texts before the encoder is, which the model folder keeps.
 
-        They reach the encoder as `learned`. `options` are all its settings.
+        They reach the encoder as `learned`, and take at most eight times the bytes of the weights.
+        `options` are all its settings.
         """
         return {}
 

@@ -3,6 +3,7 @@ Never remote code.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from tagwright.tokenizers.source import offline, quiet, transformers
 OF_CLASSIFIERS = ("id2label", "label2id", "num_labels", "problem_type")
 NEVER_READ = (*OF_CLASSIFIERS, "dtype", "torch_dtype", "return_dict", "chunk_size_feed_forward")
 MOST, MOST_COUNTED = 2**24, 2**12  # in a config: of any number, and of one of layers or labels
+# of these an encoder has one at least; of what else is counted or measured there may be none
+POSITIVE = ("hidden_size", "num_attention_heads", "num_hidden_layers", "vocab_size")
+COUNTED = re.compile(r"(^|_)(num|n|size|heads?|layers?|dim)(_|$)")
 NEVER_USED = ("pooler", "lm_head", "cls")  # parts that a checkpoint may lack or bring
 
 
@@ -89,12 +93,19 @@ def _made(config: dict[str, Any]) -> Any:
     made = transformers().AutoConfig.for_model(**json.loads(json.dumps(read)))
     # the library's own: never one from the hub
     made._attn_implementation = made._experts_implementation = None
+    for name in POSITIVE:  # whatever its family calls them
+        if not getattr(made, name, 1):
+            raise ModelError(f"the encoder's config has {name} 0; it must be at least 1")
     return made
 
 
 def _require_bounded(config: dict[str, Any]) -> None:
-    """Refuse numbers that transformers would count to before it makes anything."""
+    """Refuse numbers that transformers would count to before it makes anything, and fewer than
+    none.
+    """
     for name, number in _numbers(config, ""):
+        if number < 0 and COUNTED.search(name):
+            raise ModelError(f"the encoder's config has {name} {number:,}; it must not be negative")
         counted = "layer" in name or "label" in name
         if (
             number > (MOST_COUNTED if counted else MOST) and "theta" not in name
