@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 import torch
 
 from tagwright.data.find_columns import TOKENS, plain
+from tagwright.data.readers.opening import require_file
 from tagwright.data.stream import columns_of, stream, texts_of
-from tagwright.errors import DataError, SettingsError
+from tagwright.errors import SettingsError
 from tagwright.inference import model_folder, write_tables
 from tagwright.inference._shards import is_joined, joining, shards_of, stamp
 from tagwright.inference.model import Head, Model, Scores
@@ -121,8 +122,7 @@ def tag_file(
 ) -> Tagged:
     """Load a model and tag a file with it: by all its heads, or by the one that is named."""
     model = model_folder.load(folder, device=device, plugins=plugins).of(head)
-    if not source.is_file():
-        raise DataError(f"no file {source}")
+    require_file(source)
     given, options["text"] = options.get("text"), options.get("text") or model.inference.data.text
     with own_columns(model, source, {"text": given}):
         return tag(model, source, out, identity=model.network.origin, **options)

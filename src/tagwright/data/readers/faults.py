@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from tagwright.data.readers._depth import is_too_deep
 from tagwright.data.readers.limits import DEPTH, ROW, long_row
+from tagwright.data.readers.opening import open_bytes
 from tagwright.errors import DataError
 
 LATIN = "is the file Latin-1? Convert it: iconv -f latin1 -t utf-8"
@@ -52,7 +53,7 @@ def text_fault(path: Path) -> DataError | None:
     """The first line with a NUL byte or broken UTF-8, or beyond the limit; None when there is
     none.
     """
-    with pa.input_stream(str(path), compression="detect") as stream:
+    with open_bytes(path) as stream:
         for number, line in enumerate(_byte_lines(stream), 1):
             fault = _byte_fault(line, f"{path.name}, line {number}", path)
             if fault is not None:
@@ -226,8 +227,7 @@ def _quote_fault(
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
     """The file as lines of text, decompressed, with their own line ends."""
-    stream = pa.input_stream(str(path), compression="detect")
-    with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+    with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as text:
         yield text
 
 
