@@ -98,8 +98,12 @@ def count_byte(content: pa.Buffer | bytes, byte: int) -> int:
 
 def count_in_file(path: Path, byte: int) -> int:
     """How often a byte occurs in a file, decompressed."""
+    growth, found = Growth(path), 0
     with open_bytes(path) as stream:
-        return sum(count_byte(block, byte) for block in iter(lambda: stream.read(1 << 20), b""))
+        while block := stream.read(1 << 20):
+            growth.add(len(block))
+            found += count_byte(block, byte)
+    return found
 
 
 def lines(path: Path) -> pa.LargeStringArray:
