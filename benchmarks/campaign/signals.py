@@ -19,7 +19,15 @@ from campaign import warm
 from campaign.command import Ran, said, start
 from campaign.intact import left, mixed, torn, tried
 from campaign.tally import Tally
-from campaign.works import Work, comparing, difference, fitting, tagging, write_rows
+from campaign.works import (
+    Work,
+    comparing,
+    difference,
+    fitting,
+    tagging,
+    was_complete,
+    write_rows,
+)
 
 NAMES = (
     *("TERM", "INT", "STOP", "HUP", "QUIT", "USR1", "USR2", "PIPE", "ALRM", "XCPU", "TSTP"),
@@ -87,7 +95,8 @@ def _case(tally: Tally, known: Known, place: Path, name: str, moment: float) -> 
     tally.require(ran.code in (-number, INTERRUPTED), f"{about}: exit code {ran.code}, {said(ran)}")
     tally.require(not _lost(known, place), f"{about}: {_lost(known, place)}")
     after = tally.add(warm.start(*known.work.command(place, *known.work.again)).ended())
-    tally.require(after.code == 0, f"{about}, then --resume: {after.code}, {said(after)}")
+    goes_on = after.code == 0 or was_complete(known.work, after)
+    tally.require(goes_on, f"{about}, then --resume: {after.code}, {said(after)}")
     return _require_same(tally, known, place, f"{about}, then --resume")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from campaign.command import Ran
 from campaign.warm import loads
 from tagwright.storage.folder import sha256
 
@@ -14,6 +15,10 @@ SMALL = ("--encoder", "cnn", "--set", "encoder.filters=32")
 OFTEN = ("--set", "fit.save_seconds=0.1")
 FIT = ("fit", "{data}", *SMALL, *OFTEN, "--out", "{place}/out")
 COMPARE = ("compare", "{data}", "--objectives", "bce,zlpr", *SMALL, "--seeds", "2", "--epochs", "1")
+COMPLETE = (
+    "exists, and there is no unfinished run to resume. If this command wrote the file, it is"
+    " complete and nothing is left to do."
+)
 CHANGING = frozenset({"when", "seconds", "memory", "date", "report", "command"})
 RECIPE = """title = "A table"
 paper = "A paper"
@@ -91,6 +96,13 @@ def write_rows(path: Path, count: int, *, seed: int = 0) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def was_complete(work: Work, ran: Ran) -> bool:
+    """Whether `tag --resume` found its file in place: a kill came when nothing was left to do, and
+    the record of the run was gone. The file must still be compared.
+    """
+    return work.name == "tag" and ran.code == 2 and COMPLETE in " ".join(ran.err.split())
 
 
 def model_of(out: Path) -> dict[str, Any]:

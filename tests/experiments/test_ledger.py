@@ -23,6 +23,11 @@ def test_rows_are_there_again(tmp_path):
     assert again.finished("c") is None
 
 
+def test_a_file_name_that_is_not_utf_8_comes_back(tmp_path):
+    Ledger(tmp_path / "r.jsonl").add({"key": "a", "data": "\udcff.csv"})
+    assert Ledger(tmp_path / "r.jsonl").rows["a"]["data"] == "\udcff.csv"
+
+
 def test_a_failed_run_is_not_finished_until_it_ends_well(tmp_path):
     ledger = Ledger(tmp_path / "r.jsonl")
     ledger.add({"key": "a", "failed": "no"})

@@ -52,6 +52,17 @@ def test_shards_of_parquet_join(tmp_path):
     )
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_a_name_that_is_not_utf_8_is_as_good_as_any(tmp_path, suffix):
+    folder = tmp_path / "\udcff"
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system has names of UTF-8 only")
+    plain = joined(tmp_path, f"o{suffix}").read_bytes()
+    assert joined(folder, f"\udcff{suffix}").read_bytes() == plain
+
+
 def test_joining_leaves_nothing_beside_the_file(tmp_path):
     for name in ("o.csv", "o.parquet"):
         joined(tmp_path, name)

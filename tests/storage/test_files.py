@@ -90,6 +90,11 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
     assert done == [(aside, {aside}), (tmp_path.name, {"a"})]
 
 
+def test_a_file_name_that_is_not_utf_8_is_written_as_escapes(tmp_path):
+    write_text(tmp_path / "page.html", "ü of \udcff.csv")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == r"ü of \udcff.csv"
+
+
 def test_a_link_stays_and_its_file_is_replaced(tmp_path):
     (tmp_path / "file").write_text("old")
     (tmp_path / "link").symlink_to("file")

@@ -45,8 +45,9 @@ class Ledger:
     def add(self, row: dict[str, Any]) -> None:
         """Write one row, on the disk when this returns."""
         self.begin()
-        text = json.dumps(plain(row), ensure_ascii=False) + "\n"
-        append(self.path, text.encode() if _whole(self.path) else b"\n" + text.encode())
+        # a file name that is not UTF-8 becomes a JSON escape, such as \udcff
+        line = (json.dumps(plain(row), ensure_ascii=False) + "\n").encode(errors="backslashreplace")
+        append(self.path, line if _whole(self.path) else b"\n" + line)
         self.rows[row["key"]] = row
 
     def finished(self, key: str) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@ them whole.
 """
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -89,7 +90,8 @@ def _csv(delimiter: str) -> Callable[..., None]:
             include_header=header, delimiter=delimiter, quoting_style="needed"
         )
         try:
-            csv.write_csv(table, path, options)
+            with _opened(path) as file:
+                csv.write_csv(table, file, options)
         except pa.ArrowInvalid as error:
             raise DataError(
                 f"a column does not fit into a text file ({error}); write .jsonl or .parquet"
@@ -107,7 +109,8 @@ def _jsonl(table: pa.Table, path: Path, *, header: bool) -> None:
 
 
 def _parquet(table: pa.Table, path: Path, *, header: bool) -> None:
-    parquet.write_table(table, path, compression="zstd")
+    with _opened(path) as file:
+        parquet.write_table(table, file, compression="zstd")
 
 
 def _join_bytes(shards: Sequence[Path], out: Path) -> None:
@@ -120,7 +123,14 @@ def _join_bytes(shards: Sequence[Path], out: Path) -> None:
 def _join_parquet(shards: Sequence[Path], out: Path) -> None:
     if not shards:
         raise SettingsError("the input has no rows, so there is nothing to write")
-    schema = parquet.read_schema(shards[0])
-    with parquet.ParquetWriter(out, schema, compression="zstd") as whole:
+    with _opened(shards[0], "rb") as first:
+        schema = parquet.read_schema(first)
+    with _opened(out) as file, parquet.ParquetWriter(file, schema, compression="zstd") as whole:
         for shard in shards:
-            whole.write_table(parquet.read_table(shard))
+            with _opened(shard, "rb") as part:
+                whole.write_table(parquet.read_table(part))
+
+
+def _opened(path: Path, mode: str = "wb") -> pa.NativeFile:
+    """A file for Arrow, which takes names that are not UTF-8 as bytes only."""
+    return pa.OSFile(os.fsencode(path), mode)

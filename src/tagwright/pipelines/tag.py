@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tagwright.errors import DataError
+from tagwright.data.readers.opening import require_file
 from tagwright.inference import model_folder
 from tagwright.inference.data_for_model import own_columns
 from tagwright.inference.tag import Tagged, tag
@@ -21,8 +21,7 @@ def tag_file(
 ) -> Tagged:
     """Load a model and tag a file with it: by all its heads, or by the one that is named."""
     model = model_folder.load(folder, device=device, plugins=plugins).of(head)
-    if not source.is_file():
-        raise DataError(f"no file {source}")
+    require_file(source)
     given, options["text"] = options.get("text"), options.get("text") or model.inference.data.text
     with own_columns(model, source, {"text": given}):
         return tag(model, source, out, identity=model.network.origin, **options)

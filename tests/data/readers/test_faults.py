@@ -2,10 +2,12 @@
 
 import csv
 import random
+import time
 from pathlib import Path
 
 import pytest
 
+from tagwright.data.readers import faults
 from tagwright.data.readers.faults import Origin, csv_fault, json_fault, text_fault
 
 
@@ -49,3 +51,27 @@ def test_a_broken_byte_is_found_in_its_line_and_column(tmp_path: Path, seed: int
     assert f"a.txt, line {line + 1}, column {column + 1}: byte 0xFF" in str(
         text_fault(tmp_path / "a.txt")
     )
+
+
+def test_a_fault_has_its_line_wherever_the_pieces_that_are_looked_at_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faults, "FEW", 10)
+    path = tmp_path / "a.txt"
+    lines = [b"\xc3\xbc" * (n % 9) for n in range(40)]
+    for place in range(40):
+        found = [*lines[:place], b"ab\0", *lines[place:]]
+        path.write_bytes(b"\n".join(found))
+        assert f"line {place + 1}, byte 3: a NUL byte" in str(text_fault(path))
+        path.write_bytes(b"\n".join([*lines[:place], b"a\xff", *lines[place:]]))
+        assert f"line {place + 1}, column 2: byte 0xFF" in str(text_fault(path))
+    path.write_bytes(b"\n".join(lines))
+    assert text_fault(path) is None
+
+
+def test_millions_of_short_lines_before_a_fault_take_a_moment(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b'"\n' * 20_000_000 + b"\xff")
+    before = time.process_time()
+    assert "line 20000001, column 1" in str(text_fault(path))
+    assert time.process_time() - before < 1.5  # 7 s line by line

@@ -266,3 +266,23 @@ def test_labels_of_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
         match="column 'labels': holds bytes that are not UTF-8, expected a string, a list",
     ):
         read_data(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("line", ['"\n', "\n", "x\n"])
+def test_short_lines_without_end_in_a_compressed_file_are_refused(
+    tmp_path: Path, limit: Callable[..., None], line: str
+) -> None:
+    limit(LEAST_GROWTH=1 << 20)
+    path = save(tmp_path / "a.csv.gz", gzip.compress(f"a,b\n{line * (4 << 20)}x\n".encode()))
+    assert "or more when read; at most 1,048,576, or 500 times the file, are allowed" in refusal(
+        path
+    )
+
+
+def test_a_sound_compressed_file_may_unpack_to_more_than_the_least(
+    tmp_path: Path, limit: Callable[..., None]
+) -> None:
+    limit(LEAST_GROWTH=1 << 10)
+    rows = "".join(f'"a tent {n * 7919}",camp\n' for n in range(5000))
+    path = save(tmp_path / "a.csv.gz", gzip.compress(f"text,labels\n{rows}".encode()))
+    assert read_file(path).num_rows == 5000

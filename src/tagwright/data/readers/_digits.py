@@ -35,7 +35,7 @@ def _has_large(column: pa.ChunkedArray | pa.Array) -> bool:
     if pa.types.is_floating(kind):
         return bool(pc.any(pc.greater_equal(pc.abs(column), float(MOST))).as_py())
     if pa.types.is_struct(kind):
-        return any(_has_large(pc.struct_field(column, [place])) for place in range(kind.num_fields))
+        return any(map(_has_large, column.flatten()))
     return pa.types.is_list(kind) and _has_large(pc.list_flatten(column))
 
 

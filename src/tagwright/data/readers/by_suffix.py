@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from tagwright import registry
+from tagwright.data.readers.opening import COMPRESSED, require_file
 from tagwright.data.readers.reader import Reader
-from tagwright.data.readers.text_bytes import COMPRESSED
 from tagwright.errors import DataError, unknown
 
 
@@ -44,6 +44,7 @@ def reader_of(path: Path) -> type[Reader]:
 
 def read_file(path: Path) -> pa.Table:
     """The raw columns of one file."""
+    require_file(path)
     reader = reader_of(path)
     try:
         return reader.read(path)
@@ -53,6 +54,7 @@ def read_file(path: Path) -> pa.Table:
 
 def read_batches(path: Path) -> Iterator[pa.RecordBatch]:
     """The raw columns of one file, piece by piece where its reader can, else from the whole."""
+    require_file(path)
     reader = reader_of(path)
     try:
         yield from reader.batches(path)

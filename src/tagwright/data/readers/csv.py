@@ -16,8 +16,9 @@ from pyarrow import csv as arrow_csv
 
 from tagwright.data.readers.faults import any_field_size, csv_fault, open_text, text_fault
 from tagwright.data.readers.limits import BATCH_BYTES, STREAM_BLOCK, Growth, require_columns
+from tagwright.data.readers.opening import open_bytes
 from tagwright.data.readers.reader import Reader
-from tagwright.data.readers.text_bytes import count_byte, count_in_file, head, open_bytes
+from tagwright.data.readers.text_bytes import count_byte, count_in_file, head
 from tagwright.data.slices import after
 from tagwright.errors import DataError
 

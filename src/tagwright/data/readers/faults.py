@@ -16,10 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from tagwright.data.readers._depth import is_too_deep
-from tagwright.data.readers.limits import DEPTH, ROW, long_row
+from tagwright.data.readers.limits import DEPTH, ROW, Growth, long_row
+from tagwright.data.readers.opening import open_bytes
 from tagwright.errors import DataError
 
 LATIN = "is the file Latin-1? Convert it: iconv -f latin1 -t utf-8"
+FEW = 1 << 20  # bytes of lines that are looked at together
 KINDS = {
     str: "a string",
     bool: "true or false",
@@ -52,12 +54,28 @@ def text_fault(path: Path) -> DataError | None:
     """The first line with a NUL byte or broken UTF-8, or beyond the limit; None when there is
     none.
     """
-    with pa.input_stream(str(path), compression="detect") as stream:
-        for number, line in enumerate(_byte_lines(stream), 1):
-            fault = _byte_fault(line, f"{path.name}, line {number}", path)
-            if fault is not None:
-                return fault
+    growth, before = Growth(path), 0
+    with open_bytes(path) as stream:
+        for lines in _whole_lines(stream):
+            growth.add(len(lines))
+            if _may_be_broken(lines):
+                for number, line in enumerate(io.BytesIO(lines), before + 1):
+                    fault = _byte_fault(line, f"{path.name}, line {number}", path)
+                    if fault is not None:
+                        return fault
+            before += lines.count(b"\n")
     return None
+
+
+def _may_be_broken(lines: bytes) -> bool:
+    """Whether one of the lines may have a fault; most have none, and are not looked at one by
+    one.
+    """
+    try:
+        lines.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return len(lines) > ROW or b"\0" in lines
 
 
 def _byte_fault(line: bytes, place: str, path: Path) -> DataError | None:
@@ -226,8 +244,7 @@ def _quote_fault(
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
     """The file as lines of text, decompressed, with their own line ends."""
-    stream = pa.input_stream(str(path), compression="detect")
-    with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+    with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as text:
         yield text
 
 
@@ -241,7 +258,7 @@ def any_field_size() -> Iterator[None]:
         csv.field_size_limit(limit)
 
 
-def _byte_lines(stream: pa.NativeFile) -> Iterator[bytes]:
-    """Lines, of each no more than is needed to see that it is too long."""
+def _whole_lines(stream: pa.NativeFile) -> Iterator[bytes]:
+    """Some lines at a time, of the last no more than is needed to see that it is too long."""
     content = io.BufferedReader(stream)
-    return iter(lambda: content.readline(ROW + 1), b"")
+    return iter(lambda: content.read(FEW) + content.readline(ROW + 1), b"")

@@ -13,6 +13,7 @@ from tagwright.data.readers.limits import (
     Growth,
     require_columns,
 )
+from tagwright.data.readers.opening import open_raw
 from tagwright.data.readers.reader import Reader
 from tagwright.data.slices import row_bytes
 from tagwright.errors import DataError
@@ -46,7 +47,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
 
 def _opened(path: Path, dictionaries: list[str] | None = None) -> arrow_parquet.ParquetFile:
     file = arrow_parquet.ParquetFile(
-        path, pre_buffer=False, buffer_size=BUFFER, read_dictionary=dictionaries
+        open_raw(path), pre_buffer=False, buffer_size=BUFFER, read_dictionary=dictionaries
     )
     require_columns(path, file.metadata.num_columns)
     return file

@@ -10,8 +10,8 @@ import pyarrow as pa
 class Reader:
     """What every reader derives from. Nothing is made of it: its functions are called on the class.
 
-    Files may be compressed (`_bytes.COMPRESSED`), which the suffix before says nothing of: open
-    them by `_bytes.open_bytes`, `load` or `lines`.
+    Files may be compressed (`opening.COMPRESSED`), which the suffix before says nothing of: open
+    them by `opening.open_bytes`, or `load` or `lines` of `text_bytes`.
     """
 
     suffixes: ClassVar[tuple[str, ...]]  # of the files that it reads, such as ".csv", in lower case

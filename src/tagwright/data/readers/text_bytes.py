@@ -2,10 +2,8 @@
 file holds.
 """
 
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -13,16 +11,11 @@ import pyarrow.compute as pc
 
 from tagwright.data.readers.faults import text_fault
 from tagwright.data.readers.limits import ROW, STREAM_BLOCK, Growth, long_row
+from tagwright.data.readers.opening import open_bytes
 from tagwright.errors import DataError
 
-COMPRESSED = (".gz", ".bz2", ".zst")
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-
-
-def open_bytes(path: Path) -> BinaryIO:
-    """The file as a stream of bytes, decompressed when its suffix says so."""
-    return cast(BinaryIO, pa.input_stream(str(path), compression="detect"))
 
 
 class Checked:
@@ -64,18 +57,17 @@ def line_blocks(path: Path, size: int) -> Iterator[bytes]:
 
 
 def load(path: Path) -> pa.Buffer:
-    """All bytes, memory-mapped where not compressed. An empty file, UTF-16 and NUL bytes are
-    errors.
-    """
+    """All bytes, decompressed. An empty file, UTF-16 and NUL bytes are errors."""
     head(path)
-    stream = Checked(path)
-    blocks = iter(lambda: stream.read(STREAM_BLOCK), b"")
-    if path.suffix.lower() in COMPRESSED:
-        content = pa.py_buffer(b"".join(blocks))
-    else:
-        deque(blocks, maxlen=0)  # looked at, and not kept
-        content = pa.memory_map(str(path)).read_buffer()
-    return content.slice(3) if content.slice(0, 3).to_pybytes() == UTF8_MARK else content
+    # not a memory map: the system would end the process if the file became shorter
+    stream, read, size = Checked(path), np.empty(path.stat().st_size, np.uint8), 0
+    while block := stream.read(STREAM_BLOCK):
+        if size + len(block) > len(read):
+            read = np.concatenate([read[:size], np.empty(size + len(block), np.uint8)])
+        read[size : size + len(block)] = np.frombuffer(block, np.uint8)
+        size += len(block)
+    mark = read[: min(size, 3)].tobytes() == UTF8_MARK
+    return pa.py_buffer(read[3 if mark else 0 : size])
 
 
 def head(path: Path, size: int = 1 << 20) -> str:
@@ -106,21 +98,36 @@ def count_byte(content: pa.Buffer | bytes, byte: int) -> int:
 
 def count_in_file(path: Path, byte: int) -> int:
     """How often a byte occurs in a file, decompressed."""
+    growth, found = Growth(path), 0
     with open_bytes(path) as stream:
-        return sum(count_byte(block, byte) for block in iter(lambda: stream.read(1 << 20), b""))
+        while block := stream.read(1 << 20):
+            growth.add(len(block))
+            found += count_byte(block, byte)
+    return found
 
 
 def lines(path: Path) -> pa.LargeStringArray:
     """Every line of a file, without its line end. Broken UTF-8 is an error that names the line."""
     content = load(path)
-    values = np.frombuffer(content, np.uint8)
-    ends = np.flatnonzero(values == ord("\n")) + 1
-    if not len(ends) or ends[-1] < len(values):
-        ends = np.append(ends, len(values))
-    offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64))
-    raw = pa.LargeStringArray.from_buffers(len(ends), offsets, content)
+    offsets = _line_offsets(np.frombuffer(content, np.uint8))
+    raw = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), content)
     try:
         raw.validate(full=True)
     except pa.ArrowInvalid as error:
         raise text_fault(path) or DataError(f"{path.name}: {error}") from error
     return pc.utf8_rtrim(raw, "\r\n")
+
+
+def _line_offsets(values: np.ndarray) -> np.ndarray:
+    """Where each line of the bytes (N,) begins, and where the last one ends, int64; no byte is one
+    line.
+    """
+    step = STREAM_BLOCK  # what fits into a processor's cache
+    ends = [
+        np.flatnonzero(values[start : start + step] == ord("\n")) + start + 1
+        for start in range(0, len(values), step)
+    ]
+    offsets = np.concatenate([[0], *ends]).astype(np.int64)
+    if len(offsets) == 1 or offsets[-1] < len(values):
+        offsets = np.append(offsets, len(values))
+    return offsets
