@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="ours only")
     options = parser.parse_args()
     torch.set_num_threads(min(2, os.cpu_count() or 1))
-    # start-up: the first optimiser imports torch's compiler
+    # start-up: the first optimizer imports torch's compiler
     torch.optim.Adagrad([torch.zeros(1, requires_grad=True)])
     given: dict[str, Any] = {"encoder": {"name": "bow"}}
     given = side_by_side(given, assigned(options.set))

@@ -5,7 +5,7 @@ same run, same cores.
     python benchmarks/cnn.py
 
 Same shape for both: width 128, 128 filters of 3, 4 and 5 words, batch 32, words that came twice,
-binary cross-entropy, Adam. Tokenising is outside for both; batching, padding and the optimiser are
+binary cross-entropy, Adam. Tokenizing is outside for both; batching, padding and the optimizer are
 inside. Theirs gets its better number of data workers. Data are looked up in TAGWRIGHT_DATA, else in
 ../shared/data.
 """
@@ -60,7 +60,7 @@ def theirs(prepared: Prepared, *, workers: int) -> float:
     words = {
         "<pad>": 0,
         UNK: 1,
-        **{w: i for w, i in (prepared.tokeniser.vocabulary or {}).items() if i > 1},
+        **{w: i for w, i in (prepared.tokenizer.vocabulary or {}).items() if i > 1},
     }
     config = {
         "filter_sizes": [3, 4, 5],

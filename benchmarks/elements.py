@@ -6,7 +6,7 @@ model.
 
 The plain way takes the same ids: copies in the texts' order, 32 at a time, padded to the longest,
 in float32, and reads the probabilities of each batch. Both start from texts and end with the
-dictionary; tokenising, which is the same work for both, is timed by itself, too. Both run
+dictionary; tokenizing, which is the same work for both, is timed by itself, too. Both run
 `--rounds` times in turns, and the best time of each counts. Where the two dictionaries differ, the
 fall of the label must lie nearer to the threshold than rounding goes. The model is trained first,
 for `--epochs`. Data are looked up in TAGWRIGHT_DATA, else in ../shared/data; encoders as `fit`
@@ -69,7 +69,7 @@ def plainly(model: Model, table: pa.Table, *, threshold: float, tolerance: float
     started = CLOCK()
     model.network.eval()
     head = model.heads["main"]
-    words = model.tokeniser.encode_words(table["text"])
+    words = model.tokenizer.encode_words(table["text"])
     truth = (head.space.encode(table["labels"]).matrix(len(head.space)) > 0).toarray()
     rows = [row_tokens(words.tokens, i, i + BATCH) for i in range(0, len(truth), BATCH)]
     found = [probabilities(model, part) for part in rows]
@@ -173,7 +173,7 @@ def main() -> None:
     find_elements(model, table[:64], threshold=options.threshold)  # warm-up
     runs = []
     for _ in range(options.rounds):
-        words, _ = timed(lambda: model.tokeniser.encode_words(table["text"]))
+        words, _ = timed(lambda: model.tokenizer.encode_words(table["text"]))
         own, found = timed(lambda: find_elements(model, table, threshold=options.threshold))
         runs.append((words, own, in_float32(model, table, options.threshold)))
     words, own = min(run[0] for run in runs), min(run[1] for run in runs)
@@ -187,7 +187,7 @@ def main() -> None:
     print(row("ours", found.precision, own, found.copies, found.copies - found.skipped, found.near))
     beyond = (plain.seconds - words) / (own - words)
     print(
-        f"{plain.seconds / own:.1f} times as fast; {beyond:.1f} beyond {words:.2f} s of tokenising,"
+        f"{plain.seconds / own:.1f} times as fast; {beyond:.1f} beyond {words:.2f} s of tokenizing,"
         " which both have"
     )
     print(compared(found, plain))

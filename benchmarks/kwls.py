@@ -1,4 +1,4 @@
-"""Soft labels from keywords beside tokenising, and beside the equations written with dictionaries.
+"""Soft labels from keywords beside tokenizing, and beside the equations written with dictionaries.
 
     python benchmarks/kwls.py                   # 30,000, 60,000 and 120,000 texts
     python benchmarks/kwls.py --plain 120000    # the dictionaries, too, get every text
@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from tagwright.labels.space import LabelSpace
 from tagwright.targets.kwls import kwls
 from tagwright.targets.word_counts import batches_of, count
-from tagwright.tokenizers import Tokeniser
+from tagwright.tokenizers import Tokenizer
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.tokenizers.word import Word
 
@@ -107,12 +107,12 @@ def cells(tokens: Tokens, table: pa.Table, space: LabelSpace) -> str:
 
 
 def row(
-    table: pa.Table, space: LabelSpace, tokeniser: Tokeniser, *, plain_rows: int, runs: int
+    table: pa.Table, space: LabelSpace, tokenizer: Tokenizer, *, plain_rows: int, runs: int
 ) -> str:
     """A row of the table."""
     started = time.perf_counter()
-    tokens = tokeniser.encode(table["text"])
-    tokenising = time.perf_counter() - started
+    tokens = tokenizer.encode(table["text"])
+    tokenizing = time.perf_counter() - started
     kwls(table, space, tokens)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     plain_work = dictionaries(first(tokens, plain_rows), table[:plain_rows], space)
@@ -123,7 +123,7 @@ def row(
     plain *= table.num_rows / plain_rows
     alone = seconds(lambda: kwls(table, space, tokens, leave_one_out=True))
     shown = (
-        f"{tokenising:.2f} | {ours:.3f} | {ours / tokenising:.1%} | {alone:.2f} | {plain:.1f} |"
+        f"{tokenizing:.2f} | {ours:.3f} | {ours / tokenizing:.1%} | {alone:.2f} | {plain:.1f} |"
         f" {plain / ours:.0f}"
     )
     return f"| {table.num_rows:,} | {cells(tokens, table, space)} | {shown} | {memory:.0f} MiB |"
@@ -142,9 +142,9 @@ def main() -> None:
     given = pq.read_table(FOLDER / "ag_news_part" / "train.parquet")
     table = pa.concat_tables([given] * -(-max(SIZES) // given.num_rows))[: max(SIZES)]
     space = LabelSpace.of(table["labels"], exclusive=True)
-    tokeniser = Word().train(given["text"])
+    tokenizer = Word().train(given["text"])
     print(
-        "| texts | tokens | (text, word) | (word, label) | tokenising s | soft labels s | share |"
+        "| texts | tokens | (text, word) | (word, label) | tokenizing s | soft labels s | share |"
         " leave one out s ",
         end="",
     )
@@ -155,7 +155,7 @@ def main() -> None:
             row(
                 table[:size],
                 space,
-                tokeniser,
+                tokenizer,
                 plain_rows=min(size, options.plain),
                 runs=options.runs,
             ),

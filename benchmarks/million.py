@@ -113,7 +113,7 @@ def trained(source: Path, options: argparse.Namespace, clock: Clock) -> Fitted:
         "head": {
             "chunk": options.chunk,
             "dtype": options.dtype,
-            "optimiser": options.label_optimiser,
+            "optimizer": options.label_optimizer,
             "learning_rate": options.label_rate,
         },
         "fit": {
@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument("--objective", default="zlpr")
     parser.add_argument("--learning-rate", type=float, default=1e-2)
     parser.add_argument(
-        "--label-optimiser", default="auto", choices=("auto", "adamw", "row_adagrad")
+        "--label-optimizer", default="auto", choices=("auto", "adamw", "row_adagrad")
     )
     parser.add_argument("--label-rate", type=float, default=0.3)
     parser.add_argument("--device", default="auto")

@@ -1,4 +1,4 @@
-"""What regularisers cost: a step of a pretrained encoder with each of them, beside a plain one, in
+"""What regularizers cost: a step of a pretrained encoder with each of them, beside a plain one, in
 one run.
 
     pip install 'tagwright[minilm]'

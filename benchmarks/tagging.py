@@ -32,7 +32,7 @@ from torch import nn
 
 from tagwright import registry
 from tagwright.batches.collate import collate
-from tagwright.inference.model import Head, Model
+from tagwright.inference.model import Model, TrainedHead
 from tagwright.inference.spans import find_spans, given_tokens
 from tagwright.inference.tagged_tokens import flat
 from tagwright.models.encoders.bat import BAT
@@ -117,12 +117,12 @@ def their_fit(
     train, dev = (their_examples(pipeline, prepared.tables[name]) for name in ("train", "dev"))
     pipeline.initialize(lambda: train)
     gold = [one.y for one in dev]
-    optimiser, spent, words, order = Adam(0.001, L2=0.01, grad_clip=1.0), 0.0, 0, random.Random(0)
+    optimizer, spent, words, order = Adam(0.001, L2=0.01, grad_clip=1.0), 0.0, 0, random.Random(0)
     while spent < seconds:
         order.shuffle(train)
         started = CLOCK()
         for group in minibatch(train, size=batch):
-            pipeline.update(group, sgd=optimiser, drop=0.1)
+            pipeline.update(group, sgd=optimizer, drop=0.1)
             words += sum(len(one.x) for one in group)
             if spent + CLOCK() - started >= seconds:
                 break
@@ -160,8 +160,8 @@ def our_fit(prepared: Prepared, settings: Settings) -> list[tuple[float, float]]
 def untrained(prepared: Prepared, settings: Settings) -> Model:
     """A model as `fit` would start it."""
     decision = registry.build("decisions", "spans", {}, label_names=prepared.space.names)
-    head = Head(space=prepared.space, link="softmax", rule="spans", decision=decision)
-    made = {"settings": settings, "tokeniser": prepared.tokeniser, "learned": prepared.learned}
+    head = TrainedHead(space=prepared.space, link="softmax", rule="spans", decision=decision)
+    made = {"settings": settings, "tokenizer": prepared.tokenizer, "learned": prepared.learned}
     return Model(network=_network(prepared, settings), heads={"main": head}, **made)
 
 
@@ -209,8 +209,8 @@ class PlainTagger(nn.Module):
 def their_loop(prepared: Prepared, *, batch: int, feed: int, steps: int) -> float:
     """Tokens a second of a plain loop."""
     sheet, random_order = prepared.sheets["train"], np.random.default_rng(0)
-    model = PlainTagger(prepared.tokeniser.sizes, len(prepared.space), feed)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    model = PlainTagger(prepared.tokenizer.sizes, len(prepared.space), feed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     texts = len(sheet.offsets) - 1
     order, tokens, started = random_order.permutation(texts), 0, CLOCK()
     for number in range(steps + 2):
@@ -223,11 +223,11 @@ def their_loop(prepared: Prepared, *, batch: int, feed: int, steps: int) -> floa
         for row, text in enumerate(index.tolist()):
             own = sheet.tags[sheet.offsets[text] : sheet.offsets[text + 1]][: ids.shape[1]]
             tags[row, : len(own)] = torch.from_numpy(own)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(ids, padding).flatten(0, 1), tags.flatten())
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
+        optimizer.step()
         tokens += int(lengths.sum())
     return tokens / (CLOCK() - started)
 
@@ -255,7 +255,7 @@ def our_loop(prepared: Prepared, settings: Settings, *, steps: int) -> float:
 def compare_training(prepared: Prepared, settings: Settings, rounds: int, steps: int) -> None:
     """Tokens a second of both, in turn."""
     weights = sum(
-        p.numel() for n, p in BAT(prepared.tokeniser.sizes).named_parameters() if "lookup" not in n
+        p.numel() for n, p in BAT(prepared.tokenizer.sizes).named_parameters() if "lookup" not in n
     )
     for feed in (832, 512):
         own = sum(

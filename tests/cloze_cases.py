@@ -49,9 +49,9 @@ def folder_of(family):
 
 @cache
 def _read(family):
-    tokeniser = read_pieces(folder_of(family))
-    tokens = tokeniser.encode(TEXTS)
-    return tokeniser, tokens, Pretrained.learn(tokens, tokeniser, path=str(folder_of(family)))
+    tokenizer = read_pieces(folder_of(family))
+    tokens = tokenizer.encode(TEXTS)
+    return tokenizer, tokens, Pretrained.learn(tokens, tokenizer, path=str(folder_of(family)))
 
 
 def encoder_of(family, *, limit=16, **options):

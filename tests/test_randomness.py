@@ -31,7 +31,7 @@ def test_seed_purpose_and_step_each_matter():
     assert len({seed_of(*question) for question in asked}) == len(asked)
 
 
-def test_neighbouring_numbers_do_not_run_together():
+def test_neighboring_numbers_do_not_run_together():
     assert seed_of(1, "order", 11) != seed_of(11, "order", 1)
     assert seed_of(1, "2", 3) != seed_of(1, "23", 0)
 

@@ -41,7 +41,7 @@ OF_LABELS: dict[str, Change] = {
     **each(LABELS, "exclusive", to=[True, 1, "no", None]),
     **each(LABELS, "names", to=["abc", None, {"a": 1}]),
 }
-CUTS = {"camp": 0.0, "colour": 0.0, "kitchen": 0.0}
+CUTS = {"camp": 0.0, "color": 0.0, "kitchen": 0.0}
 OF_DECISION: dict[str, Change] = {
     **each(
         DECISION,

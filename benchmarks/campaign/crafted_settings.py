@@ -108,7 +108,7 @@ DOCUMENT: dict[str, Any] = {
     "chunk": [1, -1, 10**9, 10**30, "x"],
     "dtype": ["bfloat16", "float64", "x", 1],
     "shortlist": [0, -1, 1, 10**30],
-    "optimiser": ["x", None],
+    "optimizer": ["x", None],
     "learning_rate": [INFINITE, -1],
     "unheard": [1],
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 TEXT = "a red tent and a knife"
-LABELS = ("camp", "kitchen", "camp;colour")
+LABELS = ("camp", "kitchen", "camp;color")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 TEXTS = ["tent rope", "a knife", "pan and knife", "red tent"] * 6
-LABELS = [["camp"], ["kitchen"], ["kitchen"], ["camp", "colour"]] * 6
+LABELS = [["camp"], ["kitchen"], ["kitchen"], ["camp", "color"]] * 6
 TOKENS = [["red", "tent", "for", "two", f"n{number}"] for number in range(24)]
 TAGS = [["O", "B-GOODS", "O", "B-SIZE", "O"]] * 24
 LAYERS = {"width": 8, "hidden": 8, "feed": 8, "layers": 1, "heads": 2}
@@ -60,13 +60,13 @@ def make(home: Path, kinds: list[str]) -> list[str]:
 
 def fingerprint(model: Any) -> dict[str, str]:
     """A digest of each part of a model that decides what it answers, or that it tells of itself."""
-    tokeniser = getattr(model.tokeniser, "tokenizer", None)
+    tokenizer = getattr(model.tokenizer, "tokenizer", None)
     parts = {
         "weights": [
             (name, _array(tensor.numpy())) for name, tensor in model.network.state_dict().items()
         ],
         "learned": [(name, _array(array)) for name, array in sorted(model.learned.items())],
-        "tokeniser": repr(model.tokeniser) if tokeniser is None else tokeniser.to_str(),
+        "tokenizer": repr(model.tokenizer) if tokenizer is None else tokenizer.to_str(),
         "settings": model.inference.as_dict(),
         "record": (model.record.given, model.record.resolved),
         "heads": [(name, _head(head)) for name, head in model.heads.items()],

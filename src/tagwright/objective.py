@@ -288,8 +288,8 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
             "head.chunk is for encoders with dense vectors, such as cnn and lstm;"
             f" {settings.encoder.name}'s features are sparse: leave --head-chunk out"
         )
-    if settings.fit.optimiser == "sgd":
-        raise SettingsError("fit.optimiser=sgd does not go with head.chunk; take auto")
+    if settings.fit.optimizer == "sgd":
+        raise SettingsError("fit.optimizer=sgd does not go with head.chunk; take auto")
     if settings.mask.name != "none":
         raise SettingsError(
             f"mask {settings.mask.name} looks at all labels of a text at once; with head.chunk take"

@@ -150,13 +150,13 @@ def test_look_alikes_equal_centroids_of_scikit_learn() -> None:
         name: np.array([name in row for row in rows])
         for name in {name for row in rows for name in row}
     }
-    centre = {name: words[mask].mean(axis=0) for name, mask in carry.items() if mask.sum() >= 3}
+    center = {name: words[mask].mean(axis=0) for name, mask in carry.items() if mask.sum() >= 3}
     cosine = {}
-    for left, right in combinations(sorted(centre), 2):
+    for left, right in combinations(sorted(center), 2):
         fewer = min(carry[left].sum(), carry[right].sum())
         if (carry[left] & carry[right]).sum() / fewer <= 0.5:
-            length = np.linalg.norm(centre[left]) * np.linalg.norm(centre[right])
-            cosine[left, right] = centre[left] @ centre[right] / length
+            length = np.linalg.norm(center[left]) * np.linalg.norm(center[right])
+            cosine[left, right] = center[left] @ center[right] / length
     best = sorted(cosine.values(), reverse=True)[:20]
     np.testing.assert_allclose([pair.similarity for pair in found], best, rtol=1e-5)
     for pair in found:

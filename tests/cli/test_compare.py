@@ -210,6 +210,6 @@ def test_solved_baselines_stand_beside_what_is_trained(call, texts, tmp_path):
     assert done.code == 0, done.err
     assert [row["objective"] for row in done.json["summary"]] == names
     assert done.json["differing"] == {
-        "fit.optimiser": dict(zip(names, ("auto", "exact", "exact"))),
+        "fit.optimizer": dict(zip(names, ("auto", "exact", "exact"))),
         "head.name": dict(zip(names, ("document", "document", "chain"))),
     }

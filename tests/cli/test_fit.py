@@ -211,7 +211,7 @@ def test_masked_language_modelling_is_a_word_of_the_command(call, texts, tmp_pat
         "--out",
         tmp_path / "m",
         *given,
-        "--regularise",
+        "--regularize",
         "mlm",
         "--set",
         "mlm.weight=0.2",
@@ -231,7 +231,7 @@ def test_masked_language_modelling_is_a_word_of_the_command(call, texts, tmp_pat
 
 
 def test_masked_language_modelling_wants_a_pretrained_encoder(call, texts, tmp_path):
-    done = call("fit", texts, "--out", tmp_path / "m", "--regularise", "mlm")
+    done = call("fit", texts, "--out", tmp_path / "m", "--regularize", "mlm")
     assert done.code == 2
     assert "mlm needs a pretrained encoder, got cnn" in done.err
 
@@ -252,7 +252,7 @@ def test_a_chain_is_solved_label_by_label_then_scores_and_tags(call, texts, tmp_
     ]
     assert "score:" not in done.err
     made = tomllib.loads((tmp_path / "m" / "resolved.toml").read_text())
-    assert (made["fit"]["optimiser"], made["head"]) == (
+    assert (made["fit"]["optimizer"], made["head"]) == (
         "exact",
         {"name": "chain", "order": ["tool", "city", "fruit"]},
     )

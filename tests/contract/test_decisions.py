@@ -8,7 +8,7 @@ import pytest
 from tagwright import decisions, registry
 from tagwright.decisions import Decision
 from tagwright.inference.fit_decision import decide_on, rule_of
-from tagwright.inference.model import Head
+from tagwright.inference.model import TrainedHead
 from tagwright.labels.space import LabelSpace
 from tagwright.settings.schema import Choice, resolve
 
@@ -29,7 +29,7 @@ def rule(name: str) -> type[Decision]:
     return registry.find("decisions", name).factory
 
 
-def head_of(name: str) -> tuple[Head, np.ndarray]:
+def head_of(name: str) -> tuple[TrainedHead, np.ndarray]:
     """The decision fitted on dev, as `fit` does it, and its choices there."""
     one = rule(name).exactly_one(**registry.find("decisions", name).settings)
     space = LabelSpace(names=TAGS, counts=(30, 20, 11), exclusive=one)

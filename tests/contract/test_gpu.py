@@ -72,7 +72,7 @@ def test_network_agrees_with_the_cpu(name, tmp_path: Path):
         {"encoder": encoder(name, tmp_path), "fit": {"limit": 40, "precision": "float32"}}
     )
     prepared = prepare(shop(pages=200), settings)
-    facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned}
+    facts = {"sizes": prepared.tokenizer.sizes, "learned": prepared.learned}
     network = build_network(settings, heads_of(prepared), **facts)
     inputs = inputs_of(network, prepared.tokens["dev"], limit=settings.fit.limit)
     torch.nn.init.normal_(network.heads["main"].linear.weight)
@@ -159,9 +159,9 @@ def test_captured_steps_are_those_of_the_plain_loop(name, more, tolerance, tmp_p
     assert losses[True] == pytest.approx(losses[False], rel=tolerance)
 
 
-@pytest.mark.parametrize(("regularise", "tolerance"), [({"rdrop": {}}, 2e-3), ({"vat": {}}, 5e-2)])
+@pytest.mark.parametrize(("regularize", "tolerance"), [({"rdrop": {}}, 2e-3), ({"vat": {}}, 5e-2)])
 @pytest.mark.parametrize("name", ["cnn", "bat", "pretrained"])
-def test_steps_with_regularisers_are_captured(name, regularise, tolerance, tmp_path: Path):
+def test_steps_with_regularizers_are_captured(name, regularize, tolerance, tmp_path: Path):
     """What VAT draws goes by the shape of a batch, which a captured step fills up: its term is only
     about the same.
     """
@@ -172,7 +172,7 @@ def test_steps_with_regularisers_are_captured(name, regularise, tolerance, tmp_p
     )
     calm = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     source = {"path": str(write_encoder(tmp_path, **calm))} if name == "pretrained" else {}
-    given = {"objective": "zlpr", "encoder": {"name": name, "dropout": 0.0, **source}, **regularise}
+    given = {"objective": "zlpr", "encoder": {"name": name, "dropout": 0.0, **source}, **regularize}
     for capture in (True, False):
         settings = resolve({**given, "fit": {**common, "capture": capture}})
         seen = []
@@ -325,7 +325,7 @@ def test_attention_without_padding_says_what_a_mask_says(family, tmp_path: Path,
         }
     )
     prepared = prepare(shop(pages=200), settings)
-    facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
+    facts = {"sizes": prepared.tokenizer.sizes, "learned": prepared.learned, "fresh": True}
     network = build_network(settings, heads_of(prepared), **facts).cuda().eval()
     inputs = inputs_of(network, prepared.tokens["dev"], limit=40)
     tensors = [tensor.cuda() for tensor in inputs.batch(np.arange(16))]

@@ -202,7 +202,7 @@ def test_zlpr_of_a_million_zero_logits_is_the_log_of_a_million_and_one():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_that_are_no_neighbours_in_memory(name):
+def test_rows_that_are_no_neighbors_in_memory(name):
     logits, target, _ = case(name, 41, "hard", "none", False)
     loss = registry.find("losses", name).factory()
     wide = torch.cat([logits, logits], 1).to(DEVICE)

@@ -19,18 +19,18 @@ from tagwright.training.train import fit
 from ..tiny_encoders import write_encoder
 
 TEXTS = [
-    f"{colour} {thing} {n}"
+    f"{color} {thing} {n}"
     for n in range(30)
-    for colour in ("red", "blue")
+    for color in ("red", "blue")
     for thing in ("tent", "knife", "rope")
 ]
 
 
 def data(task: str) -> Data:
-    """Texts that tell their labels: their thing, with several labels also their colour."""
+    """Texts that tell their labels: their thing, with several labels also their color."""
     groups = {"tent": "camp:tent", "rope": "camp:rope", "knife": "cook:knife"}
-    colours = [[f"colour:{text.split()[0]}"] if task == "many" else [] for text in TEXTS]
-    labels = [[groups[text.split()[1]], *colour] for text, colour in zip(TEXTS, colours)]
+    colors = [[f"color:{text.split()[0]}"] if task == "many" else [] for text in TEXTS]
+    labels = [[groups[text.split()[1]], *color] for text, color in zip(TEXTS, colors)]
     return Data(
         tables={"all": pa.table({"text": TEXTS, "labels": labels})}, task=task, source="test"
     )
@@ -54,7 +54,7 @@ def test_objective_trains_and_its_model_is_read_back(name: str, task: str, tmp_p
         {"epochs": 12, "learning_rate": 0.01},
     )
     chosen = resolve({"objective": name})
-    if chosen.fit.optimiser == "exact":
+    if chosen.fit.optimizer == "exact":
         encoder = {"name": "bow"}
     if chosen.head.name == "cloze":
         encoder = {

@@ -1,4 +1,4 @@
-"""Every regulariser trains with every kind of loss and of encoder, from the seed alone, stopped or
+"""Every regularizer trains with every kind of loss and of encoder, from the seed alone, stopped or
 not.
 """
 
@@ -57,10 +57,10 @@ PAIRS = [*((name, "cnn") for name in NAMES), *(("both", encoder) for encoder in 
 
 
 def data(task):
-    """Texts that tell their labels: their thing, with several labels also their colour."""
+    """Texts that tell their labels: their thing, with several labels also their color."""
     groups = {"tent": "camp:tent", "rope": "camp:rope", "knife": "cook:knife"}
-    colours = [[f"colour:{text.split()[0]}"] if task == "many" else [] for text in TEXTS]
-    labels = [[groups[text.split()[1]], *colour] for text, colour in zip(TEXTS, colours)]
+    colors = [[f"color:{text.split()[0]}"] if task == "many" else [] for text in TEXTS]
+    labels = [[groups[text.split()[1]], *color] for text, color in zip(TEXTS, colors)]
     return Data(
         tables={"all": pa.table({"text": TEXTS, "labels": labels})}, task=task, source="test"
     )
@@ -156,10 +156,10 @@ def test_heads_of_texts_beside_each_other_of_which_some_have_no_answer(which, tm
         f"{text},{text.split()[1]},{text.split()[0] if n % 3 else ''}"
         for n, text in enumerate(TEXTS)
     ]
-    source.write_text("\n".join(["text,thing,colour", *lines]))
+    source.write_text("\n".join(["text,thing,color", *lines]))
     heads = {
         "thing": {"objective": "cross_entropy", "task": "one"},
-        "colour": {"objective": "zlpr", "task": "many"},
+        "color": {"objective": "zlpr", "task": "many"},
     }
     fast = {"epochs": 8, "batch": 16, "learning_rate": 0.01, "device": "cpu"}
     given = {"encoder": {"name": "cnn", **ENCODERS["cnn"]}, "fit": fast, "heads": heads}

@@ -127,7 +127,7 @@ def test_reliability_is_that_of_all_decisions_together():
     ]
     (found,) = contrast.reliability(PLACE, rows)
     assert list(found["curve"]["counts"]) == [40, 40]
-    assert list(found["curve"]["centres"]) == pytest.approx([(1 + 6) / 40, (27 + 8) / 40])
+    assert list(found["curve"]["centers"]) == pytest.approx([(1 + 6) / 40, (27 + 8) / 40])
     assert list(found["curve"]["observed"]) == pytest.approx([(2 + 3) / 40, (24 + 9) / 40])
     assert found["error"] == pytest.approx(0.2)
     assert contrast.reliability(PLACE, [{"scored": {}}]) == []

@@ -4,7 +4,7 @@ from tagwright.experiments.differing_settings import differing
 from tagwright.settings.schema import resolve
 
 
-def test_a_regulariser_that_some_objectives_have_is_a_difference():
+def test_a_regularizer_that_some_objectives_have_is_a_difference():
     """lm-mtc brings `mlm` and cloze does not: this was a KeyError after the last run."""
     chosen = {
         name: resolve({"objective": name, "encoder": "minilm"}) for name in ("cloze", "lm-mtc")
@@ -14,7 +14,7 @@ def test_a_regulariser_that_some_objectives_have_is_a_difference():
     assert not any(name.startswith("head") for name in found)
 
 
-def test_settings_of_a_regulariser_differ_among_those_that_have_it():
+def test_settings_of_a_regularizer_differ_among_those_that_have_it():
     given = {
         "bce": {},
         "a": {"rdrop": {"alpha": 1.0}},

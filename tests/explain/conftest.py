@@ -19,15 +19,15 @@ TEXTS = ["paris apple iron the of", "golf", "a tent for the city of rome", "saw 
 
 
 class Made(NamedTuple):
-    """A network, its tokeniser, and the folder that its encoder comes from."""
+    """A network, its tokenizer, and the folder that its encoder comes from."""
 
     network: Any
-    tokeniser: Any
+    tokenizer: Any
     folder: Any
 
     def inputs(self, texts=TEXTS, *, limit=9):
         """The texts as the network takes them."""
-        return inputs_of(self.network, self.tokeniser.encode(texts), limit=limit)
+        return inputs_of(self.network, self.tokenizer.encode(texts), limit=limit)
 
 
 @pytest.fixture(scope="session")
@@ -58,8 +58,8 @@ def make(encoder, tmp_path_factory):
             {"encoder": own, "objective": "cloze", "head": head, "fit": {"limit": limit}}
         )
         prepared = prepare(read_data(str(source)), settings)
-        labels, sizes = {"main": (prepared.space, 0)}, prepared.tokeniser.sizes
+        labels, sizes = {"main": (prepared.space, 0)}, prepared.tokenizer.sizes
         network = build_network(settings, labels, sizes=sizes, learned=prepared.learned, fresh=True)
-        return Made(network.eval(), prepared.tokeniser, folder)
+        return Made(network.eval(), prepared.tokenizer, folder)
 
     return made

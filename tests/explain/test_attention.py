@@ -47,7 +47,7 @@ def from_transformers(made, ids, labels):
 
 def pieces_of(made, text):
     """Ids of a text, special tokens included."""
-    tokens = made.tokeniser.encode([text])
+    tokens = made.tokenizer.encode([text])
     return tokens.ids[tokens.offsets[0] : tokens.offsets[1]].tolist()
 
 

@@ -16,7 +16,7 @@ from tagwright.explain.deletion import Deletions
 def case(model, source):
     """Deletions in which every label may fall, and the gaps of all texts."""
     texts = read_data(source).tables["all"]["text"]
-    words = model.tokeniser.encode_words(texts)
+    words = model.tokenizer.encode_words(texts)
     full = csr_array(model.scores(texts).probabilities.astype(np.float64))
     return Deletions(model, words.tokens, full, 0.1, 1e-6), gaps_of(words)
 

@@ -51,7 +51,7 @@ def test_an_empty_text_is_scored_like_any_other(model):
     assert np.isfinite(model.scores([""]).logits).all()
 
 
-def test_neighbours_change_nothing_but_the_last_bits(model):
+def test_neighbors_change_nothing_but_the_last_bits(model):
     alone = np.concatenate([model.scores([text]).logits for text in TEXTS])
     np.testing.assert_allclose(model.scores(TEXTS).logits, alone, rtol=1e-5, atol=1e-6)
 
@@ -70,4 +70,4 @@ def test_an_arrow_column_is_read_like_a_list(model):
 
 def test_the_encoder_decides_what_it_is_fed(model):
     kind = FeatureInputs if model.inference.encoder.name == "bow" else TokenInputs
-    assert isinstance(inputs_of(model.network, model.tokeniser.encode(TEXTS), limit=9), kind)
+    assert isinstance(inputs_of(model.network, model.tokenizer.encode(TEXTS), limit=9), kind)

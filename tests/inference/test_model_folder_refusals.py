@@ -33,7 +33,7 @@ SETTINGS = {
     },
 }
 TEXTS = ["tent rope", "a knife", "pan and knife", "red tent"] * 6
-LABELS = [["camp"], ["kitchen"], ["kitchen"], ["camp", "colour"]] * 6
+LABELS = [["camp"], ["kitchen"], ["kitchen"], ["camp", "color"]] * 6
 HEAD = "heads/main"
 
 
@@ -253,7 +253,7 @@ def test_settings_that_the_weights_have_no_room_for_are_refused_before_they_are_
         (f"{HEAD}/decision.json", "link", "unheard"),
         (f"{HEAD}/decision.json", "link", None),
         (f"{HEAD}/decision.json", "thresholds", {}),
-        (f"{HEAD}/decision.json", "thresholds", {"camp": "x", "colour": 0, "kitchen": 0}),
+        (f"{HEAD}/decision.json", "thresholds", {"camp": "x", "color": 0, "kitchen": 0}),
         (f"{HEAD}/decision.json", "calibration", [1, 2, 3, 4]),
         (f"{HEAD}/decision.json", "calibration", "abc"),
         (f"{HEAD}/decision.json", "calibration", [None]),
@@ -308,7 +308,7 @@ def test_values_without_sense_are_refused(copy_of, capfd, name, key, value):
         ("spelled", "lowercase", "yes"),
     ],
 )
-def test_settings_of_a_tokeniser_that_make_no_sense_are_refused(copy_of, kind, name, value):
+def test_settings_of_a_tokenizer_that_make_no_sense_are_refused(copy_of, kind, name, value):
     refused(changed(copy_of(kind), "tokenizer/kind.json", ["settings", name], value))
 
 

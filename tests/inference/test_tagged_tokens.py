@@ -36,37 +36,37 @@ def head_of(overlap=64):
     return resolve({"head": {"overlap": overlap}}, "tokens").head
 
 
-def tagged(table, tokeniser):
+def tagged(table, tokenizer):
     """The sheet of a table with its tags, and their space."""
     space = tag_space(table)
     ids, unseen = tags_of(table, space)
     assert not unseen
-    return sheet_of(table, tokeniser, ids), space
+    return sheet_of(table, tokenizer, ids), space
 
 
-def tag_rows(sheet, tokeniser, limit, overlap=64):
+def tag_rows(sheet, tokenizer, limit, overlap=64):
     """What the one head learns of windows of the sheet."""
-    inputs = windows_of(sheet, tokeniser, head_of(overlap), limit=limit, whole=True)
+    inputs = windows_of(sheet, tokenizer, head_of(overlap), limit=limit, whole=True)
     nothing = csr_array((len(inputs.lengths), 0), dtype=np.float32)
     return Rows(
         inputs=inputs, heads={"main": HeadRows(target=nothing, tags=tags_at(sheet.tags, inputs))}
     )
 
 
-def tokenisers():
+def tokenizers():
     words = [word for row in TOKENS if row for word in row]
     return {"hashes": Hashes().train([]), "char": Char().train(words)}
 
 
 @pytest.mark.parametrize("kind", ["hashes", "char"])
 def test_a_sheet_knows_the_text_pieces_and_tag_of_every_token(kind):
-    tokeniser = tokenisers()[kind]
-    sheet, space = tagged(TABLE, tokeniser)
+    tokenizer = tokenizers()[kind]
+    sheet, space = tagged(TABLE, tokenizer)
     assert sheet.offsets.tolist() == [0, 3, 3, 4, 4, 6]
     assert [space.names[tag] for tag in sheet.tags] == ["O", "B-X", "I-X", "B-Y", "O", "O"]
     for token, word in enumerate(["a", "bc", "def", "a", "bc", "a"]):
         own = sheet.pieces.ids[sheet.pieces.offsets[token] : sheet.pieces.offsets[token + 1]]
-        alone = tokeniser.encode_tokens(pa.array([word]))
+        alone = tokenizer.encode_tokens(pa.array([word]))
         assert own.tolist() == alone.ids.tolist()
         assert len(own) == (len(word) if kind == "char" else 1)
     assert sheet.tokens.lengths.tolist() == ([6, 0, 1, 0, 3] if kind == "char" else [3, 0, 1, 0, 2])
@@ -107,9 +107,9 @@ def test_without_an_outside_a_strange_tag_is_none():
 def test_windows_bear_every_tag_once_at_its_first_piece(kind, limit, overlap):
     rows = tagged_rows(9)
     table = pa.table({"tokens": [row[0] for row in rows], "tags": [row[1] for row in rows]})
-    tokeniser = Char().train(["a"]) if kind == "char" else Hashes().train([])
-    sheet, _ = tagged(table, tokeniser)
-    made = tag_rows(sheet, tokeniser, limit, overlap)
+    tokenizer = Char().train(["a"]) if kind == "char" else Hashes().train([])
+    sheet, _ = tagged(table, tokenizer)
+    made = tag_rows(sheet, tokenizer, limit, overlap)
     owner, tags = made.inputs.places.owner, made.heads["main"].tags
     assert sorted(owner[owner >= 0].tolist()) == list(range(len(sheet.tags)))
     assert (tags[owner >= 0] == sheet.tags[owner[owner >= 0]]).all()
@@ -157,8 +157,8 @@ def test_tokens_of_a_text_without_tags_have_none_and_count_nowhere():
 
 
 def test_a_sheet_without_tags_knows_nothing_of_its_tokens():
-    tokeniser = Hashes().train([])
-    untagged, (sheet, _) = sheet_of(TABLE.select(["tokens"]), tokeniser), tagged(TABLE, tokeniser)
+    tokenizer = Hashes().train([])
+    untagged, (sheet, _) = sheet_of(TABLE.select(["tokens"]), tokenizer), tagged(TABLE, tokenizer)
     assert untagged.tags.tolist() == [-1] * 6
     assert untagged.offsets.tolist() == sheet.offsets.tolist()
     assert untagged.pieces.ids.tolist() == sheet.pieces.ids.tolist()

@@ -1,7 +1,7 @@
 """What `test_huggingface.py` trains: a linear model on rows of a case; as a script, one process of
 a run on two.
 
-Weights stay as they are (learning rate 0), so every optimiser step has the gradient of its own rows
+Weights stay as they are (learning rate 0), so every optimizer step has the gradient of its own rows
 at one place.
 """
 
@@ -102,7 +102,7 @@ def gradient(module: nn.Module) -> Tensor:
 
 
 def trained(case: Case, rows: int, loss_of: Any, **arguments: Any) -> tuple[list[Tensor], float]:
-    """The gradient of every optimiser step of an epoch in Trainer, and the loss that it
+    """The gradient of every optimizer step of an epoch in Trainer, and the loss that it
     evaluates.
     """
     from transformers import Trainer, TrainerCallback, TrainingArguments

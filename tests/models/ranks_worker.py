@@ -61,7 +61,7 @@ def course():
 def trained(ranks, **options):
     """Weights after six steps and their losses."""
     network = Sums()
-    optimiser = torch.optim.AdamW(network.parameters(), lr=0.1, weight_decay=0.5)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=0.1, weight_decay=0.5)
 
     def loss_of(rows, generator):
         even, odd = (network.table[torch.from_numpy(rows[rows % 2 == rest])] for rest in (0, 1))
@@ -71,7 +71,7 @@ def trained(ranks, **options):
     seen = list(
         steps(
             network,
-            optimiser,
+            optimizer,
             course(),
             loss_of,
             lambda step: 1.0,

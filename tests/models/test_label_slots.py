@@ -117,9 +117,9 @@ def loops_start(prepared, settings):
     """The weights that training starts from."""
     calm = resolve({**settings.as_dict(), "encoder": {**settings.as_dict()["encoder"], "lora": 0}})
     made = {
-        "sizes": prepared.tokeniser.sizes,
+        "sizes": prepared.tokenizer.sizes,
         "learned": prepared.learned,
-        "tokeniser": prepared.tokeniser,
+        "tokenizer": prepared.tokenizer,
     }
     labels = {"main": (prepared.space, prepared.heads["main"].examples)}
     return build_network(calm, labels, **made, fresh=True).state_dict()
@@ -188,14 +188,14 @@ def test_slots_begin_at_the_mean_vector_of_their_names_pieces(family, tmp_path):
 
 def test_names_are_where_the_network_starts(encoder):
     settings = resolve(given(encoder, head={"names": True}))
-    tokeniser = read_pieces(encoder)
+    tokenizer = read_pieces(encoder)
     space = LabelSpace(names=("paris rome", "gold", "tool"), counts=(1, 1, 1))
     from tagwright.models.build import learn
 
-    learned = learn(settings, tokeniser.encode(["a"]), tokeniser)
-    made = {"sizes": tokeniser.sizes, "learned": learned, "fresh": True, "tokeniser": tokeniser}
+    learned = learn(settings, tokenizer.encode(["a"]), tokenizer)
+    made = {"sizes": tokenizer.sizes, "learned": learned, "fresh": True, "tokenizer": tokenizer}
     network = build_network(settings, {"main": (space, 0)}, **made)
-    expected = name_vectors(network.encoder.words.weight, space.names, tokeniser)
+    expected = name_vectors(network.encoder.words.weight, space.names, tokenizer)
     assert (network.heads["main"].middle - expected[:, None]).abs().max() < 0.1
     assert expected.abs().max() > 0.2
 
@@ -207,10 +207,10 @@ def test_slots_start_from_names_unless_told_otherwise(encoder, head, from_names)
     """One without a word starts at random, whatever the others do."""
     from tagwright.models.build import learn
 
-    settings, tokeniser = resolve(given(encoder, head=head)), read_pieces(encoder)
+    settings, tokenizer = resolve(given(encoder, head=head)), read_pieces(encoder)
     space = LabelSpace(names=("paris rome", "???", "tool"), counts=(1, 1, 1))
-    learned = learn(settings, tokeniser.encode(["a"]), tokeniser)
-    made = {"sizes": tokeniser.sizes, "learned": learned, "fresh": True, "tokeniser": tokeniser}
+    learned = learn(settings, tokenizer.encode(["a"]), tokenizer)
+    made = {"sizes": tokenizer.sizes, "learned": learned, "fresh": True, "tokenizer": tokenizer}
     network = build_network(settings, {"main": (space, 0)}, **made)
     # random ones are N(0, 0.02)
     far = network.heads["main"].middle.detach().mean(1).abs().amax(1) > 0.12

@@ -239,7 +239,7 @@ def test_settings_that_depend_on_the_objective_are_told(single_source, tmp_path)
     assert "fit.epochs" not in done.facts.differing
     assert not any(name.startswith(("loss", "objective")) for name in done.facts.differing)
     assert (
-        strict(tmp_path / "c" / "results.json")["differing"]["fit.optimiser"]["squared_hinge"]
+        strict(tmp_path / "c" / "results.json")["differing"]["fit.optimizer"]["squared_hinge"]
         == "sgd"
     )
 

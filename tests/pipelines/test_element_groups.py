@@ -43,7 +43,7 @@ def test_pairs_count_the_texts_of_a_gold_label_that_excuse_another(trained, spli
     space = model.heads["main"].space
     target = space.encode(table["labels"]).matrix(len(space))
     cells = excused(
-        model.tokeniser.encode_words(table["text"]), done.found.elements, space, target
+        model.tokenizer.encode_words(table["text"]), done.found.elements, space, target
     ).toarray()
     assert done.pairs
     for pair in done.pairs:

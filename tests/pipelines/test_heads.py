@@ -582,9 +582,9 @@ def test_a_text_counts_its_tokens_that_any_head_has_a_tag_for(order, tmp_path):
 
 
 def test_two_heads_may_tag_the_same_tokens(tmp_path):
-    """Kinds and colours of words, each from a column of its own, beside a label of the text."""
+    """Kinds and colors of words, each from a column of its own, beside a label of the text."""
     draw = np.random.default_rng(3)
-    kinds, colours = (
+    kinds, colors = (
         {"tent": "B-GEAR", "stove": "B-GEAR", "red": "O", "blue": "O"},
         {"red": "WARM", "blue": "COLD"},
     )
@@ -593,19 +593,19 @@ def test_two_heads_may_tag_the_same_tokens(tmp_path):
         words = draw.choice(sorted(kinds), 4).tolist()
         own = {
             "kind": [kinds[word] for word in words],
-            "colour": [colours.get(word, "NONE") for word in words],
+            "color": [colors.get(word, "NONE") for word in words],
         }
         rows.append({"tokens": words, **own, "gear": "some" if "B-GEAR" in own["kind"] else "no"})
     source = tmp_path / "rows.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    heads = {"kind": {}, "colour": {}, "gear": {}}
+    heads = {"kind": {}, "color": {}, "gear": {}}
     given = {"heads": heads, "encoder": TINY, "fit": {**GIVEN["fit"], "epochs": 12.0, "batch": 8}}
     outcome = fit_folder(str(source), given, out=tmp_path / "model")
     assert outcome.heads["kind"].metrics["entity_f1"] > 0.9
-    assert outcome.heads["colour"].metrics["accuracy"] > 0.9
+    assert outcome.heads["color"].metrics["accuracy"] > 0.9
     tag_file(tmp_path / "model", source, tmp_path / "out.jsonl", column="got")
     first = json.loads((tmp_path / "out.jsonl").read_text("utf-8").splitlines()[0])
-    assert {"got", "keywords_kind", "keywords_colour"} <= set(first)
+    assert {"got", "keywords_kind", "keywords_color"} <= set(first)
     for head in (None, "gear"):  # the tokens are the text, whichever head is asked
         found = score_folder(
             tmp_path / "model",

@@ -22,7 +22,7 @@ def test_a_model_with_frozen_vectors_is_loaded_with_them(tmp_path):
     model_folder.save(fit(prepared, settings).model, tmp_path / "m", card="")
     path.unlink()
     loaded = model_folder.load(tmp_path / "m")
-    row = loaded.tokeniser.vocabulary["knife"]
+    row = loaded.tokenizer.vocabulary["knife"]
     np.testing.assert_array_equal(loaded.network.encoder.lookup.tables[0][row].detach(), [4, 5, 6])
 
 
@@ -43,7 +43,7 @@ def test_a_tagger_takes_given_vectors_and_holds_them_where_asked(tmp_path, freez
     model_folder.save(fit(prepare(data, settings), settings).model, tmp_path / "m", card="")
     path.unlink()
     loaded = model_folder.load(tmp_path / "m")
-    row = loaded.tokeniser.vocabulary["york"]
+    row = loaded.tokenizer.vocabulary["york"]
     (table,) = (
         p
         for name, p in loaded.network.encoder.named_parameters()

@@ -21,7 +21,7 @@ from tagwright.experiments.prepared_cache import Bench, scored
 from tagwright.experiments.recipe import TrainCut, read_recipe
 from tagwright.inference import model_folder
 from tagwright.inference.fit_decision import decide_on
-from tagwright.inference.model import Head, Model
+from tagwright.inference.model import Model, TrainedHead
 from tagwright.labels.shortlist import Shortlist
 from tagwright.labels.space import LabelSpace
 from tagwright.links import Calibration
@@ -242,7 +242,7 @@ def test_a_report_quotes_texts_of_its_own_split(trained, tmp_path, write_csv, ro
 def test_probabilities_of_a_shortlist_are_calibrated_like_those_of_all_labels():
     space = LabelSpace(names=("a", "b", "c"), counts=(1, 1, 1))
     facts = {"link": "sigmoid", "rule": "zero", "decision": Zero()}
-    head = Head(space=space, **facts, calibration=Calibration(gamma=2.0))
+    head = TrainedHead(space=space, **facts, calibration=Calibration(gamma=2.0))
     logits = np.array([[2.0, 0.5, -1.0]])
     short = head.scores(Shortlist(np.array([[0, 1, 2]], np.int32), logits, None, 3))
     np.testing.assert_allclose(short.probabilities, head.scores(logits).probabilities)

@@ -70,7 +70,7 @@ def _whole(objective: str, encoder: str) -> dict[str, object]:
     own, better = {"objective": objective, "encoder": encoder}, 0.1 * (objective != "bce")
     counts = {"head": (2, 90, 3000), "tail": (3, 1, 89)}
     bins = {
-        "centres": [0.25, 0.5, 0.75],
+        "centers": [0.25, 0.5, 0.75],
         "observed": [0.3, np.nan, 0.6 + better],
         "counts": [30, 0, 10],
     }

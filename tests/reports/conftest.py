@@ -124,7 +124,7 @@ def make_fit() -> Callable[..., FitFacts]:
                     "examples": ["a text", "another"],
                 }
             ],
-            "calibration": {"centres": steps, "observed": steps**2, "counts": np.arange(19)},
+            "calibration": {"centers": steps, "observed": steps**2, "counts": np.arange(19)},
             "seconds": 75.0,
             "versions": {"tagwright": "0.1.0"},
             "warnings": ["Few texts."],

@@ -101,7 +101,7 @@ def test_without_labels_there_is_no_correlation(facts, read_page):
     assert verdict(without_labels(facts)) == ""
 
 
-def test_cells_that_nobody_sees_are_said_to_be_grey(facts, read_page):
+def test_cells_that_nobody_sees_are_said_to_be_gray(facts, read_page):
     assert "cannot see" not in read_page(attention_report(facts)).text("p")
     apart = {layer: matrix.copy() for layer, matrix in facts.layers.items()}
     for matrix in apart.values():

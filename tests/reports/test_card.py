@@ -104,7 +104,7 @@ def test_source_path_is_not_told():
     assert "/home" not in card
 
 
-def test_many_labels_are_summarised():
+def test_many_labels_are_summarized():
     names = [f"label {i}" for i in range(601)]
     card = model_card(
         make(label_names=names, label_counts=np.arange(601), per_label=None, bands=None)

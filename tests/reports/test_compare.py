@@ -212,7 +212,7 @@ def test_long_texts_are_cut_and_long_lists_folded(read_page):
     assert "Now right: 40 texts" in page.text("h3")
 
 
-def test_more_objectives_than_colours_are_said_and_ranked(read_page):
+def test_more_objectives_than_colors_are_said_and_ranked(read_page):
     names = [f"objective {i}" for i in range(23)]
     facts = make_compare(
         baseline=names[0],
@@ -236,7 +236,7 @@ def test_ids_are_unique_and_names_of_regions_too(two_encoders):
     assert len(regions) == len(set(regions))
 
 
-def test_policy_allows_the_script_and_plots_take_the_colours_of_the_page():
+def test_policy_allows_the_script_and_plots_take_the_colors_of_the_page():
     html = compare_report(make_compare())
     script = re.search(r"<script>(.*)</script>", html, re.S)[1]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -71,7 +71,7 @@ def test_hostile_strings_stay_text(read_page):
         ],
         curves=[{**own, "seed": 0, "steps": [1, 2], "scores": [0.1, 0.2], "losses": [2.0, 1.0]}],
         reliability=[
-            {**own, "curve": {"centres": [0.5], "observed": [0.5], "counts": [1]}, "error": 0.1}
+            {**own, "curve": {"centers": [0.5], "observed": [0.5], "counts": [1]}, "error": 0.1}
         ],
         shown={HOSTILE: other},
         exchanges=[{**own, "true": label, "chosen": other, "before": 1.0, "after": 2.0}],
@@ -153,7 +153,7 @@ def test_any_facts_give_a_balanced_page(read_page, name, label, numbers):
             {**o, "seed": 0, "steps": [1, 2, 3, 4], "scores": steps, "losses": steps} for o in own
         ],
         reliability=[
-            {**own[1], "curve": {"centres": [0.5], "observed": [a], "counts": [1]}, "error": b}
+            {**own[1], "curve": {"centers": [0.5], "observed": [a], "counts": [1]}, "error": b}
         ],
         shown={name: name + "x"},
         exchanges=[{**own[1], "true": label, "chosen": "other", "before": 1.0, "after": 2.0}],

@@ -10,8 +10,8 @@ from tagwright.reports.objectives import Key
 KEYS = [Key("a", "var(--ink)"), Key("b", "var(--accent)"), Key("c", "var(--fifth)", dashed=True)]
 
 
-def drawn(page, colour, kind="stroke"):
-    return [a for a in page.named("path") if a.get(kind) == colour]
+def drawn(page, color, kind="stroke"):
+    return [a for a in page.named("path") if a.get(kind) == color]
 
 
 def band(objective, name, score, spread=0.02):
@@ -68,12 +68,12 @@ def swept(objective, values, means, spreads=(0.1, 0.1, 0.1)):
     }
 
 
-def test_a_sweep_has_a_line_a_band_and_dots_in_the_colour_of_its_objective(read_page):
+def test_a_sweep_has_a_line_a_band_and_dots_in_the_color_of_its_objective(read_page):
     rows = [swept("a", [1, 2, 3], [0.1, 0.2, math.nan]), swept("b", [1, 2, 3], [0.3, 0.2, 0.1])]
     page = read_page(contrast_plots.sweep(rows, KEYS, title="t", rule=0.25))
-    for colour, dots in (("var(--ink)", 2), ("var(--accent)", 3)):
-        assert len([a for a in drawn(page, colour) if a.get("fill") in (None, "none")]) == 1
-        assert len(drawn(page, colour, "fill")) == 1 + dots
+    for color, dots in (("var(--ink)", 2), ("var(--accent)", 3)):
+        assert len([a for a in drawn(page, color) if a.get("fill") in (None, "none")]) == 1
+        assert len(drawn(page, color, "fill")) == 1 + dots
     assert len([a for a in page.named("line") if a.get("stroke-dasharray") == "4,4"]) == 1
 
 
@@ -138,12 +138,12 @@ def test_long_trainings_are_thinned():
 
 def test_reliability_is_a_line_an_objective_beside_the_diagonal(read_page):
     bins = {
-        "centres": [0.1, 0.5, 0.9, 0.95],
+        "centers": [0.1, 0.5, 0.9, 0.95],
         "observed": [0.2, 0.4, 0.8, math.nan],
         "counts": [3, 2, 0, 4],
     }
     page = read_page(contrast_plots.reliabilities({"a": bins, "c": bins}, [KEYS[0], KEYS[2]]))
-    for colour in ("var(--ink)", "var(--fifth)"):
-        assert len([a for a in drawn(page, colour) if "L" in a["d"]]) == 1
-        assert len([a for a in drawn(page, colour, "fill") if "A" in a["d"]]) == 2
+    for color in ("var(--ink)", "var(--fifth)"):
+        assert len([a for a in drawn(page, color) if "L" in a["d"]]) == 1
+        assert len([a for a in drawn(page, color, "fill") if "A" in a["d"]]) == 2
     assert len([a for a in drawn(page, "var(--muted)") if a.get("stroke-dasharray") == "4,4"]) == 1

@@ -198,12 +198,12 @@ def test_a_label_never_predicted_is_set_apart(make_fit, read_page):
 
 
 def test_calibration_error_is_the_weighted_gap(make_fit, read_page):
-    bins = {"centres": [0.25, 0.5, 0.75], "observed": [0.5, np.nan, 0.5], "counts": [30, 0, 10]}
+    bins = {"centers": [0.25, 0.5, 0.75], "observed": [0.5, np.nan, 0.5], "counts": [30, 0, 10]}
     page = read_page(fit_report(make_fit(2, **{**ABSENT, "calibration": bins})))
     assert "off by 0.250 on average" in page.text("figcaption")
 
 
-def test_plots_take_their_colours_from_the_page(many_labels):
+def test_plots_take_their_colors_from_the_page(many_labels):
     drawn = "".join(re.findall(r"<svg.*?</svg>", many_labels, re.S))
     assert set(re.findall(r"(?:fill|stroke)=\"([^\"]+)\"", drawn)) <= {
         *("none", "transparent"),

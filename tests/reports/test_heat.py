@@ -12,7 +12,7 @@ MATRIX = np.array([[9.0, 0.5, 0.2], [0.1, 9.0, np.nan], [0.3, 0.4, 9.0]])
 
 
 def cells(read_page, drawn):
-    """Colour and strength of every cell, row by row as they stand on the page."""
+    """Color and strength of every cell, row by row as they stand on the page."""
     marks = [
         a for a in read_page(drawn.svg).named("path") if str(a.get("fill", "")).startswith("var(")
     ]
@@ -21,30 +21,30 @@ def cells(read_page, drawn):
     return [(marks[i]["fill"], float(marks[i]["opacity"])) for i in order]
 
 
-def test_cells_run_from_the_lowest_to_the_highest_and_none_is_grey(read_page, monkeypatch):
+def test_cells_run_from_the_lowest_to_the_highest_and_none_is_gray(read_page, monkeypatch):
     monkeypatch.setattr("tagwright.reports.heat.TOP", 100)
     drawn = heat_map(["a", "b", "c"], MATRIX, signed=False)
     assert (drawn.low, drawn.high) == (0.1, 0.5)
     found = cells(read_page, drawn)
-    assert [colour for colour, _ in found] == [
+    assert [color for color, _ in found] == [
         *("var(--muted)", "var(--accent)", "var(--accent)"),
         *("var(--accent)", "var(--muted)", "var(--muted)"),
         *("var(--accent)", "var(--accent)", "var(--muted)"),
     ]
     shares = [
         (strength - FAINTEST) / (1 - FAINTEST)
-        for colour, strength in found
-        if colour == "var(--accent)"
+        for color, strength in found
+        if color == "var(--accent)"
     ]
     assert shares == pytest.approx([1, 0.25, 0, 0.5, 0.75], abs=1e-3)
-    assert {strength for colour, strength in found if colour == "var(--muted)"} == {NONE}
+    assert {strength for color, strength in found if color == "var(--muted)"} == {NONE}
 
 
-def test_both_sides_of_0_have_a_colour(read_page):
+def test_both_sides_of_0_have_a_color(read_page):
     drawn = heat_map(["a", "b"], np.array([[1.0, -0.4], [0.4, 1.0]]), signed=True)
     assert (drawn.low, drawn.high) == (0.0, pytest.approx(0.4))
     found = cells(read_page, drawn)
-    assert [colour for colour, _ in found] == [
+    assert [color for color, _ in found] == [
         "var(--muted)",
         "var(--second)",
         "var(--accent)",

@@ -41,9 +41,9 @@ def test_a_mean_that_is_not_there_is_undefined():
     assert math.isnan(primary(facts, summary("a", "cnn", 0.5, finished=0)))
 
 
-def test_the_baseline_has_the_colour_of_ink_and_others_keep_theirs():
+def test_the_baseline_has_the_color_of_ink_and_others_keep_theirs():
     found = keys(make_compare())
-    assert [(key.name, key.colour) for key in found] == [
+    assert [(key.name, key.color) for key in found] == [
         ("bce", INK),
         ("zlpr", PALETTE[0]),
         ("focal", PALETTE[1]),
@@ -52,7 +52,7 @@ def test_the_baseline_has_the_colour_of_ink_and_others_keep_theirs():
 
 
 @pytest.mark.parametrize("lower", [False, True])
-def test_of_very_many_the_best_have_colours_in_the_order_given(lower):
+def test_of_very_many_the_best_have_colors_in_the_order_given(lower):
     names = [f"o{i}" for i in range(15)]
     rows = [summary(name, e, i / 20) for i, name in enumerate(names) for e in ("a", "b")]
     low = ("macro_f1",) if lower else ()
@@ -61,10 +61,10 @@ def test_of_very_many_the_best_have_colours_in_the_order_given(lower):
     )
     best = names[1:9] if lower else names[7:]
     assert [key.name for key in keys(facts)] == ["o0", *best]
-    assert [key.colour for key in keys(facts)] == [INK, *PALETTE]
+    assert [key.color for key in keys(facts)] == [INK, *PALETTE]
     assert [key.dashed for key in keys(facts)] == [False] * 5 + [True] * 4
 
 
-def test_what_failed_everywhere_has_no_colour():
+def test_what_failed_everywhere_has_no_color():
     rows = [summary("bce", "cnn", 0.0, finished=0, failed=3), summary("zlpr", "cnn", 0.5)]
     assert [key.name for key in keys(make_compare(summary=rows))] == ["zlpr"]

@@ -67,7 +67,7 @@ def test_a_panel_for_each_data_set_and_a_line_for_each_rival():
     ]
     assert "difference in macro-F1, points" in said
     assert said[-1].startswith("To the right: more than bce. Bars: 95%, over other seeds and texts")
-    assert "var(--" not in found  # a file has no page around it that brings colours
+    assert "var(--" not in found  # a file has no page around it that brings colors
 
 
 def test_several_encoders_are_headings_of_one_panel():

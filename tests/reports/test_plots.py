@@ -41,7 +41,7 @@ def test_every_plot_has_the_same_width(read_page):
         ),
         plots.long_tail([str(i) for i in range(50)], np.arange(50) + 1),
         plots.lines(line, x_title="x", y_title="y", rule=2.0, marked=(2, 0.2, "words")),
-        plots.reliability({"centres": [0.1, 0.9], "observed": [0.2, np.nan], "counts": [3, 0]}),
+        plots.reliability({"centers": [0.1, 0.9], "observed": [0.2, np.nan], "counts": [3, 0]}),
     ]
     assert {read_page(svg).named("svg")[0]["width"] for svg in drawn} == {str(WIDTH)}
 
@@ -71,12 +71,12 @@ def test_amounts_pair_what_is_true_with_what_is_predicted(read_page):
     page = read_page(plots.amounts(["<b>", "手机"], [30, 4], [7, 0], title="spans"))
     drawn = page.text("text").split("\n")
     assert {"true", "predicted", "<b>", "手机", "30", "4", "7", "0"} <= set(drawn)
-    for colour in ("var(--accent)", "var(--second)"):
+    for color in ("var(--accent)", "var(--second)"):
         # two bars and the legend's square
-        assert len([a for a in page.named("path") if a.get("fill") == colour]) == 3
+        assert len([a for a in page.named("path") if a.get("fill") == color]) == 3
 
 
-def test_each_of_several_lines_has_a_ring_of_its_colour(read_page):
+def test_each_of_several_lines_has_a_ring_of_its_color(read_page):
     series = {name: ([1, 2], [0.1, value]) for name, value in (("a", 0.2), ("b", 0.3), ("c", 0.4))}
     page = read_page(
         plots.lines(series, x_title="x", y_title="y", best={"a": (2, 0.2), "c": (2, 0.4)})

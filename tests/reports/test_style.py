@@ -1,4 +1,4 @@
-"""The colours of plots: apart for everyone, and seen on their ground."""
+"""The colors of plots: apart for everyone, and seen on their ground."""
 
 import re
 from importlib.resources import files
@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-# What the colour-blind see of linear RGB: Machado, Oliveira and Fernandes 2009, severity 1.
+# What the color-blind see of linear RGB: Machado, Oliveira and Fernandes 2009, severity 1.
 SEEN = {
     "all": np.eye(3),
     "protanopia": [
@@ -39,15 +39,15 @@ TO_LAB = [
 NAMES = ("ink", "accent", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
-def linear(colour):
-    digits = colour if len(colour) == 6 else "".join(2 * digit for digit in colour)
+def linear(color):
+    digits = color if len(color) == 6 else "".join(2 * digit for digit in color)
     value = np.array([int(digits[i : i + 2], 16) for i in (0, 2, 4)]) / 255
     return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
-def oklab(colour):
+def oklab(color):
     """Ottosson's perceptual space; about 0.02 is a difference that is just seen."""
-    return np.cbrt(np.clip(colour, 0, 1) @ np.transpose(TO_CONES)) @ np.transpose(TO_LAB)
+    return np.cbrt(np.clip(color, 0, 1) @ np.transpose(TO_CONES)) @ np.transpose(TO_LAB)
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -58,7 +58,7 @@ def palette(request):
 
 
 @pytest.mark.parametrize("eyes", list(SEEN))
-def test_colours_of_plots_are_apart(palette, eyes):
+def test_colors_of_plots_are_apart(palette, eyes):
     seen = {name: oklab(palette[name] @ np.transpose(SEEN[eyes])) for name in NAMES}
     nearest = min(
         combinations(NAMES, 2), key=lambda pair: np.linalg.norm(seen[pair[0]] - seen[pair[1]])
@@ -66,7 +66,7 @@ def test_colours_of_plots_are_apart(palette, eyes):
     assert np.linalg.norm(seen[nearest[0]] - seen[nearest[1]]) > 0.06, nearest
 
 
-def test_colours_of_plots_are_seen_on_their_ground(palette):
+def test_colors_of_plots_are_seen_on_their_ground(palette):
     light = {name: palette[name] @ [0.2126, 0.7152, 0.0722] + 0.05 for name in (*NAMES, "surface")}
     for name in NAMES:
         ratio = light[name] / light["surface"]

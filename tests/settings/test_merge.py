@@ -199,7 +199,7 @@ def test_an_objective_means_the_same_over_every_file(below):
 
 
 def test_an_objective_that_is_solved_is_solved_over_a_file_with_another_optimizer():
-    made = merge({"fit": {"optimiser": "sgd", "epochs": 2}}, {"objective": "binary-relevance"})
+    made = merge({"fit": {"optimizer": "sgd", "epochs": 2}}, {"objective": "binary-relevance"})
     assert made == {"objective": "binary-relevance", "fit": {"epochs": 2}}
 
 

@@ -138,8 +138,8 @@ def test_regularizers_are_for_all_heads_also_where_one_objective_brings_them():
     settings = resolved(
         {"rdrop": {}, "encoder": {"dropout": 0.1}, "heads": {"topic": {}, "flags": {}}}
     )
-    assert [choice.name for choice in settings.of("flags").regularise] == ["rdrop"]
-    assert settings.of("flags").regularise == settings.of("topic").regularise
+    assert [choice.name for choice in settings.of("flags").regularize] == ["rdrop"]
+    assert settings.of("flags").regularize == settings.of("topic").regularize
 
 
 def test_reading_is_told_of_heads_only_where_settings_name_them():

@@ -83,5 +83,5 @@ def test_baselines_of_a_label_each_are_solved_and_a_chain_has_its_head():
         resolve({"objective": name, "encoder": "bow"})
         for name in ("binary-relevance", "classifier-chain")
     )
-    assert (plain.loss.name, plain.fit.optimiser, plain.head.name) == ("bce", "exact", "document")
-    assert (chain.loss.name, chain.fit.optimiser, chain.head.name) == ("bce", "exact", "chain")
+    assert (plain.loss.name, plain.fit.optimizer, plain.head.name) == ("bce", "exact", "document")
+    assert (chain.loss.name, chain.fit.optimizer, chain.head.name) == ("bce", "exact", "chain")

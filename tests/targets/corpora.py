@@ -96,7 +96,7 @@ def corpora(draw: st.DrawFn, *, exclusive: bool) -> Corpus:
 def any_settings(name: str) -> st.SearchStrategy[dict[str, Any]]:
     options: dict[str, st.SearchStrategy[Any]] = {
         "leave_one_out": st.booleans(),
-        "normalise": st.sampled_from(["softmax", "sigmoid"]),
+        "normalize": st.sampled_from(["softmax", "sigmoid"]),
     }
     if name == "kwls":
         factor = st.sampled_from([0.01, 0.5, 1.2, 2.0, 7.0, 1e6])

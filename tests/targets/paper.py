@@ -146,11 +146,11 @@ def sigmoid(values: Sequence[float]) -> list[float]:
 
 
 RELEVANCES = {"kwls": keyword_relevance, "tfidf": tfidf_relevance}
-NORMALISED = {"softmax": softmax, "sigmoid": sigmoid}
+NORMALIZED = {"softmax": softmax, "sigmoid": sigmoid}
 
 
 def soft_labels(
-    name: str, corpus: Corpus, *, normalise: str, leave_one_out: bool = False, **settings: float
+    name: str, corpus: Corpus, *, normalize: str, leave_one_out: bool = False, **settings: float
 ) -> list[list[float]]:
     """Soft labels (n, p) of KWLS or LS-TFIDF. With `leave_one_out` each text is judged by what the
     others count.
@@ -159,7 +159,7 @@ def soft_labels(
     for i, text in enumerate(corpus.texts):
         counted = corpus.without(i) if leave_one_out else corpus
         relevances = [RELEVANCES[name](text, m, counted, **settings) for m in range(corpus.p)]
-        rows.append(NORMALISED[normalise](relevances))
+        rows.append(NORMALIZED[normalize](relevances))
     return rows
 
 

@@ -22,12 +22,12 @@ def table(labels: list, **columns: list) -> pa.Table:
 
 
 def soft(
-    labels: list, normalise: str = "auto", *, exclusive: bool = True, **columns: list
+    labels: list, normalize: str = "auto", *, exclusive: bool = True, **columns: list
 ) -> np.ndarray:
     space = LabelSpace(names=("a", "b"), counts=(1, 1), exclusive=exclusive)
     given = table(labels, **columns)
     return soft_labels(
-        given, space, tokens_of(TEXTS), KWLS, leave_one_out=False, normalise=normalise
+        given, space, tokens_of(TEXTS), KWLS, leave_one_out=False, normalize=normalize
     )  # type: ignore[arg-type]
 
 
@@ -41,7 +41,7 @@ def test_ties_share_alike():
     assert softmax(np.full((2, 4), 700.0)).tolist() == [[0.25] * 4] * 2
 
 
-def test_one_label_a_text_is_normalised_by_softmax_many_by_sigmoid():
+def test_one_label_a_text_is_normalized_by_softmax_many_by_sigmoid():
     labels = [["a"], ["b"], ["b"]]
     expected = relevance(TEXTS, TEXTS, [[0], [1], [1]], 2, *KWLS)
     rows = [plain_softmax(row) for row in expected]
@@ -67,6 +67,6 @@ def test_label_named_twice_counts_once():
     np.testing.assert_array_equal(soft([["a", "a"], ["b"], ["b"]]), soft([["a"], ["b"], ["b"]]))
 
 
-def test_unknown_way_to_normalise_is_met_with_the_nearest():
-    with pytest.raises(SettingsError, match="unknown normalise 'softmaxx'; did you mean 'softmax'"):
+def test_unknown_way_to_normalize_is_met_with_the_nearest():
+    with pytest.raises(SettingsError, match="unknown normalize 'softmaxx'; did you mean 'softmax'"):
         soft([["a"], ["b"], ["b"]], "softmaxx")

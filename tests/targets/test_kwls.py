@@ -73,7 +73,7 @@ def test_text_without_words_has_equal_shares():
     np.testing.assert_array_equal(soft[1:], np.full((2, 4), 0.25, np.float32))
 
 
-def test_many_labels_are_normalised_one_by_one():
+def test_many_labels_are_normalized_one_by_one():
     texts, labels = random_texts(3)
     soft = kwls(table(labels), space_of(exclusive=False), tokens_of(texts))
     expected = 1 / (1 + np.exp(-np.array(relevance(texts, texts, labels, 5, *DEFAULTS))))

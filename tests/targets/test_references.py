@@ -33,7 +33,7 @@ PUBLISHED = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))
 CASES = {case["name"]: case for case in VECTORS["kwls_eq1_to_eq8"]["cases"]}
 BOTH = pytest.mark.parametrize("name", ["kwls", "tfidf"])
-NORMALISED = pytest.mark.parametrize("normalise", ["softmax", "sigmoid"])
+NORMALIZED = pytest.mark.parametrize("normalize", ["softmax", "sigmoid"])
 LEFT_OUT = pytest.mark.parametrize("leave_one_out", [False, True])
 
 # the loops themselves
@@ -78,7 +78,7 @@ def test_loops_give_every_published_value_of_equations_1_to_8(name: str):
             [paper.keyword_relevance(text, m, corpus, **options) for m in labels]
             for text in corpus.texts
         ],
-        "soft_labels": paper.soft_labels("kwls", corpus, normalise="softmax", **options),
+        "soft_labels": paper.soft_labels("kwls", corpus, normalize="softmax", **options),
     }
     for key, values in found.items():
         np.testing.assert_allclose(values, CASES[name][key], rtol=1e-10, atol=1e-14, err_msg=key)
@@ -115,7 +115,7 @@ def test_text_left_out_by_hand():
     # word 2 in 1 of 2
     relevance = (log(2 / 1) + 1) * (1 * 2 / (1 + 2.5)) * (log(2 / 1) + 1) * (1 * 2 / (1 + 2)) / 1.5
     expected = [1 / (1 + exp(-relevance)), 1 / (1 + exp(relevance))]
-    loops = paper.soft_labels("kwls", SMALL, normalise="softmax", leave_one_out=True)
+    loops = paper.soft_labels("kwls", SMALL, normalize="softmax", leave_one_out=True)
     np.testing.assert_allclose(loops[0], expected, rtol=1e-10)
     close(soft("kwls", SMALL, leave_one_out=True)[0], expected)
 
@@ -126,7 +126,7 @@ def test_tfidf_by_hand():
     relevance = 2 * log(2 / 1) * 1 * log(3 / 2) / (4 / 3)
     expected = [[1 / (1 + exp(-relevance)), 1 / (1 + exp(relevance))]] * 2 + [[0.5, 0.5]]
     np.testing.assert_allclose(
-        paper.soft_labels("tfidf", SMALL, normalise="softmax"), expected, rtol=1e-10
+        paper.soft_labels("tfidf", SMALL, normalize="softmax"), expected, rtol=1e-10
     )
     close(soft("tfidf", SMALL), expected)
 
@@ -135,11 +135,11 @@ def agree(name: str, corpus: Corpus, options: dict[str, Any], *, exclusive: bool
     found = soft(name, corpus, exclusive=exclusive, **options)
     # left out it is "auto"
     expected = {
-        "normalise": "softmax" if exclusive else "sigmoid",
+        "normalize": "softmax" if exclusive else "sigmoid",
         **options,
     }
     close(found, paper.soft_labels(name, corpus, **expected))
-    if expected["normalise"] == "softmax":
+    if expected["normalize"] == "softmax":
         np.testing.assert_allclose(found.sum(1, dtype=np.float64), 1, rtol=1e-6)
 
 
@@ -152,15 +152,15 @@ def test_part_agrees_with_the_loops_on_any_corpus(name: str, data: st.DataObject
 
 
 @LEFT_OUT
-@NORMALISED
+@NORMALIZED
 @BOTH
 @pytest.mark.parametrize("exclusive", [True, False])
 def test_part_agrees_with_the_loops_on_larger_corpora(
-    name: str, normalise: str, leave_one_out: bool, exclusive: bool
+    name: str, normalize: str, leave_one_out: bool, exclusive: bool
 ):
     for seed in range(5):
         rng = random.Random(seed)
-        options: dict[str, Any] = {"normalise": normalise, "leave_one_out": leave_one_out}
+        options: dict[str, Any] = {"normalize": normalize, "leave_one_out": leave_one_out}
         if name == "kwls":
             options |= {"k1": rng.uniform(0.1, 5), "b": rng.random(), "k2": rng.uniform(0.1, 5)}
         agree(name, random_corpus(seed, exclusive=exclusive), options, exclusive=exclusive)
@@ -178,12 +178,12 @@ def test_settings_left_out_are_those_of_the_paper(name: str, exclusive: bool, le
 
 @BOTH
 def test_auto_is_softmax_for_one_label_and_sigmoid_for_many(name: str):
-    for exclusive, normalise in ((True, "softmax"), (False, "sigmoid")):
-        found = soft(name, WIDE, exclusive=exclusive, normalise="auto")
+    for exclusive, normalize in ((True, "softmax"), (False, "sigmoid")):
+        found = soft(name, WIDE, exclusive=exclusive, normalize="auto")
         np.testing.assert_array_equal(
-            found, soft(name, WIDE, exclusive=exclusive, normalise=normalise)
+            found, soft(name, WIDE, exclusive=exclusive, normalize=normalize)
         )
-        close(found, paper.soft_labels(name, WIDE, normalise=normalise))
+        close(found, paper.soft_labels(name, WIDE, normalize=normalize))
 
 
 @given(

@@ -146,7 +146,7 @@ def test_texts_without_labels_give_no_relevance_and_no_nan():
 @pytest.mark.parametrize("texts", [[[], []], [[0, 1], [1]]])
 def test_texts_without_any_word_are_an_error_that_says_what_to_do(texts: list, leave_one_out: bool):
     with pytest.raises(
-        DataError, match=r"the 2 texts have none that the tokeniser knows; lower embed\.minimum"
+        DataError, match=r"the 2 texts have none that the tokenizer knows; lower embed\.minimum"
     ):
         whole(tokens_of(texts), encoded([[0], [1]]), 2, WEIGHTINGS[0], leave_one_out=leave_one_out)
 

@@ -31,7 +31,7 @@ from .paper import Corpus
 
 ALL = pytest.mark.parametrize("name", ["kwls", "tfidf", "smooth"])
 BOTH = pytest.mark.parametrize("name", ["kwls", "tfidf"])
-NORMALISED = pytest.mark.parametrize("normalise", ["softmax", "sigmoid"])
+NORMALIZED = pytest.mark.parametrize("normalize", ["softmax", "sigmoid"])
 LEFT_OUT = pytest.mark.parametrize("leave_one_out", [False, True])
 
 
@@ -97,17 +97,17 @@ def test_order_of_the_words_does_not_count(name: str, leave_one_out: bool):
     )
 
 
-@NORMALISED
+@NORMALIZED
 @BOTH
 @settings(deadline=None)
 @given(corpus=corpora(exclusive=False), data=st.data())
 def test_text_left_out_gets_the_same_whatever_its_own_labels(
-    name: str, normalise: str, corpus: Corpus, data: st.DataObject
+    name: str, normalize: str, corpus: Corpus, data: st.DataObject
 ):
     row = data.draw(st.integers(0, len(corpus.texts) - 1))
     other = data.draw(st.sets(st.integers(0, corpus.p - 1)))
     relabelled = corpus._replace(labels=[*corpus.labels[:row], other, *corpus.labels[row + 1 :]])
-    options: dict[str, Any] = {"normalise": normalise, "leave_one_out": True}
+    options: dict[str, Any] = {"normalize": normalize, "leave_one_out": True}
     close(soft(name, relabelled, **options)[row], soft(name, corpus, **options)[row])
 
 
@@ -119,22 +119,22 @@ def test_text_that_stays_in_votes_for_its_own_labels(name: str):
     assert before[1] < after[1]
 
 
-@NORMALISED
+@NORMALIZED
 @BOTH
-def test_words_of_no_other_text_say_nothing_when_it_is_left_out(name: str, normalise: str):
-    found = soft(name, WIDE, normalise=normalise, leave_one_out=True)
-    close(found[4], [0.2] * 5 if normalise == "softmax" else [0.5] * 5)
+def test_words_of_no_other_text_say_nothing_when_it_is_left_out(name: str, normalize: str):
+    found = soft(name, WIDE, normalize=normalize, leave_one_out=True)
+    close(found[4], [0.2] * 5 if normalize == "softmax" else [0.5] * 5)
 
 
-@NORMALISED
+@NORMALIZED
 @BOTH
-def test_lone_text_left_out_gets_uniform_labels_not_nan(name: str, normalise: str):
-    found = soft(name, Corpus([[2, 3, 3]], [{1}], 4), normalise=normalise, leave_one_out=True)
-    close(found, [[0.25] * 4 if normalise == "softmax" else [0.5] * 4])
+def test_lone_text_left_out_gets_uniform_labels_not_nan(name: str, normalize: str):
+    found = soft(name, Corpus([[2, 3, 3]], [{1}], 4), normalize=normalize, leave_one_out=True)
+    close(found, [[0.25] * 4 if normalize == "softmax" else [0.5] * 4])
 
 
 @LEFT_OUT
-@NORMALISED
+@NORMALIZED
 @BOTH
 @pytest.mark.parametrize(
     "corpus",
@@ -145,9 +145,9 @@ def test_lone_text_left_out_gets_uniform_labels_not_nan(name: str, normalise: st
     ids=["no labels", "words and labels apart"],
 )
 def test_nothing_to_count_gives_uniform_labels_not_nan(
-    name: str, normalise: str, leave_one_out: bool, corpus: Corpus
+    name: str, normalize: str, leave_one_out: bool, corpus: Corpus
 ):
-    close(soft(name, corpus, normalise=normalise, leave_one_out=leave_one_out), [[0.5, 0.5]] * 3)
+    close(soft(name, corpus, normalize=normalize, leave_one_out=leave_one_out), [[0.5, 0.5]] * 3)
 
 
 @LEFT_OUT

@@ -52,7 +52,7 @@ def test_very_frequent_words_stay_finite():
     assert np.isfinite(soft).all()
 
 
-def test_many_labels_are_normalised_one_by_one():
+def test_many_labels_are_normalized_one_by_one():
     many = LabelSpace(names=NAMES, counts=(1,) * 5, exclusive=False)
     soft = tfidf(table([[0, 1], [1]]), many, tokens_of([[2], [3]]))
     assert (soft[0, :2] > 0.5).all()

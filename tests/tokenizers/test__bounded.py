@@ -54,7 +54,7 @@ def template(*, sequences=1, specials=1, ids=1):
 
 
 @pytest.mark.parametrize("part", [Word, Char, Subword])
-def test_tokenisers_of_ours_are_within_bounds(part):
+def test_tokenizers_of_ours_are_within_bounds(part):
     require_bounded(part(minimum=1).train(["a text", "of words"]).tokenizer)
 
 

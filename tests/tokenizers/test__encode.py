@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from tagwright.errors import SettingsError
-from tagwright.tokenizers import load_tokeniser
+from tagwright.tokenizers import load_tokenizer
 from tagwright.tokenizers.char import Char
 from tagwright.tokenizers.hashes import Hashes
 from tagwright.tokenizers.pretrained import OwnPieces
@@ -67,41 +67,41 @@ def rows_of(made):
 
 @pytest.mark.parametrize("kind", MADE)
 def test_every_token_has_the_ids_it_has_alone_and_one_at_least(kind):
-    tokeniser = MADE[kind]()
-    made = tokeniser.encode_tokens(pa.array(WORDS))
+    tokenizer = MADE[kind]()
+    made = tokenizer.encode_tokens(pa.array(WORDS))
     assert len(made) == len(WORDS)
     assert made.lengths.min() >= 1
     for word, ids in zip(WORDS, rows_of(made)):
-        assert rows_of(tokeniser.encode_tokens(pa.array([word]))) == [ids]
-    assert tokeniser.encode_tokens(pa.array([], pa.string())).offsets.tolist() == [0]
+        assert rows_of(tokenizer.encode_tokens(pa.array([word]))) == [ids]
+    assert tokenizer.encode_tokens(pa.array([], pa.string())).offsets.tolist() == [0]
 
 
 @pytest.mark.parametrize("kind", MADE)
 def test_saved_and_loaded_it_gives_the_same_ids(kind, tmp_path):
-    tokeniser = MADE[kind]()
-    tokeniser.save(tmp_path)
+    tokenizer = MADE[kind]()
+    tokenizer.save(tmp_path)
     assert np.array_equal(
-        load_tokeniser(tmp_path).encode_tokens(pa.array(WORDS)).ids,
-        tokeniser.encode_tokens(pa.array(WORDS)).ids,
+        load_tokenizer(tmp_path).encode_tokens(pa.array(WORDS)).ids,
+        tokenizer.encode_tokens(pa.array(WORDS)).ids,
     )
 
 
 @pytest.mark.parametrize("kind", ["bytes", "sentence pieces"])
 def test_words_within_a_text_have_the_pieces_they_have_there(kind):
-    tokeniser, text = MADE[kind](), "york is in the very long word"
-    whole = tokeniser.encode([f"new {text}"]).ids.tolist()
-    before, behind = tokeniser.around
-    first = tokeniser.encode(["new"]).ids[len(before) : -len(behind)].tolist()
-    cut = tokeniser.encode_tokens(pa.array(text.split())).ids.tolist()
+    tokenizer, text = MADE[kind](), "york is in the very long word"
+    whole = tokenizer.encode([f"new {text}"]).ids.tolist()
+    before, behind = tokenizer.around
+    first = tokenizer.encode(["new"]).ids[len(before) : -len(behind)].tolist()
+    cut = tokenizer.encode_tokens(pa.array(text.split())).ids.tolist()
     assert whole == [*before, *first, *cut, *behind]
     assert (before, behind) == ((0,), (1,))
 
 
 def test_a_token_is_one_word_whatever_it_is_made_of():
-    tokeniser = Word(minimum=1).train_tokens(["r&d's", "New York", "手机"])
-    made = tokeniser.encode_tokens(pa.array(["R&D's", "new york", "手机", "手"]))
+    tokenizer = Word(minimum=1).train_tokens(["r&d's", "New York", "手机"])
+    made = tokenizer.encode_tokens(pa.array(["R&D's", "new york", "手机", "手"]))
     assert made.lengths.tolist() == [1, 1, 1, 1]
-    assert tokeniser.words(made.ids) == ["r&d's", "new york", "手机", "[UNK]"]
+    assert tokenizer.words(made.ids) == ["r&d's", "new york", "手机", "[UNK]"]
 
 
 def test_one_without_any_id_is_unknown():

@@ -2,13 +2,13 @@ from tagwright.tokenizers.char import Char
 
 
 def test_every_character_is_a_token_and_white_space_is_one() -> None:
-    tokeniser = Char(minimum=1).train(["ab \n 手"])
-    assert tokeniser.words(tokeniser.encode([" ba\t\t手 "]).ids) == ["b", "a", " ", "手"]
+    tokenizer = Char(minimum=1).train(["ab \n 手"])
+    assert tokenizer.words(tokenizer.encode([" ba\t\t手 "]).ids) == ["b", "a", " ", "手"]
 
 
 def test_decomposed_characters_are_composed() -> None:
-    tokeniser = Char(minimum=1).train(["é"])
-    assert tokeniser.encode(["e\u0301"]).ids.tolist() == [2]
+    tokenizer = Char(minimum=1).train(["é"])
+    assert tokenizer.encode(["e\u0301"]).ids.tolist() == [2]
 
 
 def test_case_counts_unless_lowered() -> None:

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from tagwright.errors import SettingsError
-from tagwright.tokenizers import load_tokeniser
+from tagwright.tokenizers import load_tokenizer
 from tagwright.tokenizers._hashed import _shape
 from tagwright.tokenizers.hashes import Hashes
 from tagwright.tokenizers.word import Word
@@ -16,7 +16,7 @@ def identifier(string: str, size: int) -> int:
 
 
 def test_channels_are_word_prefix_suffix_and_shape() -> None:
-    tokeniser = Hashes(size=1009, affix_size=101, shape_size=53).train([])
+    tokenizer = Hashes(size=1009, affix_size=101, shape_size=53).train([])
     expected = [
         ("iphone15", "iph", "e15", "xXxxxxdd"),
         ("ok", "ok", "ok", "XX"),
@@ -25,7 +25,7 @@ def test_channels_are_word_prefix_suffix_and_shape() -> None:
     expected_ids = [
         [identifier(s, n) for s, n in zip(row, (1009, 101, 101, 53))] for row in expected
     ]
-    assert tokeniser.encode(["iPhone15 OK!"]).ids.tolist() == expected_ids
+    assert tokenizer.encode(["iPhone15 OK!"]).ids.tolist() == expected_ids
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_texts_are_cut_like_words() -> None:
     assert Hashes().train([]).encode(texts).offsets.tolist() == words.offsets.tolist()
 
 
-def test_saved_tokeniser_gives_the_same_ids(tmp_path: Path) -> None:
-    tokeniser = Hashes(size=1009, affix=2).train([])
-    tokeniser.save(tmp_path)
+def test_saved_tokenizer_gives_the_same_ids(tmp_path: Path) -> None:
+    tokenizer = Hashes(size=1009, affix=2).train([])
+    tokenizer.save(tmp_path)
     assert (
-        load_tokeniser(tmp_path).encode(["Good price"]).ids.tolist()
-        == tokeniser.encode(["Good price"]).ids.tolist()
+        load_tokenizer(tmp_path).encode(["Good price"]).ids.tolist()
+        == tokenizer.encode(["Good price"]).ids.tolist()
     )
 
 

@@ -1,4 +1,4 @@
-"""The tokeniser of a pretrained encoder: its ids, its special tokens, and nothing of a text taken
+"""The tokenizer of a pretrained encoder: its ids, its special tokens, and nothing of a text taken
 for them.
 """
 
@@ -8,7 +8,7 @@ import pytest
 
 from tagwright.errors import ModelError, SettingsError
 from tagwright.models.encoders.pretrained import Pretrained
-from tagwright.tokenizers import load_tokeniser
+from tagwright.tokenizers import load_tokenizer
 from tagwright.tokenizers.pieces import Pieces
 from tagwright.tokenizers.pretrained import OwnPieces, read_pieces
 
@@ -23,35 +23,35 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def tokeniser(folder):
+def tokenizer(folder):
     return Pieces(source=str(folder)).train([])
 
 
-def test_specials_stand_around_every_text(tokeniser):
+def test_specials_stand_around_every_text(tokenizer):
     known = vocabulary(1)
-    tokens = tokeniser.encode(pa.chunked_array([TEXTS]))
+    tokens = tokenizer.encode(pa.chunked_array([TEXTS]))
     rows = [tokens.ids[a:b].tolist() for a, b in zip(tokens.offsets, tokens.offsets[1:])]
     assert rows[0] == [known[piece] for piece in ("[CLS]", "a", "tent", "[SEP]")]
     assert rows[1] == rows[2] == [known["[CLS]"], known["[SEP]"]]
     assert tokens.ids.dtype == np.int32
-    assert tokeniser.specials == (1, 1)
+    assert tokenizer.specials == (1, 1)
 
 
-def test_letters_of_a_special_token_are_letters(tokeniser):
+def test_letters_of_a_special_token_are_letters(tokenizer):
     known = vocabulary(1)
-    ids = tokeniser.encode([TEXTS[3]]).ids[1:-1].tolist()
+    ids = tokenizer.encode([TEXTS[3]]).ids[1:-1].tolist()
     assert not {known["[SEP]"], known["[PAD]"]} & set(ids)
     assert known["rome"] == ids[-1]
 
 
-def test_saved_and_loaded_is_the_same(tokeniser, tmp_path):
-    tokeniser.save(tmp_path)
-    other = load_tokeniser(tmp_path)
-    assert np.array_equal(other.encode(TEXTS).ids, tokeniser.encode(TEXTS).ids)
+def test_saved_and_loaded_is_the_same(tokenizer, tmp_path):
+    tokenizer.save(tmp_path)
+    other = load_tokenizer(tmp_path)
+    assert np.array_equal(other.encode(TEXTS).ids, tokenizer.encode(TEXTS).ids)
     assert (other.sizes, other.specials, other.vocabulary) == (
-        tokeniser.sizes,
-        tokeniser.specials,
-        tokeniser.vocabulary,
+        tokenizer.sizes,
+        tokenizer.specials,
+        tokenizer.vocabulary,
     )
     assert other.words([0, 1, 2]) == ["[CLS]", "[PAD]", "[SEP]"]
 
@@ -70,12 +70,12 @@ def test_padding_and_truncation_of_the_file_are_off(folder, tmp_path):
     assert read_pieces(tmp_path / "cut").encode(["a tent a tent", "a"]).lengths.tolist() == [6, 3]
 
 
-def test_tokeniser_of_a_larger_encoder_is_refused(tmp_path, tokeniser):
+def test_tokenizer_of_a_larger_encoder_is_refused(tmp_path, tokenizer):
     small = write_encoder(tmp_path / "small", "bert", vocab_size=50)
     with pytest.raises(
         ModelError, match=r"ids up to \d+, the encoder vectors for 50; they do not belong together"
     ):
-        Pretrained.learn(tokeniser.encode(["a"]), tokeniser, path=str(small))
+        Pretrained.learn(tokenizer.encode(["a"]), tokenizer, path=str(small))
 
 
 def test_folder_without_a_tokenizer_is_refused(tmp_path):
@@ -96,13 +96,13 @@ def test_pieces_without_a_pretrained_encoder_are_refused():
         Pieces(source=None).train(["a"])
 
 
-def test_special_tokens_are_no_words(tokeniser):
+def test_special_tokens_are_no_words(tokenizer):
     known = vocabulary(1)
-    assert set(tokeniser.marks) == {
+    assert set(tokenizer.marks) == {
         known[piece] for piece in ("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")
     }
-    tokens = tokeniser.encode([TEXTS[0]]).ids
-    assert tokens[~np.isin(tokens, tokeniser.marks)].tolist() == [known["a"], known["tent"]]
+    tokens = tokenizer.encode([TEXTS[0]]).ids
+    assert tokens[~np.isin(tokens, tokenizer.marks)].tolist() == [known["a"], known["tent"]]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_mask_is_found_among_the_special_tokens(special, found):
 
     tokenizer = Tokenizer(models.WordLevel({"mask": 0, "[PAD]": 1}, unk_token="[PAD]"))
     tokenizer.add_special_tokens(special)
-    tokeniser = OwnPieces(tokenizer)
-    assert tokeniser.mask == tokeniser.vocabulary[found] != 0
+    tokenizer = OwnPieces(tokenizer)
+    assert tokenizer.mask == tokenizer.vocabulary[found] != 0
 
 
 def test_a_piece_that_reads_mask_is_none():

@@ -6,33 +6,33 @@ import numpy as np
 import pytest
 
 from tagwright.errors import SettingsError
-from tagwright.tokenizers import load_tokeniser
+from tagwright.tokenizers import load_tokenizer
 from tagwright.tokenizers._spelling import CLOSES, FIRST_LETTER, FIRST_WORD, OPENS, START
 from tagwright.tokenizers.spelled import Spelled
 from tagwright.tokenizers.word import Word
 
 
-def channel(tokeniser, text: str, number: int) -> list[int]:
-    ids = tokeniser.encode([text]).ids[:, number]
+def channel(tokenizer, text: str, number: int) -> list[int]:
+    ids = tokenizer.encode([text]).ids[:, number]
     return ids[ids != 0].tolist()
 
 
 def test_word_channel_reads_as_the_words_after_a_start_mark():
-    tokeniser = Spelled(minimum=1).train(["b a b"])
-    assert channel(tokeniser, "a b", 0) == [START, FIRST_WORD + 1, FIRST_WORD]
-    assert tokeniser.words(tokeniser.encode(["a b"]).ids)[:3] == ["[START]", "a", ""]
+    tokenizer = Spelled(minimum=1).train(["b a b"])
+    assert channel(tokenizer, "a b", 0) == [START, FIRST_WORD + 1, FIRST_WORD]
+    assert tokenizer.words(tokenizer.encode(["a b"]).ids)[:3] == ["[START]", "a", ""]
 
 
 def test_letter_channel_spells_every_word_between_its_marks():
-    tokeniser = Spelled(minimum=1).train(["ab"])
+    tokenizer = Spelled(minimum=1).train(["ab"])
     a, b = FIRST_LETTER, FIRST_LETTER + 1
-    assert channel(tokeniser, "ab b", 1) == [1, 1, OPENS, a, b, CLOSES, 1, OPENS, b, CLOSES]
+    assert channel(tokenizer, "ab b", 1) == [1, 1, OPENS, a, b, CLOSES, 1, OPENS, b, CLOSES]
 
 
 def test_unknown_word_keeps_its_letters_and_an_unknown_letter_is_unknown():
-    tokeniser = Spelled().train(["aa", "aa ab"])
-    assert channel(tokeniser, "a", 0) == [START, 1]
-    assert channel(tokeniser, "ab", 1) == [1, 1, OPENS, FIRST_LETTER, 1, CLOSES]
+    tokenizer = Spelled().train(["aa", "aa ab"])
+    assert channel(tokenizer, "a", 0) == [START, 1]
+    assert channel(tokenizer, "ab", 1) == [1, 1, OPENS, FIRST_LETTER, 1, CLOSES]
 
 
 def test_most_frequent_words_win_and_the_order_of_texts_has_no_say():
@@ -64,14 +64,14 @@ def test_empty_text_has_no_tokens():
     assert Spelled(minimum=1).train(["a"]).encode(["", None, " "]).lengths.tolist() == [0, 0, 0]
 
 
-def test_saved_tokeniser_gives_the_same_ids(tmp_path: Path):
-    tokeniser = Spelled(minimum=1).train(["Good 手机 price"])
-    tokeniser.save(tmp_path)
-    loaded = load_tokeniser(tmp_path)
-    assert loaded == tokeniser
+def test_saved_tokenizer_gives_the_same_ids(tmp_path: Path):
+    tokenizer = Spelled(minimum=1).train(["Good 手机 price"])
+    tokenizer.save(tmp_path)
+    loaded = load_tokenizer(tmp_path)
+    assert loaded == tokenizer
     assert (
         loaded.encode(["good Prices 手"]).ids.tolist()
-        == tokeniser.encode(["good Prices 手"]).ids.tolist()
+        == tokenizer.encode(["good Prices 手"]).ids.tolist()
     )
 
 

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 
 from tagwright.errors import ModelError
-from tagwright.tokenizers import load_tokeniser
+from tagwright.tokenizers import load_tokenizer
 from tagwright.tokenizers.word import Word
 
 
 def tokens_of(text: str, *, lowercase: bool = True) -> list[str]:
-    tokeniser = Word(minimum=1, lowercase=lowercase).train([text])
-    return tokeniser.words(tokeniser.encode([text]).ids)
+    tokenizer = Word(minimum=1, lowercase=lowercase).train([text])
+    return tokenizer.words(tokenizer.encode([text]).ids)
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_vocabulary_goes_by_frequency_then_by_word() -> None:
 
 
 def test_words_outside_the_vocabulary_are_id_one() -> None:
-    tokeniser = Word().train(["a a b"])
-    assert tokeniser.encode(["b a z"]).ids.tolist() == [1, 2, 1]
-    assert tokeniser.sizes == (3,)
+    tokenizer = Word().train(["a a b"])
+    assert tokenizer.encode(["b a z"]).ids.tolist() == [1, 2, 1]
+    assert tokenizer.sizes == (3,)
 
 
 def test_names_of_special_tokens_in_a_text_are_plain_text() -> None:
-    tokeniser = Word(minimum=1).train(["x [PAD] [UNK]"])
-    assert tokeniser.words(tokeniser.encode(["[PAD] [UNK]"]).ids) == [
+    tokenizer = Word(minimum=1).train(["x [PAD] [UNK]"])
+    assert tokenizer.words(tokenizer.encode(["[PAD] [UNK]"]).ids) == [
         "[",
         "pad",
         "]",
@@ -71,36 +71,36 @@ def test_names_of_special_tokens_in_a_text_are_plain_text() -> None:
 
 
 def test_null_and_empty_texts_have_no_tokens_and_keep_their_place() -> None:
-    tokeniser = Word(minimum=1).train(pa.chunked_array([["a b", None], ["", "c"]]))
-    tokens = tokeniser.encode(pa.chunked_array([[None, "a b"], [" \n", "", "c"]]))
+    tokenizer = Word(minimum=1).train(pa.chunked_array([["a b", None], ["", "c"]]))
+    tokens = tokenizer.encode(pa.chunked_array([[None, "a b"], [" \n", "", "c"]]))
     assert tokens.offsets.tolist() == [0, 0, 2, 2, 2, 3]
     assert tokens.ids.dtype == "int32"
-    assert tokeniser.encode([]).offsets.tolist() == [0]
+    assert tokenizer.encode([]).offsets.tolist() == [0]
 
 
 def test_slices_join_into_one_array(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["a b", "c", "", "a a a", "b"]
-    tokeniser = Word(minimum=1).train(texts)
-    whole = tokeniser.encode(texts)
+    tokenizer = Word(minimum=1).train(texts)
+    whole = tokenizer.encode(texts)
     monkeypatch.setattr("tagwright.tokenizers._texts.SLICE", 2)
-    sliced = tokeniser.encode(texts)
+    sliced = tokenizer.encode(texts)
     assert sliced.ids.tolist() == whole.ids.tolist() == [2, 3, 4, 2, 2, 2, 3]
     assert sliced.offsets.tolist() == whole.offsets.tolist() == [0, 2, 3, 3, 6, 7]
 
 
-def test_saved_tokeniser_gives_the_same_ids(tmp_path: Path) -> None:
-    tokeniser = Word(minimum=1).train(["手机 Good price", "good"])
-    tokeniser.save(tmp_path / "tokenizer")
-    again = load_tokeniser(tmp_path / "tokenizer")
+def test_saved_tokenizer_gives_the_same_ids(tmp_path: Path) -> None:
+    tokenizer = Word(minimum=1).train(["手机 Good price", "good"])
+    tokenizer.save(tmp_path / "tokenizer")
+    again = load_tokenizer(tmp_path / "tokenizer")
     assert (
-        again.encode(["good 手 new"]).ids.tolist() == tokeniser.encode(["good 手 new"]).ids.tolist()
+        again.encode(["good 手 new"]).ids.tolist() == tokenizer.encode(["good 手 new"]).ids.tolist()
     )
-    assert again.vocabulary == tokeniser.vocabulary
+    assert again.vocabulary == tokenizer.vocabulary
 
 
-def test_folder_without_tokeniser_is_a_model_error(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="must hold a tokeniser"):
-        load_tokeniser(tmp_path)
+def test_folder_without_tokenizer_is_a_model_error(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="must hold a tokenizer"):
+        load_tokenizer(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["word.Word", "subword.Subword", "char.Char"])

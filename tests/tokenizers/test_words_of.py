@@ -1,4 +1,4 @@
-"""Which word every token belongs to, for every tokeniser: ids are those of encode, and words can be
+"""Which word every token belongs to, for every tokenizer: ids are those of encode, and words can be
 taken out.
 """
 
@@ -37,7 +37,7 @@ MAKERS = {
 
 
 @pytest.fixture(scope="module", params=[*MAKERS, "pieces"])
-def tokeniser(request, tmp_path_factory):
+def tokenizer(request, tmp_path_factory):
     if request.param == "pieces":
         return Pieces(
             source=str(write_encoder(tmp_path_factory.mktemp("e") / "bert", "bert"))
@@ -51,11 +51,11 @@ def without(words, text, place):
     return words.tokens.ids[start:stop][words.place[start:stop] != place]
 
 
-def test_tokens_are_those_of_encode(tokeniser, monkeypatch):
-    plain = tokeniser.encode(pa.chunked_array([TEXTS]))
+def test_tokens_are_those_of_encode(tokenizer, monkeypatch):
+    plain = tokenizer.encode(pa.chunked_array([TEXTS]))
     for size in (10_000, 3):  # slices change nothing
         monkeypatch.setattr(_texts, "SLICE", size)
-        words = tokeniser.encode_words(pa.chunked_array([TEXTS]))
+        words = tokenizer.encode_words(pa.chunked_array([TEXTS]))
         np.testing.assert_array_equal(words.tokens.ids, plain.ids)
         np.testing.assert_array_equal(words.tokens.offsets, plain.offsets)
         assert words.tokens.ids.dtype == words.word_of.dtype == words.place.dtype == np.int32
@@ -65,28 +65,28 @@ def test_tokens_are_those_of_encode(tokeniser, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["word", "cased", "subword", "hashes", "spelled"])
 def test_deleted_word_leaves_the_ids_of_the_text_without_it(kind):
-    tokeniser = MAKERS[kind].train([text or "" for text in TEXTS])
+    tokenizer = MAKERS[kind].train([text or "" for text in TEXTS])
     text = "paris rome rome oslo unseen"
-    words = tokeniser.encode_words(["the tent", text])
+    words = tokenizer.encode_words(["the tent", text])
     for place, word in enumerate(text.split()):
         left = text.split()
         del left[place]
         np.testing.assert_array_equal(
-            without(words, 1, place), tokeniser.encode([" ".join(left)]).ids
+            without(words, 1, place), tokenizer.encode([" ".join(left)]).ids
         )
         mine = words.place[words.tokens.offsets[1] :] == place
         assert {words.words[i] for i in words.word_of[words.tokens.offsets[1] :][mine]} == {word}
 
 
 def test_deleted_word_of_an_encoder_leaves_its_special_tokens(tmp_path):
-    tokeniser = Pieces(source=str(write_encoder(tmp_path / "bert", "bert"))).train([])
-    words = tokeniser.encode_words(["paris rome oslo"])
+    tokenizer = Pieces(source=str(write_encoder(tmp_path / "bert", "bert"))).train([])
+    words = tokenizer.encode_words(["paris rome oslo"])
     assert words.word_of[[0, -1]].tolist() == words.place[[0, -1]].tolist() == [-1, -1]
-    np.testing.assert_array_equal(without(words, 0, 1), tokeniser.encode(["paris oslo"]).ids)
+    np.testing.assert_array_equal(without(words, 0, 1), tokenizer.encode(["paris oslo"]).ids)
 
 
-def test_places_count_from_zero_in_every_text_and_equal_neighbours_are_two_words(tokeniser):
-    words = tokeniser.encode_words(TEXTS)
+def test_places_count_from_zero_in_every_text_and_equal_neighbors_are_two_words(tokenizer):
+    words = tokenizer.encode_words(TEXTS)
     for text in range(len(TEXTS)):
         start, stop = words.tokens.offsets[text : text + 2]
         places = words.place[start:stop]
@@ -96,7 +96,7 @@ def test_places_count_from_zero_in_every_text_and_equal_neighbours_are_two_words
     assert ((words.place >= 0) == (words.word_of >= 0)).all()
 
 
-def test_words_read_as_the_tokeniser_normalises():
+def test_words_read_as_the_tokenizer_normalizes():
     assert Word(minimum=1).train(["x"]).encode_words(["Paris, Ünseen"]).words == (
         "paris",
         ",",

@@ -83,7 +83,7 @@ class Case:
             {"params": self.network.words.parameters(), "lr": 0.02},
             {"params": self.network.labels.parameters()},
         ]
-        self.optimiser = torch.optim.AdamW(groups, lr=0.05, fused=True)
+        self.optimizer = torch.optim.AdamW(groups, lr=0.05, fused=True)
 
     def loss_of(self, batch, generator):
         logits = self.network(*batch.inputs)
@@ -99,13 +99,13 @@ class Case:
         def of_rows(index, generator):
             return self.loss_of(self.rows.batch(index, "cpu"), generator)
 
-        return list(steps(self.network, self.optimiser, course(total), of_rows, factor, **options))
+        return list(steps(self.network, self.optimizer, course(total), of_rows, factor, **options))
 
     def captured(self, total, start=0, accumulate=1, clip=0.0, dials=(), **options):
         step = CapturedStep(
             Resident(self.rows, torch.device("cpu")),
             self.network,
-            self.optimiser,
+            self.optimizer,
             self.loss_of,
             batch=BATCH,
             accumulate=accumulate,
@@ -186,10 +186,10 @@ def test_going_on_from_any_step_gives_the_same_bits(cut):
     whole, second = Case(dropout=0.3), Case(dropout=0.3)
     whole.captured(14)
     second.captured(cut)
-    state = copy.deepcopy(second.optimiser.state_dict())
+    state = copy.deepcopy(second.optimizer.state_dict())
     fresh = Case(dropout=0.3)
     fresh.network.load_state_dict(second.weights)
-    fresh.optimiser.load_state_dict(state)
+    fresh.optimizer.load_state_dict(state)
     fresh.captured(14, start=cut)
     assert all(torch.equal(value, fresh.weights[name]) for name, value in whole.weights.items())
 
@@ -221,7 +221,7 @@ def test_a_settled_step_has_the_weights_of_that_step():
     step = CapturedStep(
         Resident(case.rows, torch.device("cpu")),
         case.network,
-        case.optimiser,
+        case.optimizer,
         case.loss_of,
         batch=BATCH,
     )
@@ -230,14 +230,14 @@ def test_a_settled_step_has_the_weights_of_that_step():
             torch.testing.assert_close(case.weights, reference[one.number], rtol=1e-4, atol=1e-6)
 
 
-def test_the_optimiser_has_plain_rates_afterwards():
+def test_the_optimizer_has_plain_rates_afterwards():
     case = Case()
     case.captured(3)
-    assert [group["lr"] for group in case.optimiser.param_groups] == pytest.approx(
+    assert [group["lr"] for group in case.optimizer.param_groups] == pytest.approx(
         [0.02 * 0.9, 0.05 * 0.9]
     )
-    assert {type(group["lr"]) for group in case.optimiser.param_groups} == {float}
-    assert case.optimiser.state_dict()["param_groups"][0]["capturable"] is False
+    assert {type(group["lr"]) for group in case.optimizer.param_groups} == {float}
+    assert case.optimizer.state_dict()["param_groups"][0]["capturable"] is False
     case.plain(5, start=3)
 
 

@@ -60,7 +60,7 @@ class Case:
         self.objective = build_objective(
             resolve({"objective": objective}, "tokens"), SPACE, row_count=150
         )
-        self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.05, fused=True)
+        self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=0.05, fused=True)
         self.per_epoch = -(-len(self.rows.inputs.lengths) // BATCH)
 
     def plan(self, epoch):
@@ -87,7 +87,7 @@ class Case:
         return list(
             steps(
                 self.network,
-                self.optimiser,
+                self.optimizer,
                 self.course(total),
                 of_rows,
                 lambda step: 1.0,
@@ -98,7 +98,7 @@ class Case:
     def captured(self, total, start=0, **options):
         resident = Resident(self.rows, torch.device("cpu"))
         step = CapturedStep(
-            resident, self.network, self.optimiser, self.loss_of, batch=BATCH, **options
+            resident, self.network, self.optimizer, self.loss_of, batch=BATCH, **options
         )
         return list(captured_steps(step, self.course(total), lambda step: 1.0, start=start))
 
@@ -171,6 +171,6 @@ def test_going_on_from_any_step_gives_the_same_bits(cut):
     whole.captured(9)
     second.captured(cut)
     fresh.network.load_state_dict(second.weights)
-    fresh.optimiser.load_state_dict(copy.deepcopy(second.optimiser.state_dict()))
+    fresh.optimizer.load_state_dict(copy.deepcopy(second.optimizer.state_dict()))
     fresh.captured(9, start=cut)
     assert all(torch.equal(value, fresh.weights[name]) for name, value in whole.weights.items())

@@ -6,7 +6,7 @@ from torch import nn
 
 from tagwright.errors import ModelError, WriteError
 from tagwright.training.checkpoint import Checkpoint, load_last, save, snapshot
-from tagwright.training.optimizers.optimizer import build_optimiser
+from tagwright.training.optimizers.optimizer import build_optimizer
 
 from ..full_disk import room
 
@@ -16,22 +16,22 @@ HISTORY = {"rows": [{"step": 1, "score": 0.1}], "loss": 0.1 + 0.2, "steps": 3}
 def trained(steps=3):
     torch.manual_seed(0)
     network = nn.Sequential(nn.Linear(3, 5), nn.Linear(5, 2))
-    optimiser = build_optimiser(network, learning_rate=0.01, weight_decay=0.1, batch=2)
+    optimizer = build_optimizer(network, learning_rate=0.01, weight_decay=0.1, batch=2)
     for _ in range(steps):
-        step_once(network, optimiser)
-    return network, optimiser
+        step_once(network, optimizer)
+    return network, optimizer
 
 
-def step_once(network, optimiser):
-    optimiser.zero_grad()
+def step_once(network, optimizer):
+    optimizer.zero_grad()
     network(torch.arange(6.0).view(2, 3)).pow(2).sum().backward()
-    optimiser.step()
+    optimizer.step()
 
 
 def checkpoint(step=3, best=True):
-    network, optimiser = trained(step)
+    network, optimizer = trained(step)
     kept = snapshot(network) if best else {}
-    return Checkpoint(step, network.state_dict(), kept, optimiser.state_dict(), HISTORY, "mine")
+    return Checkpoint(step, network.state_dict(), kept, optimizer.state_dict(), HISTORY, "mine")
 
 
 def test_an_empty_folder_has_no_checkpoint(tmp_path):
@@ -48,13 +48,13 @@ def test_what_is_saved_comes_back_bit_for_bit(tmp_path):
         assert all(torch.equal(mine[name], theirs[name]) for name in mine)
 
 
-def test_a_restored_optimiser_takes_the_same_next_step(tmp_path):
+def test_a_restored_optimizer_takes_the_same_next_step(tmp_path):
     save(checkpoint(), tmp_path)
     found = load_last(tmp_path, fingerprint="mine")
-    network, optimiser = trained(0)
+    network, optimizer = trained(0)
     network.load_state_dict(found.weights)
-    optimiser.load_state_dict(found.optimiser)
-    step_once(network, optimiser)
+    optimizer.load_state_dict(found.optimizer)
+    step_once(network, optimizer)
     expected, going_on = trained(3)
     step_once(expected, going_on)
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), expected.parameters()))
@@ -65,11 +65,11 @@ def test_before_the_first_evaluation_there_is_no_best(tmp_path):
     assert load_last(tmp_path, fingerprint="mine").best == {}
 
 
-def test_before_the_first_step_an_optimiser_has_no_state(tmp_path):
+def test_before_the_first_step_an_optimizer_has_no_state(tmp_path):
     save(checkpoint(step=0), tmp_path)
-    network, optimiser = trained(0)
-    optimiser.load_state_dict(load_last(tmp_path, fingerprint="mine").optimiser)
-    step_once(network, optimiser)
+    network, optimizer = trained(0)
+    optimizer.load_state_dict(load_last(tmp_path, fingerprint="mine").optimizer)
+    step_once(network, optimizer)
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), trained(1)[0].parameters()))
 
 
@@ -93,7 +93,7 @@ def test_other_data_or_settings_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["weights.safetensors", "best.safetensors", "optimiser.safetensors", "state.json"]
+    "name", ["weights.safetensors", "best.safetensors", "optimizer.safetensors", "state.json"]
 )
 def test_an_altered_file_is_named(tmp_path, name):
     save(checkpoint(), tmp_path)
@@ -111,31 +111,31 @@ def test_nothing_is_pickled(tmp_path):
 
 
 def test_a_snapshot_does_not_move_with_the_network():
-    network, optimiser = trained(1)
+    network, optimizer = trained(1)
     kept = snapshot(network)
     before = kept["0.weight"].clone()
-    step_once(network, optimiser)
+    step_once(network, optimizer)
     assert torch.equal(kept["0.weight"], before)
 
 
 def test_weights_that_are_not_contiguous_are_saved(tmp_path):
-    _, optimiser = trained(1)
+    _, optimizer = trained(1)
     weights = {"w": torch.arange(6.0).view(2, 3).T}
-    save(Checkpoint(1, weights, {}, optimiser.state_dict(), HISTORY, "mine"), tmp_path)
+    save(Checkpoint(1, weights, {}, optimizer.state_dict(), HISTORY, "mine"), tmp_path)
     assert torch.equal(load_last(tmp_path, fingerprint="mine").weights["w"], weights["w"])
 
 
 def test_rates_on_a_device_are_saved_as_numbers(tmp_path):
-    network, optimiser = trained(1)
+    network, optimizer = trained(1)
     rate = torch.tensor(0.25)
-    for group in optimiser.param_groups:
+    for group in optimizer.param_groups:
         group["lr"], group["capturable"] = rate, False
-    save(Checkpoint(1, network.state_dict(), {}, optimiser.state_dict(), HISTORY, "mine"), tmp_path)
-    groups = load_last(tmp_path, fingerprint="mine").optimiser["param_groups"]
+    save(Checkpoint(1, network.state_dict(), {}, optimizer.state_dict(), HISTORY, "mine"), tmp_path)
+    groups = load_last(tmp_path, fingerprint="mine").optimizer["param_groups"]
     assert {group["lr"] for group in groups} == {0.25}
     assert not any("capturable" in group for group in groups)
-    optimiser.load_state_dict(load_last(tmp_path, fingerprint="mine").optimiser)
-    step_once(network, optimiser)
+    optimizer.load_state_dict(load_last(tmp_path, fingerprint="mine").optimizer)
+    step_once(network, optimizer)
 
 
 def test_a_disk_that_takes_no_more_is_said_and_the_last_checkpoint_stays(tmp_path):

@@ -123,7 +123,7 @@ def untrained(prepared, settings):
     """A network whose heads say something of each text."""
     labels = {name: (head.space, 0) for name, head in prepared.heads.items()}
     network = build_network(
-        settings, labels, sizes=prepared.tokeniser.sizes, learned=prepared.learned
+        settings, labels, sizes=prepared.tokenizer.sizes, learned=prepared.learned
     )
     torch.manual_seed(1)
     for head in network.heads.values():

@@ -124,7 +124,7 @@ def test_a_model_folder_scores_the_same_and_its_settings_train_it_again(
     fit_folder(str(source), given(objective), out=tmp_path / "model")
     model = model_folder.load(tmp_path / "model")
     texts = ["paris rome", "apple and iron", "", "hammer saw drill chess"]
-    assert model.record.resolved["fit"]["optimiser"] == "exact"
+    assert model.record.resolved["fit"]["optimizer"] == "exact"
     again = plain(resolve(model.record.resolved).as_dict())
     assert again == model.record.resolved
     fit_folder(str(source), model.record.resolved, out=tmp_path / "again")
@@ -193,7 +193,7 @@ def test_unjudged_labels_and_weights_reach_the_regressions():
         ({"head": {"name": "cloze"}}, "head cloze is trained by steps"),
         ({"head": {"name": "document", "chunk": 2}}, "leave --head-chunk out"),
         ({"head": {"name": "chain", "order": ["city", "fruit"]}}, "metal, sport, tool missing"),
-        ({"fit": {"optimiser": "auto"}, "head": {"name": "chain"}}, "a chain is solved"),
+        ({"fit": {"optimizer": "auto"}, "head": {"name": "chain"}}, "a chain is solved"),
         ({"fit": {"cost": 0.0}}, "fit.cost must be at least"),
     ],
 )

@@ -35,9 +35,9 @@ def make(dtype=torch.float64, rate=0.1, maker=torch.optim.SGD):
 def trained(
     total=9, factor=lambda step: 1.0, dtype=torch.float64, maker=torch.optim.SGD, **options
 ):
-    network, optimiser, loss_of = make(dtype, maker=maker)
+    network, optimizer, loss_of = make(dtype, maker=maker)
     course = Course(plan=plan, per_epoch=PER_EPOCH, total=total)
-    seen = list(steps(network, optimiser, course, loss_of, factor, **options))
+    seen = list(steps(network, optimizer, course, loss_of, factor, **options))
     return network, seen
 
 
@@ -136,13 +136,13 @@ def test_going_on_from_any_step_gives_the_same_bits(cut):
         return 1 - step / 9
 
     whole, _ = trained(factor=factor, maker=torch.optim.AdamW)
-    network, optimiser, loss_of = make(maker=torch.optim.AdamW)
+    network, optimizer, loss_of = make(maker=torch.optim.AdamW)
     list(
         steps(
-            network, optimiser, Course(plan=plan, per_epoch=PER_EPOCH, total=cut), loss_of, factor
+            network, optimizer, Course(plan=plan, per_epoch=PER_EPOCH, total=cut), loss_of, factor
         )
     )
-    state = copy.deepcopy(optimiser.state_dict())
+    state = copy.deepcopy(optimizer.state_dict())
     second = torch.optim.AdamW(network.parameters(), lr=0.1)
     second.load_state_dict(state)
     list(
@@ -160,7 +160,7 @@ def test_going_on_from_any_step_gives_the_same_bits(cut):
 
 def test_what_a_step_draws_depends_on_seed_and_step_alone():
     def drawn(start, seed):
-        network, optimiser, _ = make()
+        network, optimizer, _ = make()
         found = []
 
         def loss_of(rows, generator):
@@ -168,7 +168,7 @@ def test_what_a_step_draws_depends_on_seed_and_step_alone():
             return network.weight.sum()
 
         course = Course(plan=plan, per_epoch=PER_EPOCH, total=5)
-        list(steps(network, optimiser, course, loss_of, lambda step: 1.0, start=start, seed=seed))
+        list(steps(network, optimizer, course, loss_of, lambda step: 1.0, start=start, seed=seed))
         return found
 
     assert drawn(0, 1)[2:] == drawn(2, 1)
@@ -177,7 +177,7 @@ def test_what_a_step_draws_depends_on_seed_and_step_alone():
 
 
 def test_the_network_trains_in_training_mode_again_after_an_evaluation():
-    network, optimiser, loss_of = make()
+    network, optimizer, loss_of = make()
     course = Course(plan=plan, per_epoch=PER_EPOCH, total=3)
     modes = []
 
@@ -185,7 +185,7 @@ def test_the_network_trains_in_training_mode_again_after_an_evaluation():
         modes.append(network.training)
         return loss_of(rows, generator)
 
-    for _ in steps(network, optimiser, course, watching, lambda step: 1.0):
+    for _ in steps(network, optimizer, course, watching, lambda step: 1.0):
         network.eval()
     assert modes == [True, True, True]
 
@@ -207,7 +207,7 @@ def crowding(loss_of, most, seen):
 def test_memory_that_runs_out_cuts_batches_from_there_on_as_if_they_always_had_been(most, parts):
     results, asked = [], []
     for accumulate, limit in ((1, most), (parts, 99)):
-        network, optimiser, loss_of = make(maker=torch.optim.AdamW)
+        network, optimizer, loss_of = make(maker=torch.optim.AdamW)
         seen, course = [], Course(plan=plan, per_epoch=PER_EPOCH, total=4)
         options = {
             "accumulate": accumulate,
@@ -216,7 +216,7 @@ def test_memory_that_runs_out_cuts_batches_from_there_on_as_if_they_always_had_b
         list(
             steps(
                 network,
-                optimiser,
+                optimizer,
                 course,
                 crowding(loss_of, limit, seen),
                 lambda step: 1.0,
@@ -232,7 +232,7 @@ def test_memory_that_runs_out_cuts_batches_from_there_on_as_if_they_always_had_b
 
 
 def test_nobody_to_ask_lets_the_error_out():
-    network, optimiser, loss_of = make()
+    network, optimizer, loss_of = make()
     course = Course(plan=plan, per_epoch=PER_EPOCH, total=1)
     with pytest.raises(torch.OutOfMemoryError):
-        list(steps(network, optimiser, course, crowding(loss_of, 1, []), lambda step: 1.0))
+        list(steps(network, optimizer, course, crowding(loss_of, 1, []), lambda step: 1.0))

@@ -58,7 +58,7 @@ def digest(network):
 
 
 def network_of(prepared, settings):
-    facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
+    facts = {"sizes": prepared.tokenizer.sizes, "learned": prepared.learned, "fresh": True}
     network = build_network(
         settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts
     )
@@ -153,7 +153,7 @@ class Loops:
         learn = learner_of(self.network, main_of(self.prepared, self.settings, 90), self.settings)
         self.rows = self.prepared.rows("train", self.network, self.settings)
         self.loss_of = lambda batch, generator: batch_loss(self.network, learn, batch, generator)
-        self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.01, eps=1e-2, fused=True)
+        self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=0.01, eps=1e-2, fused=True)
         long = np.flatnonzero(self.rows.inputs.lengths == 16)
         short = np.flatnonzero(self.rows.inputs.lengths < 16)
         batches = [np.append(short[5 * n : 5 * n + 5], long[n]) for n in range(4)]
@@ -166,7 +166,7 @@ class Loops:
         return list(
             steps(
                 self.network,
-                self.optimiser,
+                self.optimizer,
                 self.course,
                 of_rows,
                 lambda step: 1 - step / 20,
@@ -177,7 +177,7 @@ class Loops:
     def captured(self, **options):
         resident = Resident(self.rows, torch.device("cpu"))
         step = CapturedStep(
-            resident, self.network, self.optimiser, self.loss_of, batch=6, **options
+            resident, self.network, self.optimizer, self.loss_of, batch=6, **options
         )
         return list(captured_steps(step, self.course, lambda step: 1 - step / 20))
 
@@ -250,7 +250,7 @@ def test_an_encoder_without_a_mask_is_refused(source, tmp_path):
     content = tokenizer.backend_tokenizer.to_str().replace("[MASK]", "[HIDE]")
     settings = resolve(given(folder))
     prepared = prepare(read_data(str(source)), settings)
-    prepared.tokeniser.tokenizer = type(tokenizer.backend_tokenizer).from_str(content)
+    prepared.tokenizer.tokenizer = type(tokenizer.backend_tokenizer).from_str(content)
     with pytest.raises(
         SettingsError, match=r"hides pieces behind a mask token, and the tokenizer of .* has none"
     ):

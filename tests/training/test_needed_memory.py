@@ -92,7 +92,7 @@ def test_dense_encoders_are_told_of_chunks_and_need_less_with_them(make, free):
     free(10**8)
     with pytest.raises(
         SettingsError,
-        match=r"weights of width 384 × 100,000 labels and their optimiser.*--head-chunk",
+        match=r"weights of width 384 × 100,000 labels and their optimizer.*--head-chunk",
     ):
         require_memory(prepared, settings)
     chunked = resolve({"encoder": encoder, "head": {"chunk": 16384}}, "many")
@@ -137,7 +137,7 @@ def test_several_heads_add_up_around_one_encoder(tmp_path):
     }
     prepared = replace(prepared, heads=made)
     network = build_network(
-        settings, {"mood": (spaces[0], 0)}, sizes=prepared.tokeniser.sizes, learned={}
+        settings, {"mood": (spaces[0], 0)}, sizes=prepared.tokenizer.sizes, learned={}
     )
     of_encoder = sum(weight.numel() for weight in network.encoder.parameters())
     matrices = (network.encoder.width_out + 1) * (first + second)

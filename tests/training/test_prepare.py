@@ -54,7 +54,7 @@ def small(**extra):
 def network_of(prepared, settings):
     """An untrained network."""
     labels = {name: (head.space, head.examples) for name, head in prepared.heads.items()}
-    return build_network(settings, labels, sizes=prepared.tokeniser.sizes, learned=prepared.learned)
+    return build_network(settings, labels, sizes=prepared.tokenizer.sizes, learned=prepared.learned)
 
 
 def rows_of_table(prepared, settings, name="train"):
@@ -95,7 +95,7 @@ def test_words_and_counts_of_labels_come_from_labelled_texts_alone():
     plain, taught = (
         prepare(small(), resolve(given)) for given in ({}, {"targets": {"name": "distil"}})
     )
-    assert plain.tokeniser.vocabulary == taught.tokeniser.vocabulary
+    assert plain.tokenizer.vocabulary == taught.tokenizer.vocabulary
     assert plain.space == taught.space
 
 
@@ -108,7 +108,7 @@ def test_tokens_stand_beside_the_cleaned_rows():
 def test_labels_and_words_come_from_train_alone():
     prepared = prepare(small(), resolve({"embed": {"name": "word", "minimum": 1}}))
     assert prepared.space.names == ("a", "b")
-    assert set(prepared.tokeniser.vocabulary) == {"[PAD]", "[UNK]", "red", "tent", "blue", "kite"}
+    assert set(prepared.tokenizer.vocabulary) == {"[PAD]", "[UNK]", "red", "tent", "blue", "kite"}
 
 
 def test_labels_that_train_has_never_seen_are_a_warning_with_counts():
@@ -259,7 +259,7 @@ def test_soft_labels_of_two_tables_are_made_of_both():
     assert len(both) == 4
 
 
-def test_marks_of_a_tokeniser_are_no_words_to_soft_labels():
+def test_marks_of_a_tokenizer_are_no_words_to_soft_labels():
     settings = {"encoder": {"name": "bow"}, "targets": "kwls", "loss": "bce"}
     targets = []
     for embed in ("word", "spelled"):  # the latter marks where a text begins

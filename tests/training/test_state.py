@@ -19,14 +19,14 @@ class Weighted(Encoder):
 def made(parts=1):
     torch.manual_seed(0)
     network = Network(Weighted(), {"main": nn.Linear(2, 2)})
-    optimiser = torch.optim.AdamW(network.parameters(), lr=0.1, fused=True)
-    return Training(network=network, optimiser=optimiser, history=History(), parts=parts)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=0.1, fused=True)
+    return Training(network=network, optimizer=optimizer, history=History(), parts=parts)
 
 
 def moved(training):
     for parameter in training.network.parameters():
         parameter.grad = torch.ones_like(parameter)
-    training.optimiser.step()
+    training.optimizer.step()
 
 
 def test_what_is_kept_does_not_move_on():

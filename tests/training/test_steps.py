@@ -188,13 +188,13 @@ def ready(**changed):
         "sparse": False,
         "long": "head",
         "bytes": 1,
-        "optimiser": True,
+        "optimizer": True,
         **changed,
     }
     parameter = torch.nn.Parameter(torch.zeros(1))
     training = SimpleNamespace(
-        optimiser=torch.optim.AdamW([parameter])
-        if facts["optimiser"]
+        optimizer=torch.optim.AdamW([parameter])
+        if facts["optimizer"]
         else torch.optim.SGD([parameter], lr=1)
     )
     objectives = {"main": SimpleNamespace(batchwise=facts["batchwise"])}
@@ -208,7 +208,7 @@ def ready(**changed):
     ("changed", "reason"),
     [
         ({}, None),
-        ({"optimiser": False}, ""),
+        ({"optimizer": False}, ""),
         ({"world": 2}, "several processes"),
         ({"batchwise": True}, "looks at a whole batch"),
         ({"sparse": True}, "labels come in chunks"),

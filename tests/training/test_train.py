@@ -256,7 +256,7 @@ def test_deterministic_holds_while_training_and_not_after(make, wanted):
 
 
 def test_the_seconds_of_a_run_hold_no_import(make, monkeypatch):
-    """The first optimiser of a process imports the compiler; that is not the first objective's
+    """The first optimizer of a process imports the compiler; that is not the first objective's
     fault.
     """
     import sys

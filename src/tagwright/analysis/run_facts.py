@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from tagwright.analysis.tag_facts import confused_tokens, examples, examples_of, tag_facts
-from tagwright.inference.model import Head, Model
+from tagwright.inference.model import Model, TrainedHead
 from tagwright.inference.model_folder import versions
 from tagwright.inference.score import Scored
 from tagwright.labels.shortlist import ShortScores
@@ -31,7 +31,7 @@ from tagwright.training.decided import Fitted
 from tagwright.training.prepare import Prepared
 
 
-def decision_of(head: Head) -> str:
+def decision_of(head: TrainedHead) -> str:
     """A sentence: how scores become labels, or tags of tokens."""
     said: str = head.decision.describe()
     return said
@@ -102,7 +102,7 @@ def _objective_of(model: Model) -> str:
     return str(head.get("objective", model.record.objective))
 
 
-def other_facts(name: str, head: Head) -> HeadFacts:
+def other_facts(name: str, head: TrainedHead) -> HeadFacts:
     """One of several heads, in short."""
     return HeadFacts(
         name=name,
@@ -164,7 +164,7 @@ def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> F
     )
 
 
-def per_label(measures: Measures, head: Head) -> PerLabel:
+def per_label(measures: Measures, head: TrainedHead) -> PerLabel:
     """Scores of every label, and its threshold as a probability where it has one."""
     result: dict[str, Any] = measures.states["counts"].per_label()
     thresholds = head.decision.thresholds
@@ -175,7 +175,7 @@ def per_label(measures: Measures, head: Head) -> PerLabel:
 
 
 def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]:
-    """Head, middle and tail with their F1."""
+    """TrainedHead, middle and tail with their F1."""
     counts = np.array(label_counts)
     return [
         Band(
@@ -191,7 +191,7 @@ def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]
     ]
 
 
-def threshold_curve(prepared: Prepared, fitted: Fitted, head: Head) -> ThresholdCurve | None:
+def threshold_curve(prepared: Prepared, fitted: Fitted, head: TrainedHead) -> ThresholdCurve | None:
     """Micro- and macro-F1 on dev if one probability were the bar for all; None for one label a
     text, and shortlists.
     """
@@ -225,7 +225,7 @@ def calibration(measures: Measures) -> ReliabilityBins | None:
     curve = measures.states["calibration"].reliability()
     filled = curve["count"] > 0
     return ReliabilityBins(
-        centres=curve["confidence"][filled],
+        centers=curve["confidence"][filled],
         observed=curve["frequency"][filled],
         counts=curve["count"][filled],
     )
@@ -244,7 +244,7 @@ def confused(measures: Measures, names: Sequence[str], table: pa.Table) -> list[
     ]
 
 
-def warnings(prepared: Prepared, head: Head) -> list[str]:
+def warnings(prepared: Prepared, head: TrainedHead) -> list[str]:
     """Sentences a person should read before trusting the figures."""
     result = list(prepared.warnings)
     rare = sum(count < 10 for count in head.space.counts)

@@ -1,4 +1,4 @@
-"""Which texts go into which batch: neighbours in length, so that little is padded."""
+"""Which texts go into which batch: neighbors in length, so that little is padded."""
 
 import numpy as np
 

@@ -96,7 +96,7 @@ SettingsFile = Annotated[
 ]
 
 
-Regularise = Annotated[
+Regularize = Annotated[
     str | None,
     typer.Option(
         help="rdrop, vat, mlm, with commas: `tagwright parts regularizers`.",
@@ -189,7 +189,7 @@ def listed(names: str | None) -> list[str]:
     return [name.strip() for name in (names or "").split(",") if name.strip()]
 
 
-def regularisers(names: str | None) -> dict[str, dict[str, Any]]:
+def regularizers(names: str | None) -> dict[str, dict[str, Any]]:
     """Each that is named, with commas, as a section of the settings."""
     from tagwright import registry
     from tagwright.errors import SettingsError, unknown
@@ -198,5 +198,5 @@ def regularisers(names: str | None) -> dict[str, dict[str, Any]]:
     wanted = listed(names)
     for name in wanted:
         if name not in registry.names(REGULARIZERS):
-            raise SettingsError(unknown("regulariser", name, registry.names(REGULARIZERS)))
+            raise SettingsError(unknown("regularizer", name, registry.names(REGULARIZERS)))
     return {name: {} for name in wanted}

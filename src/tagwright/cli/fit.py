@@ -74,7 +74,7 @@ def fit(
             help="none, inverse, ee, …: `tagwright parts weights`.", show_default="the objective's"
         ),
     ] = None,
-    regularise: o.Regularise = None,
+    regularize: o.Regularize = None,
     decide: Annotated[
         str | None,
         typer.Option(
@@ -166,7 +166,7 @@ def fit(
         "soft.from_step": soft_from_step,
         "mask.name": mask,
         "weights.name": label_weights,
-        **o.regularisers(regularise),
+        **o.regularizers(regularize),
         "decide.name": decide,
         "fit.metric": metric,
         "schedule.name": schedule,

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from tagwright.data.dataset import Data
 from tagwright.errors import DataError, SettingsError
 
-# A part may be this share of its size off before rounding stops favouring the nearest count of each
+# A part may be this share of its size off before rounding stops favoring the nearest count of each
 # label.
 DRIFT = 0.05
 # A label's rows are dealt so often, and the deal kept that suits the other labels on them best.
@@ -270,7 +270,7 @@ def _deals(
         taken = np.bincount(won, minlength=len(wanted))
         owner = np.repeat(np.arange(len(wanted)), taken)
         turn = np.arange(len(here)) - (np.cumsum(taken) - taken)[owner]
-        # Neighbours are alike in their other labels: even spacing, from a random start, gives every
+        # Neighbors are alike in their other labels: even spacing, from a random start, gives every
         # part some of each.
         places = (turn + rng.random((TRIES, len(wanted)))[:, owner]) / taken[owner]
         parts[:, here] = owner[np.argsort(places, axis=1, kind="stable")]

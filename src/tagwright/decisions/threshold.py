@@ -1,4 +1,4 @@
-"""Per-label thresholds that maximise macro- and micro-F1 on held-out scores, shrunk towards a
+"""Per-label thresholds that maximize macro- and micro-F1 on held-out scores, shrunk towards a
 common one if wanted.
 
 The best cut of a label with two positives may be luck, and the cut that is best for all cells at

@@ -98,7 +98,7 @@ def reliability(place: Place, rows: Rows) -> list[Reliability]:
     error = [
         row["scored"]["calibration_error"] for row in rows if "calibration_error" in row["scored"]
     ]
-    curve = ReliabilityBins(centres=means[0], observed=means[1], counts=total[filled])
+    curve = ReliabilityBins(centers=means[0], observed=means[1], counts=total[filled])
     return [place.of(curve=curve, error=float(np.mean(error)) if error else float("nan"))]
 
 

@@ -14,7 +14,7 @@ def differing(chosen: Mapping[str, Settings | None]) -> dict[str, dict[str, Any]
     """Settings beside the objective's own choices that are not the same for all: setting ->
     objective -> value.
 
-    A section that only some have (a regulariser) is "on" for these and "none" for the others; its
+    A section that only some have (a regularizer) is "on" for these and "none" for the others; its
     settings are compared among those that have it.
     """
     plain_of = {

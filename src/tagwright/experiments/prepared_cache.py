@@ -1,4 +1,4 @@
-"""What the runs of a plan share: data prepared once, the scored part tokenised once; and a model's
+"""What the runs of a plan share: data prepared once, the scored part tokenized once; and a model's
 scores on it.
 """
 
@@ -15,7 +15,7 @@ from tagwright.experiments.ledger import packed, packed_bits, packed_values
 from tagwright.experiments.plan import Planned, Source
 from tagwright.inference.data_for_model import known_rows, labelled_rows
 from tagwright.inference.fit_decision import measured, truth_of, untuned
-from tagwright.inference.model import Head, Scores, inputs_of, tag_inputs
+from tagwright.inference.model import Scores, TrainedHead, inputs_of, tag_inputs
 from tagwright.inference.spans import given_tokens
 from tagwright.inference.tagged_tokens import Sheet, sheet_of, tags_of, truth_of_tags
 from tagwright.labels.shortlist import ShortScores
@@ -87,7 +87,7 @@ def _ready(source: Source, settings: Settings) -> Ready:
     if prepared.tagged:
         table = labelled_rows(data, on, "tags")[1]
         tags, unseen = tags_of(table, space)
-        sheet = sheet_of(table, prepared.tokeniser, tags)
+        sheet = sheet_of(table, prepared.tokenizer, tags)
         return Ready(
             prepared, on, table, sheet, truth_of_tags(sheet.tags, len(space)), sum(unseen.values())
         )
@@ -95,7 +95,7 @@ def _ready(source: Source, settings: Settings) -> Ready:
     known = known_rows(space, table, data.source)
     strange = table.num_rows - len(known)
     table = table.take(known)
-    tokens = None if prepared.sheets else prepared.tokeniser.encode(table["text"])
+    tokens = None if prepared.sheets else prepared.tokenizer.encode(table["text"])
     return Ready(prepared, on, table, tokens, hard(table, space), strange)
 
 
@@ -177,7 +177,7 @@ def _detail(scores: Scores, measures: Measures) -> dict[str, Any]:
     }
 
 
-def _untuned(head: Head, scores: Scores, truth: np.ndarray) -> dict[str, Any]:
+def _untuned(head: TrainedHead, scores: Scores, truth: np.ndarray) -> dict[str, Any]:
     """The metrics of the same logits with no threshold fitted, where one was: how much the fit is
     worth.
     """
@@ -204,7 +204,7 @@ def _scored_tokens(fitted: Fitted, ready: Ready) -> dict[str, Any]:
 def _measured_sheet(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> Measures:
     model, head = fitted.model, fitted.model.primary
     inputs = tag_inputs(
-        sheet.pieces, sheet.offsets, model.tokeniser, head.part, limit=model.inference.limit
+        sheet.pieces, sheet.offsets, model.tokenizer, head.part, limit=model.inference.limit
     )
     scores = head.scores(model.answers(inputs), offsets=sheet.offsets)
     return measured(scores, truth, offsets=sheet.offsets, tags=head.space.names)

@@ -73,7 +73,7 @@ def alike_order(similarity: np.ndarray) -> np.ndarray:
     """An order of labels (L,) in which those of a high similarity (L, L) stand together; NaN counts
     as none.
 
-    Leaves of an average-linkage tree, turned so that neighbours are alike.
+    Leaves of an average-linkage tree, turned so that neighbors are alike.
     """
     if len(similarity) < FEWEST:
         return np.arange(len(similarity))

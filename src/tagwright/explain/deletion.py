@@ -1,7 +1,7 @@
 """What a model says of texts without one of their words: blocks of copies, of which no two alike
 are computed.
 
-Copies are made of ids: a text is tokenised once. An encoder with a method `without` (the CNN) gives
+Copies are made of ids: a text is tokenized once. An encoder with a method `without` (the CNN) gives
 the vectors of a text's copies from the text itself; for any other, and for texts that are cut, the
 copies are its inputs.
 """

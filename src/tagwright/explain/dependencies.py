@@ -85,7 +85,7 @@ def find_elements(
     started = time.perf_counter()
     _check(model, threshold, select)
     table = table.filter(pc.is_valid(table["labels"]))
-    words, precision = model.tokeniser.encode_words(table["text"]), _precision(model)
+    words, precision = model.tokenizer.encode_words(table["text"]), _precision(model)
     about = {"threshold": threshold, "select": select, "precision": precision}
     own = None if folder is None else fingerprint(model, words, table["labels"], about)
     kept = KeptBlocks(folder, own, same=same)

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from tagwright import registry
 from tagwright.decisions import Decision, HeldOut
 from tagwright.errors import SettingsError
-from tagwright.inference.model import Head, Scores
+from tagwright.inference.model import Scores, TrainedHead
 from tagwright.labels.shortlist import Shortlist, ShortScores
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, Calibration, calibrated, probabilities, some_probabilities
@@ -53,7 +53,7 @@ def decide_on(
     settings: Settings,
     space: LabelSpace,
     offsets: np.ndarray | None = None,
-) -> tuple[Head, np.ndarray]:
+) -> tuple[TrainedHead, np.ndarray]:
     """The head with its decision fitted, and its choices there, bool (n, L): no text had a say in
     its own.
 
@@ -76,7 +76,7 @@ def decided_by(
     link: str,
     line: Calibration | None,
     seed: int,
-) -> tuple[Head, np.ndarray]:
+) -> tuple[TrainedHead, np.ndarray]:
     """The same by a rule that is known to fit; a calibration `line` of None is fitted, where not
     all is a shortlist.
 
@@ -98,7 +98,7 @@ def decided_by(
     )
     decision, chosen = decision_named(choice.name).fit(held_out, **choice.options)
     return (
-        Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line),
+        TrainedHead(space=space, link=link, rule=choice.name, decision=decision, calibration=line),
         chosen,
     )
 
@@ -112,7 +112,7 @@ def _decide_shortlist(
     link: str,
     line: Calibration,
     seed: int,
-) -> tuple[Head, np.ndarray]:
+) -> tuple[TrainedHead, np.ndarray]:
     held_out = HeldOut(
         logits=answers.logits,
         truth=answers.truth_cells(truth),
@@ -123,7 +123,7 @@ def _decide_shortlist(
     )
     decision, chosen = decision_named(choice.name).fit(held_out, **choice.options)
     return (
-        Head(space=space, link=link, rule=choice.name, decision=decision, calibration=line),
+        TrainedHead(space=space, link=link, rule=choice.name, decision=decision, calibration=line),
         chosen,
     )
 
@@ -160,7 +160,7 @@ def truth_of(target: csr_array, head: Choice) -> np.ndarray | csr_array:
     return true if shortlisted(head, target.shape[1]) else true.toarray()
 
 
-def untuned(head: Head, scores: Scores | ShortScores) -> np.ndarray | None:
+def untuned(head: TrainedHead, scores: Scores | ShortScores) -> np.ndarray | None:
     """Choices bool (n, L) with nothing fitted, logits above 0; None where nothing was fitted, or 0
     has no meaning.
     """

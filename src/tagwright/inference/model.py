@@ -1,4 +1,4 @@
-"""A trained model: network, tokeniser, and for each head its labels, link and decision."""
+"""A trained model: network, tokenizer, and for each head its labels, link and decision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from tagwright.models.shortlist import shortlisted
 from tagwright.settings.inference import InferenceSettings, Record
 from tagwright.settings.named_heads import given_alone
 from tagwright.settings.schema import Choice
-from tagwright.tokenizers import Tokeniser
+from tagwright.tokenizers import Tokenizer
 from tagwright.tokenizers.cut import Cut, cut
 from tagwright.tokenizers.tokens import Tokens
 
@@ -55,7 +55,7 @@ DOCUMENT = Choice(name="document")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Head:
+class TrainedHead:
     """A head of a trained model: its labels, the part that makes its logits, and what becomes of
     these.
 
@@ -115,9 +115,9 @@ class Model:
     """
 
     inference: InferenceSettings
-    tokeniser: Tokeniser
+    tokenizer: Tokenizer
     network: Network
-    heads: dict[str, Head]
+    heads: dict[str, TrainedHead]
     learned: dict[str, np.ndarray] = field(default_factory=dict)
     record: Record = field(default_factory=Record)
 
@@ -127,7 +127,7 @@ class Model:
         return next(iter(self.heads))
 
     @property
-    def primary(self) -> Head:
+    def primary(self) -> TrainedHead:
         """The head that is asked where none is named."""
         return self.heads[self.first]
 
@@ -255,37 +255,37 @@ class Model:
     def inputs(self, texts: pa.ChunkedArray | Sequence[str], tokens: Cut | None = None) -> Inputs:
         """The texts as the network takes them."""
         if not self.cuts_texts:
-            return inputs_of(self.network, self.tokeniser.encode(texts), limit=self.inference.limit)
+            return inputs_of(self.network, self.tokenizer.encode(texts), limit=self.inference.limit)
         tokens = cut(texts, self.inference.data.cut) if tokens is None else tokens
-        pieces = self.tokeniser.encode_tokens(tokens.words)
+        pieces = self.tokenizer.encode_tokens(tokens.words)
         limit = self.inference.limit
         return tag_inputs(
-            pieces, tokens.offsets, self.tokeniser, self.primary.part, limit=limit, whole=False
+            pieces, tokens.offsets, self.tokenizer, self.primary.part, limit=limit, whole=False
         )
 
     def token_inputs(self, words: pa.Array, offsets: np.ndarray) -> TagInputs:
         """Texts that are cut into tokens, as its first head takes them."""
-        pieces = self.tokeniser.encode_tokens(words)
+        pieces = self.tokenizer.encode_tokens(words)
         return tag_inputs(
-            pieces, offsets, self.tokeniser, self.primary.part, limit=self.inference.limit
+            pieces, offsets, self.tokenizer, self.primary.part, limit=self.inference.limit
         )
 
 
 def tag_inputs(
     pieces: Tokens,
     offsets: np.ndarray,
-    tokeniser: Tokeniser,
+    tokenizer: Tokenizer,
     part: Choice,
     *,
     limit: int,
     whole: bool = True,
 ) -> TagInputs:
-    """Windows as the head `part` asks for, with the special tokens that the encoder's own tokeniser
+    """Windows as the head `part` asks for, with the special tokens that the encoder's own tokenizer
     puts around them.
 
     Not `whole`, only the first window of each text.
     """
-    overlap, around = part.options.get("overlap", 64), tokeniser.around
+    overlap, around = part.options.get("overlap", 64), tokenizer.around
     made = placed(pieces, offsets, limit=limit, overlap=overlap, around=around, whole=whole)
     return TagInputs(made, limit)
 

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from tagwright import registry
 from tagwright.errors import ModelError
 from tagwright.inference.migrate import Migrated, migrated
-from tagwright.inference.model import Head, Model
+from tagwright.inference.model import Model, TrainedHead
 from tagwright.inference.saved_head import load_head, load_space, save_head
 from tagwright.labels.space import LabelSpace
 from tagwright.models.build import trained_network
@@ -38,7 +38,7 @@ from tagwright.storage.plain import value_of, without_none, write_json
 from tagwright.storage.sealed import MANIFEST, Sealed, followed, left_over, opened
 from tagwright.storage.tensors import Tensors, fill, require_fit
 from tagwright.storage.untrusted import CURE, SMALL, read_small, reason_of
-from tagwright.tokenizers import Tokeniser, read_tokeniser
+from tagwright.tokenizers import Tokenizer, read_tokenizer
 from tagwright.tokenizers.pretrained import OwnPieces
 
 FORMAT = 2
@@ -74,7 +74,7 @@ def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> N
         }
         save_file(weights, aside / WEIGHTS)
         (aside / "tokenizer").mkdir()
-        model.tokeniser.save(aside / "tokenizer")
+        model.tokenizer.save(aside / "tokenizer")
         _save_learned(model.learned, aside)
         _save_rest(model, card, aside)
 
@@ -111,14 +111,14 @@ def load(folder: Path, *, device: str = "cpu", plugins: bool = False) -> Model:
         with files.reading(MANIFEST):
             _require_parts(files, inference, plugins=plugins)
         learned, heads = _learned(files), _heads(files, old)
-        tokeniser = read_tokeniser(
+        tokenizer = read_tokenizer(
             lambda name: files.text(f"tokenizer/{name}"), files.folder / "tokenizer"
         )
-        network = _network(files, inference, heads, tokeniser, learned)
+        network = _network(files, inference, heads, tokenizer, learned)
         record = old.record if old else _record(files)
     return Model(
         inference=inference,
-        tokeniser=tokeniser,
+        tokenizer=tokenizer,
         network=network.to(place),
         heads=heads,
         learned=learned,
@@ -294,7 +294,7 @@ def _learned(files: Sealed) -> dict[str, np.ndarray]:
     }
 
 
-def _heads(files: Sealed, old: Migrated | None) -> dict[str, Head]:
+def _heads(files: Sealed, old: Migrated | None) -> dict[str, TrainedHead]:
     names: list[str] = files.manifest["heads"]
     if old is None:
         return {name: load_head(files, name, None) for name in names}
@@ -306,8 +306,8 @@ def _heads(files: Sealed, old: Migrated | None) -> dict[str, Head]:
 def _network(
     files: Sealed,
     inference: InferenceSettings,
-    heads: Mapping[str, Head],
-    tokeniser: Tokeniser,
+    heads: Mapping[str, TrainedHead],
+    tokenizer: Tokenizer,
     learned: Mapping[str, np.ndarray],
 ) -> Network:
     """The network with its weights. It is made only if these have room for it, and they are read
@@ -315,14 +315,14 @@ def _network(
     """
     weights: Tensors[Tensor] = Tensors(files.opened(WEIGHTS), "pt")
     facts: Any = {
-        "sizes": tokeniser.sizes,
+        "sizes": tokenizer.sizes,
         "learned": learned,
         "shapes": [form.shape for form in weights.forms.values()],
     }
     try:
         made = {name: head.labelled() for name, head in heads.items()}
         network = trained_network(inference, made, **facts)
-        _require_vectors(network, tokeniser)
+        _require_vectors(network, tokenizer)
     except Exception as error:  # whatever a part trips over
         raise ModelError(
             f"{files.folder} cannot be made from its settings: {reason_of(error)}"
@@ -334,16 +334,16 @@ def _network(
     return network
 
 
-def _require_vectors(network: Network, tokeniser: Tokeniser) -> None:
-    """Refuse the tokeniser of a pretrained encoder if the encoder has no vectors for some of its
+def _require_vectors(network: Network, tokenizer: Tokenizer) -> None:
+    """Refuse the tokenizer of a pretrained encoder if the encoder has no vectors for some of its
     ids.
     """
-    if not isinstance(tokeniser, OwnPieces):
+    if not isinstance(tokenizer, OwnPieces):
         return
     vectors = network.encoder.word_vectors()
-    known = vectors.num_embeddings if isinstance(vectors, nn.Embedding) else tokeniser.sizes[0]
-    if tokeniser.largest >= known:
-        said = f"ids up to {tokeniser.largest}, the encoder vectors for {known}"
+    known = vectors.num_embeddings if isinstance(vectors, nn.Embedding) else tokenizer.sizes[0]
+    if tokenizer.largest >= known:
+        said = f"ids up to {tokenizer.largest}, the encoder vectors for {known}"
         raise ValueError(f"the tokenizer has {said}; they do not belong together")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tagwright import decisions
 from tagwright.errors import unknown
-from tagwright.inference.model import Head
+from tagwright.inference.model import TrainedHead
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, SCALES, Calibration
 from tagwright.settings.inference import choice_dict, choice_of
@@ -18,7 +18,7 @@ from tagwright.storage.sealed import Sealed
 LINKS = ("softmax", *SCALES)
 
 
-def save_head(head: Head, folder: Path) -> None:
+def save_head(head: TrainedHead, folder: Path) -> None:
     """Write a head into a folder of its own."""
     folder.mkdir(parents=True)
     head.space.save(folder / "labels.json")
@@ -34,14 +34,14 @@ def save_head(head: Head, folder: Path) -> None:
         write_json(folder / f"{name}.json", content)
 
 
-def load_head(files: Sealed, name: str, part: Mapping[str, Any] | None) -> Head:
+def load_head(files: Sealed, name: str, part: Mapping[str, Any] | None) -> TrainedHead:
     """The head of this name; `part` says what an older format does not write."""
     folder = f"heads/{name}"
     space = load_space(files, name)
     decided = files.made(f"{folder}/decision.json", lambda content: _decided(content, space))
     metrics = files.made(f"{folder}/metrics.json", _metrics)
     part = files.made(f"{folder}/head.json", _part) if part is None else part
-    return Head(space=space, metrics=metrics, **decided, **part)
+    return TrainedHead(space=space, metrics=metrics, **decided, **part)
 
 
 def load_space(files: Sealed, name: str) -> LabelSpace:

@@ -19,7 +19,7 @@ from tagwright.data.stream import columns_of, stream, texts_of
 from tagwright.errors import SettingsError
 from tagwright.inference import write_tables
 from tagwright.inference._shards import is_joined, joining, shards_of, stamp
-from tagwright.inference.model import Head, Model, Scores
+from tagwright.inference.model import Model, Scores, TrainedHead
 from tagwright.inference.spans import FACETS, KEYWORD, facets, find_spans, given_tokens, keywords_of
 from tagwright.labels.shortlist import ShortScores
 from tagwright.storage.files import replaced, write_json
@@ -252,7 +252,11 @@ def _of_heads(model: Model, given: _Texts, options: Mapping[str, Any]) -> dict[s
 
 
 def _labels(
-    head: Head, scores: Scores | ShortScores, given: _Texts, name: str, options: Mapping[str, Any]
+    head: TrainedHead,
+    scores: Scores | ShortScores,
+    given: _Texts,
+    name: str,
+    options: Mapping[str, Any],
 ) -> _Made:
     """The labels of every text and their scores, as lists, or joined for a file without lists."""
     column, separator = options["columns"][name], options["separator"]

@@ -16,7 +16,7 @@ from tagwright.inference.model import tag_inputs
 from tagwright.labels.list_columns import offsets_of
 from tagwright.labels.space import LabelSpace
 from tagwright.settings.schema import Choice, Settings
-from tagwright.tokenizers import Tokeniser
+from tagwright.tokenizers import Tokenizer
 from tagwright.tokenizers.cut import cut, way_of
 from tagwright.tokenizers.tokens import Tokens
 
@@ -36,11 +36,11 @@ class Sheet(NamedTuple):
         return Tokens(self.pieces.ids, self.pieces.offsets[self.offsets])
 
 
-def sheet_of(table: pa.Table, tokeniser: Tokeniser, tags: np.ndarray | None = None) -> Sheet:
+def sheet_of(table: pa.Table, tokenizer: Tokenizer, tags: np.ndarray | None = None) -> Sheet:
     """The sheet of a table with `tokens`; without `tags` (tokens,) nothing is known of them."""
     words = flat(table["tokens"])
     tags = np.full(len(words), -1) if tags is None else tags
-    return Sheet(tokeniser.encode_tokens(words), offsets_of(whole(table["tokens"])), tags)
+    return Sheet(tokenizer.encode_tokens(words), offsets_of(whole(table["tokens"])), tags)
 
 
 def tags_of(table: pa.Table, space: LabelSpace) -> tuple[np.ndarray, dict[str, int]]:
@@ -76,12 +76,12 @@ def tag_space(table: pa.Table) -> LabelSpace:
 
 
 def windows_of(
-    sheet: Sheet, tokeniser: Tokeniser, part: Choice, *, limit: int, whole: bool
+    sheet: Sheet, tokenizer: Tokenizer, part: Choice, *, limit: int, whole: bool
 ) -> TagInputs:
     """Texts as a tagger reads them, with the head `part`; not `whole`, each text is one row: its
     first window.
     """
-    return tag_inputs(sheet.pieces, sheet.offsets, tokeniser, part, limit=limit, whole=whole)
+    return tag_inputs(sheet.pieces, sheet.offsets, tokenizer, part, limit=limit, whole=whole)
 
 
 def tags_at(tags: np.ndarray, inputs: TagInputs) -> np.ndarray:

@@ -23,7 +23,7 @@ IGNORED = -100  # what Trainer and its collators write where there is no label
 
 
 class TrainerLoss(nn.Module):
-    """The mean of a loss over the examples, or tokens, of a whole optimiser step: all
+    """The mean of a loss over the examples, or tokens, of a whole optimizer step: all
     micro-batches, all processes.
 
     Logits (B, L) or (B, T, L), with the loss's extra logits after those of the labels. Labels are

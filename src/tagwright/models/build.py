@@ -17,16 +17,16 @@ from tagwright.models.unfilled import Unfilled
 from tagwright.randomness import seed_of
 from tagwright.settings.inference import InferenceSettings, inference_of
 from tagwright.settings.schema import Choice, Settings
-from tagwright.tokenizers import Tokeniser
+from tagwright.tokenizers import Tokenizer
 from tagwright.tokenizers.tokens import Tokens
 
 
 def learn(
-    settings: Settings, tokens: Tokens, tokeniser: Tokeniser | None = None
+    settings: Settings, tokens: Tokens, tokenizer: Tokenizer | None = None
 ) -> dict[str, np.ndarray]:
     """What the encoder takes from the training texts before training, if it does."""
     encoder = registry.find("encoders", settings.encoder.name).factory
-    found: dict[str, np.ndarray] = encoder.learn(tokens, tokeniser, **settings.encoder.options)
+    found: dict[str, np.ndarray] = encoder.learn(tokens, tokenizer, **settings.encoder.options)
     return found
 
 
@@ -38,7 +38,7 @@ def build_network(
     learned: Mapping[str, np.ndarray],
     vectors: np.ndarray | None = None,
     fresh: bool = False,
-    tokeniser: Tokeniser | None = None,
+    tokenizer: Tokenizer | None = None,
 ) -> Network:
     """A network, its weights a function of the seed; a `fresh` one starts from pretrained weights
     where it has some.
@@ -57,7 +57,7 @@ def build_network(
             bias = starting_bias(space, examples, own.link)
             two = own.soft.heads == 2 and own.targets.name != "hard"
             for one in (name, soft_head(name)) if two else (name,):
-                heads[one] = _head(encoder, described(own), space, own.link, bias, tokeniser)
+                heads[one] = _head(encoder, described(own), space, own.link, bias, tokenizer)
         return Network(encoder, heads)
 
 
@@ -122,12 +122,12 @@ def _head(
     space: LabelSpace,
     link: str,
     bias: Tensor,
-    tokeniser: Tokeniser | None = None,
+    tokenizer: Tokenizer | None = None,
 ) -> Any:
     known = {"width": encoder.width_out, "sparse": encoder.sparse, "label_count": len(space)}
     known |= {"label_names": space.names, "bias": bias, "whole_texts": encoder.whole_texts}
     known |= {"extra_logits": head.extra_logits, "zero": head.zero, "link": link}
-    known |= slot_facts(encoder, head.part, space, tokeniser)
+    known |= slot_facts(encoder, head.part, space, tokenizer)
     return registry.build("heads", head.part.name, head.part.options, **known)
 
 

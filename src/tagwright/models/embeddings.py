@@ -52,7 +52,7 @@ class Lookup(nn.Module):
         if channels.dim() != 3 or channels.shape[2] != len(self.sizes):
             expected = "(B, T)" if len(self.sizes) == 1 else f"(B, T, {len(self.sizes)})"
             raise ShapeError(
-                f"ids must be {expected}, got {tuple(ids.shape)}; use the tokeniser of this model"
+                f"ids must be {expected}, got {tuple(ids.shape)}; use the tokenizer of this model"
             )
         vectors = self._vectors(channels, 0)
         for channel in range(1, len(self.sizes)):

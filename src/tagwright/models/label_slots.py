@@ -15,7 +15,7 @@ from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.settings.schema import Choice
-from tagwright.tokenizers import Tokeniser
+from tagwright.tokenizers import Tokenizer
 
 # facts of an encoder that is not there yet, or that reads no slots
 NO_SLOTS: dict[str, Any] = {
@@ -28,7 +28,7 @@ NO_SLOTS: dict[str, Any] = {
 
 
 def slot_facts(
-    encoder: Any, head: Choice, space: LabelSpace, tokeniser: Tokeniser | None
+    encoder: Any, head: Choice, space: LabelSpace, tokenizer: Tokenizer | None
 ) -> dict[str, Any]:
     """What a head with slots wants to know of its encoder: nothing where this reads none."""
     if not registry.find("heads", head.name).factory.has_slots or not encoder.reads_slots:
@@ -41,15 +41,15 @@ def slot_facts(
     }
     facts["word_width"] = encoder.words.embedding_dim
     wanted, template = (head.options.get(name) for name in ("names", "template"))
-    if tokeniser is not None and wanted is not False and template != "same":
+    if tokenizer is not None and wanted is not False and template != "same":
         facts["name_vectors"] = name_vectors(
-            encoder.words.weight, space.names, tokeniser, every=wanted is True
+            encoder.words.weight, space.names, tokenizer, every=wanted is True
         )
     return facts
 
 
 def name_vectors(
-    words: Tensor, names: Sequence[str], tokeniser: Tokeniser, *, every: bool = True
+    words: Tensor, names: Sequence[str], tokenizer: Tokenizer, *, every: bool = True
 ) -> Tensor:
     """The mean vector (L, E) of the pieces of each label's name, of vectors (V, E) of all pieces.
 
@@ -62,7 +62,7 @@ def name_vectors(
             f"{len(empty)} of the labels have no word in their name, such as {empty[0]!r}, so"
             " head.names has nothing to start their slots from; leave it out or rename them"
         )
-    tokens = tokeniser.encode_tokens(pa.array(said))
+    tokens = tokenizer.encode_tokens(pa.array(said))
     owners = torch.from_numpy(np.repeat(np.arange(len(names)), tokens.lengths))
     ids = torch.from_numpy(tokens.ids.astype(np.int64))
     sums = (
@@ -70,6 +70,6 @@ def name_vectors(
         .new_zeros(len(names), words.shape[1])
         .index_add(0, owners, words.detach()[ids])
     )
-    # a tokeniser may make an unknown word of nothing
+    # a tokenizer may make an unknown word of nothing
     worded = torch.tensor([bool(text) for text in said])[:, None]
     return torch.where(worded, sums / torch.from_numpy(tokens.lengths)[:, None].clamp(min=1), 0.0)

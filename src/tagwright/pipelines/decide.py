@@ -16,7 +16,7 @@ from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
 from tagwright.inference.data_for_model import known_rows, labelled_rows, read_for_model
 from tagwright.inference.fit_decision import decided_by, decision_named, measured, rule_of, truth_of
-from tagwright.inference.model import Head, Model, Scores
+from tagwright.inference.model import Model, Scores, TrainedHead
 from tagwright.inference.spans import given_tokens, token_scores
 from tagwright.inference.tagged_tokens import flat, tags_of, truth_of_tags
 from tagwright.labels.list_columns import offsets_of
@@ -91,7 +91,7 @@ def _decided(
     source: str | None,
     split: str | None,
     columns: dict[str, Any],
-) -> tuple[Head, dict[str, Any]]:
+) -> tuple[TrainedHead, dict[str, Any]]:
     head = model.heads[name]
     if source is None:
         if fitted := decision_named(choice.name).FITTED:
@@ -151,6 +151,6 @@ def _of_tokens(model: Model, name: str, table: pa.Table, source: str) -> Known:
     )
 
 
-def _without_figures(head: Head) -> dict[str, Any]:
+def _without_figures(head: TrainedHead) -> dict[str, Any]:
     """The old figures belong to the old decision."""
     return {"split": head.metrics.get("split"), "convention": "sklearn", "metrics": {}}

@@ -160,7 +160,7 @@ def _pairs(model: Model, table: pa.Table, found: FoundElements) -> tuple[list[Si
     """
     space = model.primary.space
     target = space.encode(table["labels"]).matrix(len(space))
-    others = excused(model.tokeniser.encode_words(table["text"]), found.elements, space, target)
+    others = excused(model.tokenizer.encode_words(table["text"]), found.elements, space, target)
     gold = (target > 0).astype(np.int64)
     counts = coo_array(gold.T @ others.astype(np.int64))
     texts = gold.sum(axis=0)

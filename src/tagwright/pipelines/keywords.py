@@ -121,7 +121,7 @@ def _counts(prepared: Prepared) -> WordCounts:
         prepared.space.encode(prepared.tables["train"]["labels"]),
     )
     size = (
-        max(int(tokens.ids.max(initial=1)), *(prepared.tokeniser.vocabulary or {"": 1}).values())
+        max(int(tokens.ids.max(initial=1)), *(prepared.tokenizer.vocabulary or {"": 1}).values())
         + 1
     )
     return reduce(
@@ -142,7 +142,7 @@ def _weighting(by: str, settings: Settings) -> Weighting:
 def _keywords(
     prepared: Prepared, counts: WordCounts, weighting: Weighting, wanted: Sequence[int], top: int
 ) -> dict[str, list[Keyword]]:
-    vocabulary = prepared.tokeniser.vocabulary
+    vocabulary = prepared.tokenizer.vocabulary
     if not vocabulary:
         raise SettingsError(
             "these tokens are hashes, and no one knows their words; take --set embed.name=word"

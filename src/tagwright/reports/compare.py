@@ -103,7 +103,7 @@ def _games(facts: CompareFacts) -> str:
 
 
 def _undrawn(facts: CompareFacts) -> str:
-    """Said where there are more objectives than colours."""
+    """Said where there are more objectives than colors."""
     drawn = [key.name for key in keys(facts) if key.name != facts.baseline]
     others = len(set(facts.objectives) - {facts.baseline})
     return (

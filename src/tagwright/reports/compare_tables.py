@@ -101,7 +101,7 @@ def label_table(facts: CompareFacts, encoder: str, shown: str, keys: Sequence[Ke
     """F1 of every label: the baseline's, and by how much each objective differs; largest difference
     of `shown` first.
 
-    Of many labels the first 300, of many objectives those that have a colour, `shown` before the
+    Of many labels the first 300, of many objectives those that have a color, `shown` before the
     others.
     """
     found = {row["objective"]: row for row in facts.gains if row["encoder"] == encoder}

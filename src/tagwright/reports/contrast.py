@@ -22,7 +22,7 @@ AT_FIRST = 4  # texts of a list that are seen before it is opened
 
 
 class Contrast(NamedTuple):
-    """Figures of one section, and whose colours they show."""
+    """Figures of one section, and whose colors they show."""
 
     figures: Sequence[Figure]
     legend: Sequence[Key]
@@ -113,11 +113,11 @@ def by_label(facts: CompareFacts) -> list[LabelChanges]:
 
 
 def by_setting(facts: CompareFacts) -> Contrast | None:
-    """A figure for each setting on each encoder; objectives that were swept have colours of their
+    """A figure for each setting on each encoder; objectives that were swept have colors of their
     own.
     """
     names = list(dict.fromkeys(row["objective"] for row in facts.sweeps))[: len(PALETTE)]
-    legend = [Key(name, colour) for name, colour in zip(names, PALETTE)]
+    legend = [Key(name, color) for name, color in zip(names, PALETTE)]
     figures = []
     for encoder in facts.encoders:
         own = [

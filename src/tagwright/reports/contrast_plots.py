@@ -1,4 +1,4 @@
-"""Several objectives in one plot, as SVG: each has its colour, which the page's legend tells."""
+"""Several objectives in one plot, as SVG: each has its color, which the page's legend tells."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def bands(scores: Sequence[BandScore], keys: Sequence[Key]) -> str:
         for row in scores
         if row["objective"] in place and math.isfinite(row["macro_f1"])
         for own in [
-            {"place": place[row["objective"]], "colour": keys[place[row["objective"]]].colour}
+            {"place": place[row["objective"]], "color": keys[place[row["objective"]]].color}
         ]
     ]
     axis = alt.Axis(
@@ -50,7 +50,7 @@ def bands(scores: Sequence[BandScore], keys: Sequence[Key]) -> str:
     base = chart_of_rows(alt).encode(
         y=alt.Y("band:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.3)),
         yOffset=alt.YOffset("place:O", sort="ascending"),
-        color=alt.Color("colour:N", scale=None),
+        color=alt.Color("color:N", scale=None),
     )
     axis = alt.Axis(tickCount=5, labelFlush=False)
     x = alt.X("low:Q", title="macro-F1", scale=alt.Scale(zero=False, nice=True), axis=axis)
@@ -73,7 +73,7 @@ def gains(names: Sequence[str], differences: Values, spreads: Values, *, title: 
             "value": value,
             "low": value - spread,
             "high": value + spread,
-            "colour": _side(value),
+            "color": _side(value),
         }
         for name, value, spread in zip(
             short_names(names), map(float, differences), map(_known, spreads)
@@ -82,7 +82,7 @@ def gains(names: Sequence[str], differences: Values, spreads: Values, *, title: 
     axis = alt.Axis(tickCount=5, labelExpr=SIGNED, labelFlush=False)
     x = alt.X("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, nice=True))
     base = chart_of_rows(alt).encode(y=names_axis(alt))
-    bars = base.mark_bar(size=13).encode(x=x, color=alt.Color("colour:N", scale=None))
+    bars = base.mark_bar(size=13).encode(x=x, color=alt.Color("color:N", scale=None))
     strokes = base.mark_rule(color=INK, opacity=0.55, strokeWidth=1.2).encode(
         x=alt.X("low:Q"), x2=alt.X2("high:Q")
     )
@@ -94,7 +94,7 @@ def all_gains(differences: Values, *, title: str) -> str:
     alt = load_altair()
     ordered = np.sort(np.asarray(differences, float))[::-1]
     rows = [
-        {"rank": int(i) + 1, "value": float(ordered[i]), "colour": _side(ordered[i])}
+        {"rank": int(i) + 1, "value": float(ordered[i]), "color": _side(ordered[i])}
         for i in thin(len(ordered), 4 * MOST_POINTS)
     ]
     scale = alt.Scale(domain=[1, max(len(ordered), 2)], nice=False)
@@ -104,7 +104,7 @@ def all_gains(differences: Values, *, title: str) -> str:
             "rank:Q", title="labels, largest gain first", scale=scale, axis=alt.Axis(tickCount=6)
         ),
         y=alt.Y("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, nice=True)),
-        color=alt.Color("colour:N", scale=None),
+        color=alt.Color("color:N", scale=None),
     )
     zero = (
         alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=MUTED).encode(y=alt.Y("value:Q"))
@@ -123,11 +123,11 @@ def sweep(
     baseline's score.
     """
     alt = load_altair()
-    colour = {key.name: key.colour for key in keys}
+    color = {key.name: key.color for key in keys}
     rows = [
         {
             "name": i,
-            "colour": colour[found["objective"]],
+            "color": color[found["objective"]],
             "x": float(x),
             "y": float(y),
             "low": y - s,
@@ -143,7 +143,7 @@ def sweep(
     vertical = alt.Scale(zero=False, nice=True)
     base = chart_of_rows(alt).encode(
         x=alt.X("x:Q", title=sweeps[0]["setting"], axis=axis, scale=scale),
-        color=alt.Color("colour:N", scale=None),
+        color=alt.Color("color:N", scale=None),
         detail=alt.Detail("name:N"),
     )
     y = alt.Y("low:Q", title=title, axis=alt.Axis(tickCount=5), scale=vertical)
@@ -187,7 +187,7 @@ def trainings(
             "x:Q", title="step", axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=False, nice=False)
         ),
         y=alt.Y("y:Q", title=title, axis=axis, scale=scale),
-        color=alt.Color("colour:N", scale=None),
+        color=alt.Color("color:N", scale=None),
         detail=alt.Detail("name:N"),
         strokeWidth=alt.StrokeWidth("width:Q", scale=None),
         opacity=alt.Opacity("opacity:Q", scale=None),
@@ -221,9 +221,9 @@ def reliabilities(curves: Mapping[str, ReliabilityBins], keys: Sequence[Key]) ->
     rows = []
     for key in keys:
         curve = curves[key.name]
-        centres, observed = (np.asarray(curve[name], float) for name in ("centres", "observed"))
+        centers, observed = (np.asarray(curve[name], float) for name in ("centers", "observed"))
         kept = (np.asarray(curve["counts"]) > 0) & np.isfinite(observed)
-        rows += _points(centres[kept], observed[kept], key, key.name, width=2.0, opacity=1.0)
+        rows += _points(centers[kept], observed[kept], key, key.name, width=2.0, opacity=1.0)
     unit = alt.Scale(domain=[0, 1])
     position = {
         "x": alt.X(
@@ -236,7 +236,7 @@ def reliabilities(curves: Mapping[str, ReliabilityBins], keys: Sequence[Key]) ->
     }
     ends = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
     base = chart_of_rows(alt).encode(
-        **position, color=alt.Color("colour:N", scale=None), detail=alt.Detail("name:N")
+        **position, color=alt.Color("color:N", scale=None), detail=alt.Detail("name:N")
     )
     lines = base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("dash:N", scale=None))
     layers = [
@@ -252,7 +252,7 @@ def _points(
 ) -> list[dict[str, Any]]:
     look = {
         "name": name,
-        "colour": key.colour,
+        "color": key.color,
         "dash": DASHES if key.dashed else [],
         "width": width,
     }

@@ -1,4 +1,4 @@
-"""How every plot is drawn: one width, safe names, colours as CSS variables of the page (one plot,
+"""How every plot is drawn: one width, safe names, colors as CSS variables of the page (one plot,
 light and dark).
 """
 
@@ -70,7 +70,7 @@ def draw(
 
 
 def as_file(parts: str, *, width: int, height: int, title: str) -> str:
-    """Drawings as one SVG file, in the light colours of the reports: it has no page around it that
+    """Drawings as one SVG file, in the light colors of the reports: it has no page around it that
     would bring them.
     """
     size = f'width="{width}" height="{height}"'
@@ -81,9 +81,9 @@ def as_file(parts: str, *, width: int, height: int, title: str) -> str:
     style = (
         files("tagwright.reports").joinpath("templates", "style.css").read_text(encoding="utf-8")
     )
-    colours = dict(re.findall(r"(--\w+): (#\w+)", style.partition("}")[0]))
+    colors = dict(re.findall(r"(--\w+): (#\w+)", style.partition("}")[0]))
     return re.sub(
-        r"var\((--\w+)\)", lambda found: str(colours[found[1]]), f"{head}{ground}{parts}</svg>\n"
+        r"var\((--\w+)\)", lambda found: str(colors[found[1]]), f"{head}{ground}{parts}</svg>\n"
     )
 
 
@@ -134,7 +134,7 @@ def names_axis(alt: Any) -> Any:
     )
 
 
-def colours(alt: Any, names: Sequence[str]) -> Any:
+def colors(alt: Any, names: Sequence[str]) -> Any:
     legend = alt.Legend(orient="top", title=None, symbolType="square", offset=6)
     return alt.Color(
         "name:N", scale=alt.Scale(domain=list(names), range=PALETTE[: len(names)]), legend=legend

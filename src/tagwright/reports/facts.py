@@ -116,7 +116,7 @@ class ReliabilityBins(TypedDict):
     into the bin.
     """
 
-    centres: Values
+    centers: Values
     observed: Values
     counts: Values
 

@@ -43,7 +43,7 @@ def fit_report(facts: FitFacts) -> str:
     """One self-contained HTML page. It quotes texts of the data: keep it with the run.
 
     Two or many thousand labels: beyond 2,000 the table shows the most frequent, and plots
-    summarise.
+    summarize.
     """
     own = _of_texts(facts) if facts.tags is None else page_of_tags(facts, facts.tags)
     return render(
@@ -183,10 +183,10 @@ def _decisions(facts: FitFacts) -> Iterator[Figure]:
         svg = plots.scatter(facts.label_counts, own, x_title="texts in train", y_title="threshold")
         yield Figure("Each label's own threshold", svg, "One dot a label.")
     if (bins := facts.calibration) is not None:
-        centres, observed, weight = (
-            np.asarray(bins[key], np.float64) for key in ("centres", "observed", "counts")
+        centers, observed, weight = (
+            np.asarray(bins[key], np.float64) for key in ("centers", "observed", "counts")
         )
-        error = float(np.nansum(weight * np.abs(centres - observed)) / max(np.nansum(weight), 1.0))
+        error = float(np.nansum(weight * np.abs(centers - observed)) / max(np.nansum(weight), 1.0))
         caption = (
             f"On the diagonal, probabilities mean what they say. They are off by {number(error)} on"
             " average."

@@ -1,7 +1,7 @@
 """Heat maps of square matrices between labels, as SVG: the stronger a cell, the less one sees
-through its colour.
+through its color.
 
-So the page's own two colours are enough, in light and in dark, and a gradient of them is the
+So the page's own two colors are enough, in light and in dark, and a gradient of them is the
 legend.
 """
 
@@ -25,12 +25,12 @@ NARROW = 30  # labels up to which two maps fit beside each other
 WIDE = 2 * WIDTH + 60  # of a map that has the whole page
 FAINTEST = 0.05  # so that the lowest cell is still seen
 TOP = 98  # percentile at which the scale ends, so that a few cells do not leave all others pale
-NONE = 0.45  # how strong the grey of cells is that have no value
+NONE = 0.45  # how strong the gray of cells is that have no value
 AXIS = {"grid": False, "labelLimit": 0, "labelOverlap": False, "ticks": False, "domain": False}
 
 
 class HeatMap(NamedTuple):
-    """A map, and the ends of its scale: a `signed` one has a second colour below 0, from 0 to
+    """A map, and the ends of its scale: a `signed` one has a second color below 0, from 0 to
     -high. Some cells are beyond `high`, and as strong."""
 
     svg: str
@@ -47,7 +47,7 @@ def heat_map(
     rows: str | None = None,
     columns: str | None = None,
 ) -> HeatMap:
-    """Cells (L, L), in the given order; the diagonal and NaN are grey. `rows` and `columns` are
+    """Cells (L, L), in the given order; the diagonal and NaN are gray. `rows` and `columns` are
     titles of the axes.
 
     Not `signed`, from the lowest value up; else from 0 both ways.
@@ -62,7 +62,7 @@ def heat_map(
     base = chart_of_rows(alt).encode(
         x=alt.X("column:N", sort=None, title=columns, axis=alt.Axis(**axis, labelAngle=-90)),
         y=alt.Y("row:N", sort=None, title=rows, axis=alt.Axis(**axis)),
-        fill=alt.Fill("colour:N", scale=None),
+        fill=alt.Fill("color:N", scale=None),
         opacity=alt.Opacity("strength:Q", scale=None),
     )
     cells = _cells(short_names(names, limit=room), values, low, high)
@@ -73,14 +73,14 @@ def heat_map(
 def _cells(
     names: Sequence[str], values: np.ndarray, low: float, high: float
 ) -> list[dict[str, object]]:
-    """A row of data a cell, with its colour and how strong it is."""
+    """A row of data a cell, with its color and how strong it is."""
     span = (high - low) or 1.0
     strength = FAINTEST + (1 - FAINTEST) * np.minimum((np.abs(values) - low) / span, 1.0)
     return [
         {
             "row": names[i],
             "column": names[j],
-            "colour": MUTED if np.isnan(values[i, j]) else PALETTE[int(values[i, j] < 0)],
+            "color": MUTED if np.isnan(values[i, j]) else PALETTE[int(values[i, j] < 0)],
             "strength": NONE if np.isnan(values[i, j]) else round(float(strength[i, j]), 3),
         }
         for i in range(len(names))

@@ -1,4 +1,4 @@
-"""The objectives of a comparison: their order, and which of them are drawn in which colour."""
+"""The objectives of a comparison: their order, and which of them are drawn in which color."""
 
 import math
 from collections.abc import Iterable
@@ -11,12 +11,12 @@ from tagwright.reports.draw import INK, PALETTE
 
 
 class Key(NamedTuple):
-    """How an objective looks, in every plot of a page alike. Dashes help where colours alone would
+    """How an objective looks, in every plot of a page alike. Dashes help where colors alone would
     not.
     """
 
     name: str
-    colour: str
+    color: str
     dashed: bool = False
 
 
@@ -44,7 +44,7 @@ def primary(facts: CompareFacts, row: Summary) -> float:
 
 def keys(facts: CompareFacts) -> list[Key]:
     """The baseline and the objectives beside it, as given; of very many the best, for there are no
-    more colours.
+    more colors.
     """
     worth: dict[str, list[float]] = {name: [] for name in facts.objectives}
     for row in facts.summary:

@@ -47,7 +47,7 @@ class Cell(NamedTuple):
     """A table cell: `value` sorts (the text, where None; NaN last), `mark` sets it apart, `page` is
     a file to open.
 
-    `share` in [0, 1] draws a bar, `heat` in [0, 1] colours the whole cell.
+    `share` in [0, 1] draws a bar, `heat` in [0, 1] colors the whole cell.
     """
 
     text: str

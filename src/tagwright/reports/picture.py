@@ -85,14 +85,14 @@ def _shown(table: ResultTable) -> Sequence[Line]:
 
 
 def _difference(metric: str, encoder: str, line: Line) -> Difference:
-    centre, low, high = (
+    center, low, high = (
         100 * value for value in line.over_texts or line.over_seeds or (math.nan,) * 3
     )
     return {
         "objective": line.variant,
         "encoder": encoder,
         "metric": metric,
-        "mean": centre,
+        "mean": center,
         "low": low,
         "high": high,
         "p_value": math.nan if line.p_value is None else line.p_value,
@@ -115,6 +115,6 @@ def _legend(facts: RecipeFacts) -> str:
     return f"{words}; filled: shown to differ. {seeds} seeds."
 
 
-def _text(words: str, x: int, y: int, colour: str, weight: int) -> str:
-    look = f'font-family="sans-serif" font-size="13" font-weight="{weight}" fill="{colour}"'
+def _text(words: str, x: int, y: int, color: str, weight: int) -> str:
+    look = f'font-family="sans-serif" font-size="13" font-weight="{weight}" fill="{color}"'
     return f'<text x="{x}" y="{y}" {look}>{escape(words)}</text>'

@@ -12,7 +12,7 @@ from tagwright.reports.draw import (
     MUTED,
     PALETTE,
     chart_of_rows,
-    colours,
+    colors,
     decades,
     draw,
     load_altair,
@@ -83,7 +83,7 @@ def lines(
     """One line for each named (x, y); points without a finite y are skipped.
 
     `rule` is a vertical line; `marked` is (x, y, words) of a ring; `best` has the (x, y) of a ring
-    for some of several lines, in their colours.
+    for some of several lines, in their colors.
     """
     alt = load_altair()
     rows = [row for name, (x, y) in series.items() for row in _points(name, x, y)]
@@ -98,7 +98,7 @@ def lines(
         y=alt.Y("y:Q", title=y_title, axis=alt.Axis(tickCount=5), scale=y_scale),
     )
     if len(series) > 1:
-        chart = chart.encode(color=colours(alt, list(series)))
+        chart = chart.encode(color=colors(alt, list(series)))
     point: bool | dict[str, object] = False
     if len(rows) <= 40 * len(series):
         point = {"size": 36, "filled": True}
@@ -113,7 +113,7 @@ def lines(
         rings = alt.Chart(
             alt.Data(values=[{"name": name, "x": x, "y": y} for name, (x, y) in best.items()])
         )
-        rings = rings.encode(x="x:Q", y="y:Q", color=colours(alt, list(series)))
+        rings = rings.encode(x="x:Q", y="y:Q", color=colors(alt, list(series)))
         layers.append(rings.mark_point(size=170, strokeWidth=2.5, opacity=1))
     return draw(alt.layer(*layers), rows)
 
@@ -183,7 +183,7 @@ def band_scores(bands: Sequence[Band]) -> str:
         yOffset=alt.YOffset("name:N", sort=["macro-F1", "micro-F1"]),
         x=alt.X("value:Q", title="F1", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5)),
     )
-    drawn = base.mark_bar().encode(color=colours(alt, ["macro-F1", "micro-F1"]))
+    drawn = base.mark_bar().encode(color=colors(alt, ["macro-F1", "micro-F1"]))
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(
         text=alt.Text("value:Q", format=".3f")
     )
@@ -220,7 +220,7 @@ def amounts(names: Sequence[str], true: Values, predicted: Values, *, title: str
             scale=alt.Scale(zero=True, padding=24),
         ),
     )
-    drawn = base.mark_bar().encode(color=colours(alt, list(kinds)))
+    drawn = base.mark_bar().encode(color=colors(alt, list(kinds)))
     text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(
         text=alt.Text("value:Q", format=",~r")
     )
@@ -232,7 +232,7 @@ def reliability(calibration: ReliabilityBins) -> str:
     bins are skipped.
     """
     alt = load_altair()
-    triples = zip(calibration["centres"], calibration["observed"], calibration["counts"])
+    triples = zip(calibration["centers"], calibration["observed"], calibration["counts"])
     rows = [
         {"x": float(x), "y": float(y), "count": float(n)}
         for x, y, n in triples

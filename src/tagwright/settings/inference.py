@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tagwright.settings.renamed import renamed
 from tagwright.settings.schema import Choice
 from tagwright.settings.sections import DataSettings, FitSettings, SplitSettings, read_section
 from tagwright.storage.plain import value_of
@@ -113,7 +114,7 @@ def choice_of(content: Mapping[str, Any]) -> Choice:
     """
     if not isinstance(content, Mapping):
         raise ValueError(f"a part must be an object with name and options, got {content!r}")
-    name, options = value_of(content, "name", str), value_of(content, "options", dict)
+    name, options = value_of(content, "name", str), renamed(value_of(content, "options", dict))
     return Choice(
         name=name,
         options={key: tuple(v) if isinstance(v, list) else v for key, v in options.items()},

@@ -26,6 +26,7 @@ from typing import Any
 
 from tagwright.errors import SettingsError
 from tagwright.settings.presets import governed
+from tagwright.settings.renamed import with_renamed
 from tagwright.settings.sections import HEADS, PART_SECTIONS
 from tagwright.storage import toml
 
@@ -130,7 +131,7 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def settings_in(text: str) -> dict[str, Any]:
     """The same of the text of such a file."""
-    return _of_today(toml.loads(text))
+    return _of_today(with_renamed(toml.loads(text)))
 
 
 def _of_today(values: dict[str, Any]) -> dict[str, Any]:

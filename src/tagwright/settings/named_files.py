@@ -41,7 +41,7 @@ def _named(settings: Settings) -> Iterator[tuple[str, str, str]]:
     chosen = [
         (section, kind, getattr(settings, section)) for section, kind in PART_SECTIONS.items()
     ]
-    chosen += [(choice.name, REGULARIZERS, choice) for choice in settings.regularise]
+    chosen += [(choice.name, REGULARIZERS, choice) for choice in settings.regularize]
     for section, kind, choice in chosen:
         usual: Mapping[str, Any] = {}
         if choice.name in registry.names(kind):

@@ -195,6 +195,6 @@ def _solved(name: str, own: Mapping[str, Any]) -> list[str]:
 
 
 def brought(heads: Mapping[str, HeadChoice], there: set[str]) -> list[Any]:
-    """Regularisers that the heads' objectives bring beside those that are there."""
-    found = {choice.name: choice for head in heads.values() for choice in head.settings.regularise}
+    """Regularizers that the heads' objectives bring beside those that are there."""
+    found = {choice.name: choice for head in heads.values() for choice in head.settings.regularize}
     return [choice for name, choice in found.items() if name not in there]

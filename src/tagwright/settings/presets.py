@@ -14,7 +14,7 @@ KEYS_ONLY = ("fit",)  # of these sections an objective governs only the keys tha
 
 BESIDE = {"soft": {"role": "auxiliary"}}
 
-SOLVED: dict[str, object] = {"loss": "bce", "fit": {"optimiser": "exact"}}
+SOLVED: dict[str, object] = {"loss": "bce", "fit": {"optimizer": "exact"}}
 
 PRESETS: dict[str, dict[str, object]] = {
     # MaskLoss eq. 3
@@ -86,7 +86,7 @@ def governed(name: Any) -> dict[str, tuple[str, ...] | None]:
     row sets.
 
     >>> governed("classifier-chain")["head"], governed("classifier-chain")["fit"]
-    (None, ('optimiser',))
+    (None, ('optimizer',))
     """
     found: dict[str, tuple[str, ...] | None] = dict.fromkeys(GOVERNED)
     for section, values in row_of(name).items():

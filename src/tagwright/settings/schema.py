@@ -82,7 +82,7 @@ class Settings:
     weights: Choice
     schedule: Choice
     decide: Choice
-    regularise: tuple[Choice, ...] = ()
+    regularize: tuple[Choice, ...] = ()
     heads: Mapping[str, HeadChoice] = field(default_factory=dict)  # where there are several
     given: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
@@ -103,7 +103,7 @@ class Settings:
         result |= {
             name: "none" for name in registry.names(REGULARIZERS) if name in row_of(self.objective)
         }
-        for choice in self.regularise:
+        for choice in self.regularize:
             result[choice.name] = dict(choice.options)
         if self.heads:
             result[HEADS] = {name: head.as_dict() for name, head in self.heads.items()}
@@ -118,7 +118,7 @@ class Settings:
     def of(self, head: str) -> "Settings":
         """The settings of one head: what it has of its own, and what all share."""
         return (
-            replace(self.heads[head].settings, regularise=self.regularise) if self.heads else self
+            replace(self.heads[head].settings, regularize=self.regularize) if self.heads else self
         )
 
     def weight_of(self, head: str) -> float:
@@ -170,7 +170,7 @@ def _resolved(
         section: _choice(section, kind, values[section], faults)
         for section, kind in PART_SECTIONS.items()
     }
-    found["regularise"] = _regularisers(values, faults)
+    found["regularize"] = _regularizers(values, faults)
     for section, maker in PLAIN_SECTIONS.items():
         found[section] = read_section(section, maker, values.get(section, {}), faults)
     faults += kept_faults(found["split"].keep)
@@ -197,7 +197,7 @@ def _with_heads(
     if faults:
         return run
     own = {section: getattr(next(iter(heads.values())).settings, section) for section in OF_A_HEAD}
-    regularise = (*run.regularise, *brought(heads, {choice.name for choice in run.regularise}))
+    regularize = (*run.regularize, *brought(heads, {choice.name for choice in run.regularize}))
     said = {
         name: _named(values, heads[name].settings.objective, vars(heads[name].settings))
         for name, values in given.get(HEADS, {}).items()
@@ -205,7 +205,7 @@ def _with_heads(
     return replace(
         run,
         **own,
-        regularise=regularise,
+        regularize=regularize,
         heads=heads,
         given={**run.given, **({HEADS: said} if said else {})},
     )
@@ -329,7 +329,7 @@ def _own_defaults(
     return found
 
 
-def _regularisers(values: Mapping[str, Any], faults: list[str]) -> tuple[Choice, ...]:
+def _regularizers(values: Mapping[str, Any], faults: list[str]) -> tuple[Choice, ...]:
     """Those that the objective brings or the user names, but for the ones that are "none"."""
     wanted = {
         name: values[name]

@@ -54,7 +54,7 @@ class FitSettings:
     batch: int = 32
     accumulate: int = 1
     # adamw, row Adagrad for sparse features; or sgd; exact solves bow with bce
-    optimiser: str = "auto"
+    optimizer: str = "auto"
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
     # of errors beside large weights where these are solved for: C of logistic regression
@@ -100,7 +100,7 @@ LEAST = {
 }
 CHOICES = {
     "soft.role": ("replace", "auxiliary"),
-    "fit.optimiser": ("auto", "sgd", "exact"),
+    "fit.optimizer": ("auto", "sgd", "exact"),
     "fit.precision": ("auto", "float32", "bfloat16"),
 }
 PLAIN_SECTIONS = {

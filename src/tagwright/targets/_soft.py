@@ -13,7 +13,7 @@ from tagwright.targets.relevance import relevances
 from tagwright.targets.weighting import Weighting
 from tagwright.tokenizers.tokens import Tokens
 
-Normalise: TypeAlias = Literal["auto", "softmax", "sigmoid"]
+Normalize: TypeAlias = Literal["auto", "softmax", "sigmoid"]
 
 
 def soft_labels(
@@ -23,14 +23,14 @@ def soft_labels(
     weighting: Weighting,
     *,
     leave_one_out: bool,
-    normalise: Normalise,
+    normalize: Normalize,
 ) -> np.ndarray:
     """Soft labels (n, L), float32. A label with a given value counts where the value is above 0.5,
     as in scoring.
     """
-    if normalise not in ("auto", "softmax", "sigmoid"):
-        raise SettingsError(unknown("normalise", normalise, ["auto", "softmax", "sigmoid"]))
-    by_row = normalise == "softmax" or (normalise == "auto" and space.exclusive)
+    if normalize not in ("auto", "softmax", "sigmoid"):
+        raise SettingsError(unknown("normalize", normalize, ["auto", "softmax", "sigmoid"]))
+    by_row = normalize == "softmax" or (normalize == "auto" and space.exclusive)
     given = hard(table, space)
     if "values" in table.column_names:
         given = (given > 0.5).tocsr()

@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
-from tagwright.targets._soft import Normalise, soft_labels
+from tagwright.targets._soft import Normalize, soft_labels
 from tagwright.targets.weighting import Weighting
 from tagwright.tokenizers.tokens import Tokens
 
@@ -19,14 +19,14 @@ def kwls(
     b: float = 0.75,
     k2: float = 2.0,
     leave_one_out: bool = False,
-    normalise: Normalise = "auto",
+    normalize: Normalize = "auto",
 ) -> np.ndarray:
     """Soft labels (n, L), float32, of the rows of `table`, whose tokens are `tokens`; `_counts`
     says what a word is.
 
     `k1` and `k2` bound the weight of repeated words in a label and in a text, `b` (0 to 1) says how
     far large labels are held back; `leave_one_out` counts all texts but the one at hand.
-    `normalise` is softmax over the labels, sigmoid of each (0.5 where no word is shared), or auto:
+    `normalize` is softmax over the labels, sigmoid of each (0.5 where no word is shared), or auto:
     softmax where a text has exactly one label. A text without words gets the same share for every
     label.
     """
@@ -36,7 +36,7 @@ def kwls(
         )
     weighting = Weighting(k1=k1, b=b, k2=k2, base=1.0)
     return soft_labels(
-        table, space, tokens, weighting, leave_one_out=leave_one_out, normalise=normalise
+        table, space, tokens, weighting, leave_one_out=leave_one_out, normalize=normalize
     )
 
 

@@ -49,7 +49,7 @@ def relevances(
     if len(tokens) and not counts.word_total:
         raise DataError(
             f"soft labels from words need words, and the {len(tokens)} texts have none that the"
-            " tokeniser knows; lower embed.minimum, or take targets smooth"
+            " tokenizer knows; lower embed.minimum, or take targets smooth"
         )
     if leave_one_out:
         yield from (relevance_left_out(*block, counts, weighting) for block in blocks)

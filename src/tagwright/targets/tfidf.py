@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from tagwright.labels.space import LabelSpace
-from tagwright.targets._soft import Normalise, soft_labels
+from tagwright.targets._soft import Normalize, soft_labels
 from tagwright.targets.weighting import Weighting
 from tagwright.tokenizers.tokens import Tokens
 
@@ -21,7 +21,7 @@ def tfidf(
     tokens: Tokens,
     *,
     leave_one_out: bool = False,
-    normalise: Normalise = "auto",
+    normalize: Normalize = "auto",
 ) -> np.ndarray:
     """Soft labels (n, L), float32: raw counts times log(all / those that have the word), for labels
     and for texts.
@@ -30,7 +30,7 @@ def tfidf(
     label. The settings are those of `kwls`.
     """
     return soft_labels(
-        table, space, tokens, PLAIN, leave_one_out=leave_one_out, normalise=normalise
+        table, space, tokens, PLAIN, leave_one_out=leave_one_out, normalize=normalize
     )
 
 

@@ -2,12 +2,12 @@
 
 from tagwright.registry import Kind
 from tagwright.tokenizers.base import Embed
-from tagwright.tokenizers.tokenizer import Tokeniser, load_tokeniser, read_tokeniser
+from tagwright.tokenizers.tokenizer import Tokenizer, load_tokenizer, read_tokenizer
 
-__all__ = ["KIND", "Embed", "Tokeniser", "load_tokeniser", "read_tokeniser"]
+__all__ = ["KIND", "Embed", "Tokenizer", "load_tokenizer", "read_tokenizer"]
 
 KIND = Kind(
-    title="tokeniser",
+    title="tokenizer",
     base=Embed,
     facts={
         "source": (

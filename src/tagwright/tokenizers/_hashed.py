@@ -34,7 +34,7 @@ _RUNS = (("x{5,}", "xxxx"), ("X{5,}", "XXXX"), ("d{5,}", "dddd"))
 
 @dataclass(frozen=True, kw_only=True)
 class Hashed:
-    """A tokeniser of four channels; ids are stable on every machine. Two words may share an id."""
+    """A tokenizer of four channels; ids are stable on every machine. Two words may share an id."""
 
     size: int
     affix_size: int

@@ -1,4 +1,4 @@
-"""The tokeniser of `spelled`: two channels, one of words and one of their letters."""
+"""The tokenizer of `spelled`: two channels, one of words and one of their letters."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What all tokenisers share: texts in slices, and which scripts are written without spaces."""
+"""What all tokenizers share: texts in slices, and which scripts are written without spaces."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias

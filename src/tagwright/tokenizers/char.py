@@ -6,7 +6,7 @@ from tokenizers import Regex, models, pre_tokenizers, trainers
 
 from tagwright.tokenizers._texts import PADDING, UNKNOWN, Texts
 from tagwright.tokenizers.base import Embed
-from tagwright.tokenizers.tokenizer import Trained, train
+from tagwright.tokenizers.tokenizer import TrainedTokenizer, train
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Char(Embed):
     minimum: int = 2
     lowercase: bool = False
 
-    def train(self, texts: Texts, *, seed: int = 0) -> Trained:
+    def train(self, texts: Texts, *, seed: int = 0) -> TrainedTokenizer:
         """Count the characters; of equally frequent ones the lower code point comes first, so no
         seed is needed.
         """

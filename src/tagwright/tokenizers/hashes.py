@@ -24,7 +24,7 @@ class Hashes(Embed):
     affix: int = 3
 
     def train(self, texts: Texts, *, seed: int = 0) -> Hashed:
-        """The tokeniser; nothing is learnt from the texts."""
+        """The tokenizer; nothing is learnt from the texts."""
         return Hashed(
             size=self.size, affix_size=self.affix_size, shape_size=self.shape_size, affix=self.affix
         )

@@ -18,7 +18,7 @@ class Pieces(Embed):
     source: str | None
 
     def train(self, texts: Texts, *, seed: int = 0) -> OwnPieces:
-        """The encoder's tokeniser, as it is."""
+        """The encoder's tokenizer, as it is."""
         if self.source is None:
             raise SettingsError(
                 "embed pieces belongs to a pretrained encoder; take --encoder minilm, or embed"

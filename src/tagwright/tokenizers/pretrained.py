@@ -1,4 +1,4 @@
-"""The tokeniser that a pretrained encoder was trained with; its special tokens stand around every
+"""The tokenizer that a pretrained encoder was trained with; its special tokens stand around every
 text.
 """
 
@@ -125,7 +125,7 @@ class OwnPieces:
 
 
 def read_pieces(folder: Path) -> OwnPieces:
-    """The tokeniser of an encoder's folder, in its fast form."""
+    """The tokenizer of an encoder's folder, in its fast form."""
     library = transformers()
     if not any(
         path for pattern in _FILES for path in folder.glob(pattern)

@@ -10,7 +10,7 @@ from tokenizers import Regex, models, pre_tokenizers, trainers
 
 from tagwright.tokenizers._texts import PADDING, UNKNOWN, Texts, slices
 from tagwright.tokenizers.base import Embed
-from tagwright.tokenizers.tokenizer import Trained, train
+from tagwright.tokenizers.tokenizer import TrainedTokenizer, train
 
 _SPACE = "▁"
 
@@ -27,7 +27,7 @@ class Subword(Embed):
     minimum: int = 2
     lowercase: bool = True
 
-    def train(self, texts: Texts, *, seed: int = 0) -> Trained:
+    def train(self, texts: Texts, *, seed: int = 0) -> TrainedTokenizer:
         """Merge the most frequent pairs; ties are broken by the pair, so no seed is needed."""
         alphabet = self._alphabet(texts)
         trainer = trainers.BpeTrainer(

@@ -1,4 +1,4 @@
-"""A tokeniser turns texts into ids. This one runs a trained `tokenizers.Tokenizer` (Rust, all
+"""A tokenizer turns texts into ids. This one runs a trained `tokenizers.Tokenizer` (Rust, all
 cores).
 """
 
@@ -10,7 +10,8 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer as LibraryTokenizer
 
 from tagwright.errors import ModelError
 from tagwright.storage.plain import value_of
@@ -26,7 +27,7 @@ from tagwright.tokenizers.tokens import Tokens
 from tagwright.tokenizers.words_of import WordTokens, encoded_words
 
 
-class Tokeniser(Protocol):
+class Tokenizer(Protocol):
     """Texts to ids and back. Id 0 is padding, id 1 unknown, in every channel; `pieces` has the ids
     of its encoder.
     """
@@ -62,13 +63,13 @@ class Tokeniser(Protocol):
         """What stands for each id."""
 
     def save(self, folder: Path) -> None:
-        """Write what `load_tokeniser` reads."""
+        """Write what `load_tokenizer` reads."""
 
 
-class Trained:
-    """A tokeniser with a vocabulary learnt from texts, one feature channel."""
+class TrainedTokenizer:
+    """A tokenizer with a vocabulary learnt from texts, one feature channel."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: LibraryTokenizer) -> None:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self.tokenizer = tokenizer
@@ -128,7 +129,7 @@ def train(
     lowercase: bool,
     pieces: pre_tokenizers.PreTokenizer,
     spaces: bool = False,
-) -> Trained:
+) -> TrainedTokenizer:
     """Learn a vocabulary from NFC texts that `pieces` cuts. With `spaces`, runs of white space
     become one space first.
 
@@ -140,22 +141,22 @@ def train(
         steps.append(normalizers.Lowercase())
     if spaces:
         steps += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
-    tokenizer = Tokenizer(model)
+    tokenizer = LibraryTokenizer(model)
     tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.pre_tokenizer = pieces
     tokenizer.train_from_iterator(slices(texts), trainer, length=len(texts))
     content = json.loads(tokenizer.to_str()) | {"added_tokens": []}
-    return Trained(Tokenizer.from_str(json.dumps(content)))
+    return TrainedTokenizer(LibraryTokenizer.from_str(json.dumps(content)))
 
 
-def load_tokeniser(folder: Path) -> Tokeniser:
-    """Read a tokeniser that was saved in `folder`."""
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """Read a tokenizer that was saved in `folder`."""
     if not (folder / "kind.json").is_file():
-        raise ModelError(f"{folder} must hold a tokeniser that was saved by save(folder)")
-    return read_tokeniser(lambda name: (folder / name).read_text(encoding="utf-8"), folder)
+        raise ModelError(f"{folder} must hold a tokenizer that was saved by save(folder)")
+    return read_tokenizer(lambda name: (folder / name).read_text(encoding="utf-8"), folder)
 
 
-def read_tokeniser(text_of: Callable[[str], str], folder: Path) -> Tokeniser:
+def read_tokenizer(text_of: Callable[[str], str], folder: Path) -> Tokenizer:
     """The same from what `text_of` says is in the files of the folder. A tokenizer of the library
     is tried out.
     """
@@ -166,14 +167,14 @@ def read_tokeniser(text_of: Callable[[str], str], folder: Path) -> Tokeniser:
             return Hashed.from_dict(value_of(content, "settings", dict))
         if kind == "spelled":
             return Spelling.from_dict(value_of(content, "settings", dict))
-        return _of_library(kind, Tokenizer.from_str(text_of("tokenizer.json")))
+        return _of_library(kind, LibraryTokenizer.from_str(text_of("tokenizer.json")))
 
 
-def _of_library(kind: str, tokenizer: Tokenizer) -> Trained | OwnPieces:
+def _of_library(kind: str, tokenizer: LibraryTokenizer) -> TrainedTokenizer | OwnPieces:
     if kind not in ("pieces", "trained"):
         raise ValueError(f"kind must be hashed, pieces, spelled or trained, got {kind!r}")
     require_bounded(tokenizer)
-    found = OwnPieces(tokenizer) if kind == "pieces" else Trained(tokenizer)
+    found = OwnPieces(tokenizer) if kind == "pieces" else TrainedTokenizer(tokenizer)
     require_working(tokenizer)
     if kind == "trained" and sorted(tokenizer.get_vocab().values()) != list(
         range(tokenizer.get_vocab_size())

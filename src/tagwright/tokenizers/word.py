@@ -6,7 +6,7 @@ from tokenizers import Regex, models, pre_tokenizers, trainers
 
 from tagwright.tokenizers._texts import PADDING, UNKNOWN, UNSPACED, Texts
 from tagwright.tokenizers.base import Embed
-from tagwright.tokenizers.tokenizer import Trained, train
+from tagwright.tokenizers.tokenizer import TrainedTokenizer, train
 
 _WORD = rf"[{UNSPACED}]\p{{M}}*|[[\p{{L}}\p{{M}}\p{{N}}]&&[^{UNSPACED}]]+|\S"
 
@@ -24,7 +24,7 @@ class Word(Embed):
     minimum: int = 2
     lowercase: bool = True
 
-    def train_tokens(self, words: Texts, *, seed: int = 0) -> Trained:
+    def train_tokens(self, words: Texts, *, seed: int = 0) -> TrainedTokenizer:
         """The same of tokens that are cut already: each is one word, whatever it is made of."""
         return self.train(
             words, seed=seed, pieces=pre_tokenizers.Split(Regex(r"[\s\S]+"), "isolated")
@@ -32,7 +32,7 @@ class Word(Embed):
 
     def train(
         self, texts: Texts, *, seed: int = 0, pieces: pre_tokenizers.PreTokenizer | None = None
-    ) -> Trained:
+    ) -> TrainedTokenizer:
         """Count the words; of equally frequent ones the first in code point order comes first, so
         no seed is needed.
         """

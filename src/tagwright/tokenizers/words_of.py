@@ -19,15 +19,15 @@ _NONE = {None: -1}
 class WordTokens(NamedTuple):
     """Tokens as `encode` gives them, and the words that they are part of.
 
-    A word is what the tokeniser cuts a text into before it looks for pieces, with all its pieces.
+    A word is what the tokenizer cuts a text into before it looks for pieces, with all its pieces.
     White space that is a token, special tokens and marks belong to none: -1.
     """
 
     tokens: Tokens
     word_of: np.ndarray  # int32 (N,), into `words`
-    # int32 (N,), which word of its text, from 0; two equal neighbours are two words
+    # int32 (N,), which word of its text, from 0; two equal neighbors are two words
     place: np.ndarray
-    words: tuple[str, ...]  # distinct, as the tokeniser normalises them
+    words: tuple[str, ...]  # distinct, as the tokenizer normalizes them
 
 
 class Slice(NamedTuple):
@@ -110,17 +110,17 @@ def _slice(tokenizer: Tokenizer, texts: list[str], *, special: bool) -> Slice:
         texts[row][a:b]
         for row, a, b in zip(text[firsts].tolist(), starts[firsts].tolist(), tops.tolist())
     ]
-    return Slice(ids, lengths, occurrence, _normalised(tokenizer, surfaces))
+    return Slice(ids, lengths, occurrence, _normalized(tokenizer, surfaces))
 
 
-def _normalised(tokenizer: Tokenizer, surfaces: list[str]) -> pa.Array:
-    """Words as they stand in the texts -> as the tokenizer normalises them, without the space
+def _normalized(tokenizer: Tokenizer, surfaces: list[str]) -> pa.Array:
+    """Words as they stand in the texts -> as the tokenizer normalizes them, without the space
     before them.
     """
     distinct = pa.array(surfaces, pa.string()).dictionary_encode()
-    normalise = (
+    normalize = (
         (lambda text: text) if tokenizer.normalizer is None else tokenizer.normalizer.normalize_str
     )
     with encoding():
-        read = [normalise(one).strip().strip(_SPACE) for one in distinct.dictionary.to_pylist()]
+        read = [normalize(one).strip().strip(_SPACE) for one in distinct.dictionary.to_pylist()]
     return pa.array(read, pa.string()).take(distinct.indices)

@@ -49,7 +49,7 @@ def _gradient(parameter: Tensor) -> Tensor:
 
 
 def _buckets(gradients: Sequence[Tensor]) -> Iterator[list[Tensor]]:
-    """Neighbours of one type, up to so many bytes; a larger tensor goes alone."""
+    """Neighbors of one type, up to so many bytes; a larger tensor goes alone."""
     bucket: list[Tensor] = []
     size = 0
     for gradient in gradients:

@@ -37,7 +37,7 @@ class CapturedStep:
         self,
         resident: Resident,
         network: nn.Module,
-        optimiser: torch.optim.Optimizer,
+        optimizer: torch.optim.Optimizer,
         loss_of: Callable[[Batch, torch.Generator], Tensor],
         *,
         batch: int,
@@ -45,10 +45,10 @@ class CapturedStep:
         clip: float = 0.0,
         dials: Sequence[Dial] = (),
     ) -> None:
-        self.resident, self.network, self.optimiser, self.loss_of = (
+        self.resident, self.network, self.optimizer, self.loss_of = (
             resident,
             network,
-            optimiser,
+            optimizer,
             loss_of,
         )
         self.accumulate, self.clip, self.dials = accumulate, clip, dials
@@ -58,23 +58,23 @@ class CapturedStep:
         self.place = torch.zeros(1, dtype=torch.int64, device=device)
         self.rows = torch.zeros((GROUP, batch), dtype=torch.int64, device=device)
         self.real = torch.zeros((GROUP, batch), device=device)
-        self.rates = torch.zeros((GROUP, len(optimiser.param_groups)), device=device)
+        self.rates = torch.zeros((GROUP, len(optimizer.param_groups)), device=device)
         self.settings = torch.zeros((GROUP, len(dials)), device=device)
         self.losses = torch.zeros(GROUP, device=device)
-        self.rate = torch.zeros(len(optimiser.param_groups), device=device)
+        self.rate = torch.zeros(len(optimizer.param_groups), device=device)
         self.graphs: dict[int, torch.cuda.CUDAGraph] = {}
         # one for all widths: cuBLAS keeps 64 MiB of working space for every stream that it meets
         self.side: Any = torch.cuda.Stream(device) if device.type == "cuda" else None
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """The optimiser reads its rates from the device inside the block."""
-        for group, rate in zip(self.optimiser.param_groups, self.rate):
+        """The optimizer reads its rates from the device inside the block."""
+        for group, rate in zip(self.optimizer.param_groups, self.rate):
             group["lr"], group["capturable"] = rate, rate.is_cuda
         try:
             yield
         finally:
-            for group in self.optimiser.param_groups:
+            for group in self.optimizer.param_groups:
                 group["lr"], group["capturable"] = float(group["lr"]), False
 
     def feed(self, first: int, batches: Sequence[np.ndarray], rates: np.ndarray) -> None:
@@ -109,12 +109,12 @@ class CapturedStep:
     def _step(self, width: int) -> None:
         torch.index_select(self.rates, 0, self.place, out=self.rate[None])
         loss = self._gradients(width)
-        self.optimiser.step()
+        self.optimizer.step()
         self.losses.index_copy_(0, self.place, loss[None])
         self.place += 1
 
     def _gradients(self, width: int) -> Tensor:
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         for number, dial in enumerate(self.dials):
             dial.tensor.copy_(self.settings.index_select(0, self.place)[0, number])
         rows, real = (one.index_select(0, self.place)[0] for one in (self.rows, self.real))
@@ -146,7 +146,7 @@ class CapturedStep:
             reason = str(error.__context__ or error).splitlines()[0]
             raise NotCaptured(f"a step waits for the host ({reason})") from None
         # a replay makes its own: their room is free between steps
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         return graph
 
     def _warm_up(self, width: int) -> None:
@@ -158,16 +158,16 @@ class CapturedStep:
             try:
                 self._gradients(width)
             except torch.OutOfMemoryError:
-                self.optimiser.zero_grad(set_to_none=True)
+                self.optimizer.zero_grad(set_to_none=True)
                 raise NotCaptured("a whole step does not fit into the GPU's memory") from None
-            if not self.optimiser.state:
+            if not self.optimizer.state:
                 self._make_state()
         torch.cuda.current_stream().wait_stream(self.side)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
 
     def _recover(self) -> None:
         """Generators refuse to draw after a capture that failed, until one ends well."""
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(self.generator)
         with torch.cuda.graph(graph):
@@ -175,13 +175,13 @@ class CapturedStep:
             torch.rand(1, device=self.device, generator=self.generator)
 
     def _make_state(self) -> None:
-        """The optimiser's averages must be there before a graph finds them: a step without gradient
+        """The optimizer's averages must be there before a graph finds them: a step without gradient
         makes them.
         """
         self.rate.zero_()
         torch._foreach_zero_([p.grad for p in self.network.parameters() if p.grad is not None])
-        self.optimiser.step()
-        for state in self.optimiser.state.values():
+        self.optimizer.step()
+        for state in self.optimizer.state.values():
             state["step"].zero_()
 
 
@@ -200,7 +200,7 @@ def captured_steps(
     Only the last of a group is `settled`. A step after which something is `due` ends its group.
     """
     rates = [
-        group.setdefault("initial_lr", float(group["lr"])) for group in step.optimiser.param_groups
+        group.setdefault("initial_lr", float(group["lr"])) for group in step.optimizer.param_groups
     ]
     number, size = start, 1
     with step.holding():

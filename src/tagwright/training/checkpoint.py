@@ -1,4 +1,4 @@
-"""Checkpoints: weights, best weights, optimiser and history in a folder that is whole or not there;
+"""Checkpoints: weights, best weights, optimizer and history in a folder that is whole or not there;
 never pickled.
 """
 
@@ -21,7 +21,7 @@ class Checkpoint(NamedTuple):
     step: int
     weights: dict[str, Tensor]
     best: dict[str, Tensor]  # empty before the first evaluation
-    optimiser: dict[str, Any]  # its state_dict
+    optimizer: dict[str, Any]  # its state_dict
     history: dict[str, Any]
     fingerprint: str  # of the data and settings: a checkpoint refuses others
 
@@ -33,13 +33,13 @@ def save(checkpoint: Checkpoint, folder: Path) -> None:
         return
     for aside in folder.glob(".step-*.part"):  # of a save that was killed: its room is wanted
         shutil.rmtree(aside)
-    plain, tensors = _flatten(checkpoint.optimiser)
+    plain, tensors = _flatten(checkpoint.optimizer)
     about = {"format": 1, "fingerprint": checkpoint.fingerprint}
     with written(target, about=about) as aside:
         save_file(_contiguous(checkpoint.weights), aside / "weights.safetensors")
         save_file(_contiguous(checkpoint.best), aside / "best.safetensors")
-        save_file(tensors, aside / "optimiser.safetensors")
-        state = {"step": checkpoint.step, "optimiser": plain, "history": checkpoint.history}
+        save_file(tensors, aside / "optimizer.safetensors")
+        state = {"step": checkpoint.step, "optimizer": plain, "history": checkpoint.history}
         (aside / "state.json").write_text(json.dumps(state), encoding="utf-8")
     for old in _saved(folder)[:-1]:
         shutil.rmtree(old)
@@ -57,9 +57,9 @@ def load_last(folder: Path, *, fingerprint: str) -> Checkpoint | None:
             " with --overwrite"
         )
     state = json.loads((found[-1] / "state.json").read_text(encoding="utf-8"))
-    optimiser = _unflatten(state["optimiser"], load_file(found[-1] / "optimiser.safetensors"))
+    optimizer = _unflatten(state["optimizer"], load_file(found[-1] / "optimizer.safetensors"))
     weights, best = (load_file(found[-1] / f"{name}.safetensors") for name in ("weights", "best"))
-    return Checkpoint(state["step"], weights, best, optimiser, state["history"], fingerprint)
+    return Checkpoint(state["step"], weights, best, optimizer, state["history"], fingerprint)
 
 
 def _saved(folder: Path) -> list[Path]:
@@ -71,7 +71,7 @@ def _contiguous(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _flatten(state_dict: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """An optimiser's state_dict as JSON-ready values and named tensors."""
+    """An optimizer's state_dict as JSON-ready values and named tensors."""
     tensors: dict[str, Tensor] = {}
     plain: dict[str, dict[str, Any]] = {}
     for index, values in state_dict["state"].items():

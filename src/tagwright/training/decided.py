@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tagwright import registry
-from tagwright.inference.model import Head, Model, Scores
+from tagwright.inference.model import Model, Scores, TrainedHead
 from tagwright.labels.shortlist import ShortScores
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures
@@ -129,11 +129,11 @@ def head_fit(dev: HeadDev, answers: Answers) -> HeadFit:
     )
 
 
-def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> Head:
+def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> TrainedHead:
     of_texts = "argmax" if space.exclusive else "zero"
     rule = "spans" if tagged else of_texts
     decision = registry.build("decisions", rule, {}, label_names=space.names)
-    return Head(
+    return TrainedHead(
         space=space,
         link=settings.link,
         rule=rule,
@@ -142,11 +142,11 @@ def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> Head:
     )
 
 
-def _model(trained: TrainedNetwork, heads: dict[str, Head]) -> Model:
+def _model(trained: TrainedNetwork, heads: dict[str, TrainedHead]) -> Model:
     settings, prepared = trained.settings, trained.prepared
     return Model(
         inference=inference_of(settings),
-        tokeniser=prepared.tokeniser,
+        tokenizer=prepared.tokenizer,
         network=trained.network,
         heads=heads,
         learned=prepared.learned,

@@ -18,7 +18,7 @@ from tagwright.data.dataset import of_head
 from tagwright.decisions.zero import Zero
 from tagwright.errors import SettingsError
 from tagwright.inference.fit_decision import decide_on, measured, truth_of
-from tagwright.inference.model import Head, Scores, of_texts
+from tagwright.inference.model import Scores, TrainedHead, of_texts
 from tagwright.inference.tagged_tokens import truth_of_tags, windows_of
 from tagwright.labels.shortlist import Shortlist, ShortScores
 from tagwright.labels.space import LabelSpace
@@ -70,7 +70,7 @@ class HeadDev:
             )
         return answers[self.kept]
 
-    def decided(self, answers: Answers) -> tuple[Head, Scores | ShortScores]:
+    def decided(self, answers: Answers) -> tuple[TrainedHead, Scores | ShortScores]:
         """The head with its decision fitted, and the scores of the kept rows: no text had a say in
         its own.
         """
@@ -88,7 +88,7 @@ class HeadDev:
 class HeadFit(NamedTuple):
     """A head with its decision, and what it comes to on dev."""
 
-    head: Head
+    head: TrainedHead
     measures: Measures
     scores: Scores | ShortScores
 
@@ -133,7 +133,7 @@ class DevInputs:
         if tagging and not prepared.only_tokens:
             part, limit = tagging[0].settings.head, settings.fit.limit
             self.windows = windows_of(
-                prepared.sheets["dev"], prepared.tokeniser, part, limit=limit, whole=True
+                prepared.sheets["dev"], prepared.tokenizer, part, limit=limit, whole=True
             )
 
     def answers(
@@ -262,7 +262,7 @@ def score_of(head: str) -> str:
 def _score(dev: HeadDev, answers: Answers, metric: str) -> tuple[float, dict[str, float]]:
     # ranking needs no decision, and fitting thresholds at every evaluation would cost
     if metric in ("lrap", *TOP):
-        plain = Head(space=dev.space, link=dev.settings.link, rule="zero", decision=Zero())
+        plain = TrainedHead(space=dev.space, link=dev.settings.link, rule="zero", decision=Zero())
         scores = plain.scores(dev.scored(answers))
     else:
         scores = dev.decided(answers)[1]

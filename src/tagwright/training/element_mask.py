@@ -24,7 +24,7 @@ SECONDS = 30  # between two sentences on a long search
 FOUND = "lower mask.threshold, or train the model longer that words are found with"
 GIVEN = (
     "mask.words must have a text's gold label and another one among the labels of its words, which"
-    " are written as the tokeniser writes them (most in lower case)"
+    " are written as the tokenizer writes them (most in lower case)"
 )
 
 
@@ -43,7 +43,7 @@ def excused_rows(
     texts = pa.chunked_array(
         [c for name in names for c in prepared.tables[name]["text"].chunks], pa.string()
     )
-    words = prepared.tokeniser.encode_words(texts)
+    words = prepared.tokenizer.encode_words(texts)
     found = csr_array(target.shape, dtype=bool)
     if len(elements):
         found = excused(words, elements, prepared.space, target)
@@ -72,7 +72,7 @@ def check_elements(prepared: Prepared, mask: ElementMask) -> None:
     """Refuse a dictionary that has no label of the data."""
     if mask.elements is not None:
         nothing = csr_array((0, len(prepared.space)), dtype=np.float32)
-        excused(prepared.tokeniser.encode_words([]), mask.elements, prepared.space, nothing)
+        excused(prepared.tokenizer.encode_words([]), mask.elements, prepared.space, nothing)
 
 
 def found_elements(teaching: Teaching, mask: ElementMask) -> Elements:

@@ -26,7 +26,7 @@ COPIES = 3
 
 def is_exact(settings: Settings) -> bool:
     """Whether every label's weights are solved for, not trained."""
-    return settings.fit.optimiser == "exact"
+    return settings.fit.optimizer == "exact"
 
 
 def check_exact(prepared: Prepared, settings: Settings) -> None:
@@ -37,12 +37,12 @@ def check_exact(prepared: Prepared, settings: Settings) -> None:
         if any(settings.of(name).head.name == "chain" for name in prepared.heads):
             raise SettingsError(
                 "a chain is solved, not trained by steps; take --objective classifier-chain, or set"
-                " fit.optimiser=exact"
+                " fit.optimizer=exact"
             )
         return
     encoder, loss, head = settings.encoder.name, settings.loss.name, settings.head.name
     sparse = registry.find("encoders", encoder).factory.sparse
-    names = ", ".join(choice.name for choice in settings.regularise)
+    names = ", ".join(choice.name for choice in settings.regularize)
     faults = {
         f"{encoder} learns its features, and they must stay as they are: take --encoder bow": (
             not sparse
@@ -76,14 +76,14 @@ def check_exact(prepared: Prepared, settings: Settings) -> None:
     }
     if any(faults.values()):
         found = "; ".join(sentence for sentence, holds in faults.items() if holds)
-        raise SettingsError(f"fit.optimiser=exact cannot be here: {found}")
+        raise SettingsError(f"fit.optimizer=exact cannot be here: {found}")
 
 
 def solve_network(
     network: Network, rows: Rows, settings: Settings, run: Run, *, fingerprint: str, phase: str
 ) -> None:
     """Solve for all labels, from the run's checkpoint on where there is one."""
-    training = Training(network=network, optimiser=JointOptimizer([]), history=History())
+    training = Training(network=network, optimizer=JointOptimizer([]), history=History())
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
         training.take_up(folder, fingerprint)

@@ -1,4 +1,4 @@
-"""What a step learns from: a pass over a batch, and the objectives of what came out. Regularisers
+"""What a step learns from: a pass over a batch, and the objectives of what came out. Regularizers
 stand around it.
 """
 
@@ -65,9 +65,9 @@ def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> B
     return batch._replace(heads={**batch.heads, name: own._replace(shown=shown)})
 
 
-def check_regularisers(settings: Settings, heads: Sequence[Settings]) -> None:
+def check_regularizers(settings: Settings, heads: Sequence[Settings]) -> None:
     """Refuse those that have nothing to hold to here; `heads` are the settings of each head."""
-    for choice in settings.regularise:
+    for choice in settings.regularize:
         factory = registry.find(REGULARIZERS, choice.name).factory
         factory.check(*heads, **{**registry.options(factory), **choice.options})
 
@@ -75,13 +75,13 @@ def check_regularisers(settings: Settings, heads: Sequence[Settings]) -> None:
 def learner_of(
     network: Network, objectives: Mapping[str, HeadObjective], settings: Settings
 ) -> Learn:
-    """The learner with the regularisers of the settings around it; those that change what is read
+    """The learner with the regularizers of the settings around it; those that change what is read
     stand outermost.
     """
     learn: Learn = Learner(network, objectives)
     made = [
         (registry.find(REGULARIZERS, choice.name).factory.depth, choice)
-        for choice in settings.regularise
+        for choice in settings.regularize
     ]
     for _, choice in sorted(made, key=lambda pair: pair[0]):
         known = {"learn": learn, "network": network, "objectives": objectives}

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tagwright.models.distributed import ALONE, Ranks
 from tagwright.randomness import seed_of
 from tagwright.training._gradients import summed
-from tagwright.training.optimizers.together import Optimiser
+from tagwright.training.optimizers.together import Optimizer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ def _backward(loss: Tensor) -> float:
 
 def steps(
     network: nn.Module,
-    optimiser: Optimiser,
+    optimizer: Optimizer,
     course: Course,
     loss_of: Callable[[np.ndarray, torch.Generator], Tensor],
     factor: Callable[[int], float],
@@ -103,12 +103,12 @@ def steps(
     all take the same step. Where a device's memory does not hold a part, `crowded(parts, rows)`
     says into how many to cut from now on.
     """
-    # a restored optimiser carries the rate of its last step in "lr"
-    rates = [group.setdefault("initial_lr", group["lr"]) for group in optimiser.param_groups]
+    # a restored optimizer carries the rate of its last step in "lr"
+    rates = [group.setdefault("initial_lr", group["lr"]) for group in optimizer.param_groups]
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     for number in range(start, course.total):
         rows = course.rows(number)
-        for group, rate in zip(optimiser.param_groups, rates):
+        for group, rate in zip(optimizer.param_groups, rates):
             group["lr"] = rate * factor(number)
         for dial in dials:
             dial.tensor.fill_(dial.at(number))
@@ -119,7 +119,7 @@ def steps(
                 seed_of(seed, ranks.purpose("draw"), number)
             )
             seed_draws(torch.device(device), seed_of(seed, ranks.purpose("dropout"), number))
-            optimiser.zero_grad(set_to_none=True)
+            optimizer.zero_grad(set_to_none=True)
             own = ranks.share(rows)
             try:
                 size = course.size(rows)
@@ -133,7 +133,7 @@ def steps(
         value = summed(trained, value, ranks)
         if clip > 0:
             nn.utils.clip_grad_norm_([p for p in network.parameters() if p.grad is not None], clip)
-        optimiser.step()
+        optimizer.step()
         yield Step(
             number=number + 1,
             epoch=(number + 1) / course.per_epoch,

@@ -33,12 +33,12 @@ def check_mlm(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
         **{**registry.options(registry.find(REGULARIZERS, NAME).factory), **choice.options}
     )
     source = source_of(settings)
-    if source is None or not isinstance(prepared.tokeniser, OwnPieces):
+    if source is None or not isinstance(prepared.tokenizer, OwnPieces):
         raise SettingsError(
             f"mlm needs a pretrained encoder, got {settings.encoder.name}; take --encoder minilm,"
             " or leave mlm out"
         )
-    if prepared.tokeniser.mask is None:
+    if prepared.tokenizer.mask is None:
         raise SettingsError(
             f"mlm hides pieces behind a mask token, and the tokenizer of {source} has none"
         )
@@ -58,14 +58,14 @@ def mlm_heads(prepared: Prepared, settings: Settings, encoder: Any) -> dict[str,
     if _choice(settings) is None:
         return {}
     folder, config = find_source(str(source_of(settings))), _config(prepared)
-    tokeniser: Any = prepared.tokeniser
+    tokenizer: Any = prepared.tokenizer
     form, vectors = form_in(folder, config), encoder.words.weight
-    pieces = sorted(set(tokeniser.vocabulary.values()) - set(tokeniser.marks))
+    pieces = sorted(set(tokenizer.vocabulary.values()) - set(tokenizer.marks))
     head = MaskedPieces(
         encoder.width_out,
         vectors,
         torch.tensor(pieces),
-        mask=tokeniser.mask,
+        mask=tokenizer.mask,
         back=_back(encoder.model, vectors.shape[1], encoder.width_out),
         activation=transformers().activations.ACT2FN[activation_in(config, form)],
         epsilon=epsilon_in(config),
@@ -76,7 +76,7 @@ def mlm_heads(prepared: Prepared, settings: Settings, encoder: Any) -> dict[str,
 
 
 def _choice(settings: Settings) -> Choice | None:
-    return next((choice for choice in settings.regularise if choice.name == NAME), None)
+    return next((choice for choice in settings.regularize if choice.name == NAME), None)
 
 
 def _config(prepared: Prepared) -> dict[str, Any]:

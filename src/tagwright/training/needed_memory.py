@@ -1,7 +1,7 @@
 """How much memory a training needs, estimated before it starts; one that does not fit is refused.
 
 The estimate counts what grows with the labels: the weights of the head with the state of their
-optimiser, the gradients of a batch, the scores of dev, and the arrays of fitting a decision. The
+optimizer, the gradients of a batch, the scores of dev, and the arrays of fitting a decision. The
 factors come from measured peaks (docs/log.md).
 """
 
@@ -130,7 +130,7 @@ def _of_head(prepared: Prepared, settings: Settings, *, encoder: bool) -> _OfHea
 def _weights(
     prepared: Prepared, settings: Settings, *, encoder: bool
 ) -> tuple[MemoryPart, MemoryPart, MemoryPart]:
-    """Weights with the state of their optimiser, the best weights so far, the gradients of a batch;
+    """Weights with the state of their optimizer, the best weights so far, the gradients of a batch;
     those of the `encoder` included, or not."""
     factory: Any = registry.find("encoders", settings.encoder.name).factory
     extra = registry.find("losses", settings.loss.name).factory.extra_logits
@@ -154,7 +154,7 @@ def _weights(
     size, copies = _matrix(settings, columns)
     own, told = (
         float(size * (width + 1) * columns),
-        f"weights of width {width:,} × {columns:,} labels and their optimiser",
+        f"weights of width {width:,} × {columns:,} labels and their optimizer",
     )
     gradients = MemoryPart(
         0.0 if settings.head.options.get("chunk") else logits,
@@ -167,10 +167,10 @@ def _weights(
 
 def _matrix(settings: Settings, columns: int) -> tuple[int, int]:
     """Bytes of a weight of the label matrix, and how many such a weight takes with gradient and
-    optimiser.
+    optimizer.
     """
     head = settings.head.options
-    asked, half = head.get("optimiser", "auto"), head.get("dtype") == "bfloat16"
+    asked, half = head.get("optimizer", "auto"), head.get("dtype") == "bfloat16"
     rows = asked == "row_adagrad" or (
         asked == "auto" and (half or (head.get("chunk", 0) and columns > FULL))
     )
@@ -197,7 +197,7 @@ def _dense_width(prepared: Prepared, settings: Settings) -> tuple[int, int]:
     if "config.json" in prepared.learned:
         config = json.loads(bytes(prepared.learned["config.json"]))
         return int(config.get("hidden_size") or config.get("dim") or 0), 0
-    facts: dict[str, Any] = {"sizes": prepared.tokeniser.sizes, "vectors": prepared.vectors}
+    facts: dict[str, Any] = {"sizes": prepared.tokenizer.sizes, "vectors": prepared.vectors}
     facts |= {"learned": prepared.learned, "fresh": False}
     facts |= {"precision": settings.fit.precision, "limit": settings.fit.limit}
 
@@ -240,7 +240,7 @@ def _advice(kind: str, prepared: Prepared, settings: Settings) -> str:
     if not chunk:
         return "Take --head-chunk 16384, a smaller fit.batch, a narrower encoder, or fewer labels"
     return (
-        "Take --set head.dtype=bfloat16, --set head.optimiser=row_adagrad, a narrower encoder, or"
+        "Take --set head.dtype=bfloat16, --set head.optimizer=row_adagrad, a narrower encoder, or"
         " fewer labels"
     )
 

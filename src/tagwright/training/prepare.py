@@ -1,4 +1,4 @@
-"""From labelled data to what training takes: clean tables, label space, tokeniser, tokens."""
+"""From labelled data to what training takes: clean tables, label space, tokenizer, tokens."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ from tagwright.settings.named_files import file_digests
 from tagwright.settings.schema import Settings
 from tagwright.targets.distil import Teacher, nobody
 from tagwright.targets.hard import hard
-from tagwright.tokenizers import Tokeniser
+from tagwright.tokenizers import Tokenizer
 from tagwright.tokenizers.tokens import Tokens
 
 MAIN = "main"  # the head of a run with one
@@ -74,7 +74,7 @@ class Prepared:
     # train and dev, without empty texts and unlabelled rows; these where they are learnt from
     tables: dict[str, pa.Table]
     heads: Mapping[str, HeadData]
-    tokeniser: Tokeniser
+    tokenizer: Tokenizer
     tokens: dict[str, Tokens]
     learned: dict[str, np.ndarray]
     vectors: np.ndarray | None
@@ -151,8 +151,8 @@ class Prepared:
         if sheets:
             whole = sheets[part]
             kept = np.repeat(known.to_numpy(zero_copy_only=False), np.diff(whole.offsets))
-            sheets = {**sheets, part: sheet_of(table, self.tokeniser, whole.tags[kept])}
-        tokens = sheets[part].tokens if sheets else self.tokeniser.encode(table["text"])
+            sheets = {**sheets, part: sheet_of(table, self.tokenizer, whole.tags[kept])}
+        tokens = sheets[part].tokens if sheets else self.tokenizer.encode(table["text"])
         return replace(
             self,
             tables={**self.tables, part: table},
@@ -178,7 +178,7 @@ class Prepared:
             return inputs_of(network, self.tokens[name], limit=limit)
         part = settings.of(self.first).head
         return windows_of(
-            self.sheets[name], self.tokeniser, part, limit=limit, whole=self.only_tokens
+            self.sheets[name], self.tokenizer, part, limit=limit, whole=self.only_tokens
         )
 
     def _answers(self, name: str, head: str, own: Settings, inputs: Inputs) -> HeadRows:
@@ -233,7 +233,7 @@ class Prepared:
 
     def words(self, name: str) -> Tokens:
         """The first channel of a table's tokens, with 0 in place of what stands for no word."""
-        words, marks = self.tokens[name].words, self.tokeniser.marks
+        words, marks = self.tokens[name].words, self.tokenizer.marks
         return Tokens(
             np.where(np.isin(words, marks), 0, words) if marks else words, self.tokens[name].offsets
         )
@@ -261,7 +261,7 @@ def table_digest(table: pa.Table) -> str:
 
 
 def prepare(data: Data, settings: Settings) -> Prepared:
-    """Split, clean, cut what is to be rare, learn labels and vocabulary from train, tokenise every
+    """Split, clean, cut what is to be rare, learn labels and vocabulary from train, tokenize every
     text once.
     """
     choice = settings.split
@@ -290,16 +290,16 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     heads: dict[str, HeadData] = {}
     sheets: dict[str, Sheet] = {}
     if data.task in ("tokens", "both"):
-        tokeniser, sheets = _laid_out(tables, settings)
+        tokenizer, sheets = _laid_out(tables, settings)
         tokens = {name: sheet.tokens for name, sheet in sheets.items()}
     else:
-        tokeniser = _embed(settings).train(tables["train"]["text"], seed=choice.seed)
+        tokenizer = _embed(settings).train(tables["train"]["text"], seed=choice.seed)
     warnings: tuple[str, ...] = ()
     for name, one in columns.items():
         heads[name], said = _head_data(tables, name, one, data.source, several=len(columns) > 1)
         warnings += said
     if not sheets:  # after heads: a text of dev whose only label is left out has gone
-        tokens = {name: tokeniser.encode(table["text"]) for name, table in tables.items()}
+        tokens = {name: tokenizer.encode(table["text"]) for name, table in tables.items()}
     else:
         tags = next(head.tags for head in heads.values() if head.tags is not None)
         sheets = {name: sheet._replace(tags=tags[name]) for name, sheet in sheets.items()}
@@ -307,20 +307,20 @@ def prepare(data: Data, settings: Settings) -> Prepared:
     _require_rows(tables, data.source)
     vectors, found = None, whole.found + cut + _taught(tables)
     if settings.fit.vectors:
-        if not tokeniser.vocabulary:
+        if not tokenizer.vocabulary:
             raise SettingsError(
                 f"word vectors need a vocabulary, and {settings.embed.name} has none; take --set"
                 " embed.name=word"
             )
         vectors, count = read_vectors(
-            Path(settings.fit.vectors), tokeniser.vocabulary, seed=settings.split.seed
+            Path(settings.fit.vectors), tokenizer.vocabulary, seed=settings.split.seed
         )
         found += (f"vectors: {count} of {len(vectors)} words are in {settings.fit.vectors}",)
-    learned = learn(settings, tokens["train"], tokeniser)
+    learned = learn(settings, tokens["train"], tokenizer)
     return Prepared(
         tables=tables,
         heads=heads,
-        tokeniser=tokeniser,
+        tokenizer=tokenizer,
         tokens=tokens,
         learned=learned,
         vectors=vectors,
@@ -382,12 +382,12 @@ def _forget(tables: dict[str, pa.Table], one: str, head: str, rows: np.ndarray) 
 
 def _laid_out(
     tables: Mapping[str, pa.Table], settings: Settings
-) -> tuple[Tokeniser, dict[str, Sheet]]:
-    """Texts that come as tokens: a tokeniser learnt from those of train, and the pieces of all."""
-    tokeniser: Tokeniser = _embed(settings).train_tokens(
+) -> tuple[Tokenizer, dict[str, Sheet]]:
+    """Texts that come as tokens: a tokenizer learnt from those of train, and the pieces of all."""
+    tokenizer: Tokenizer = _embed(settings).train_tokens(
         flat(tables["train"]["tokens"]), seed=settings.split.seed
     )
-    return tokeniser, {name: sheet_of(table, tokeniser) for name, table in tables.items()}
+    return tokenizer, {name: sheet_of(table, tokenizer) for name, table in tables.items()}
 
 
 def _embed(settings: Settings) -> Any:

@@ -12,7 +12,7 @@ from tagwright.models.precision import settle
 from tagwright.training import checkpoint
 from tagwright.training.history import History
 from tagwright.training.loop import Step
-from tagwright.training.optimizers.together import Optimiser
+from tagwright.training.optimizers.together import Optimizer
 
 OF_HEAD = "head-"  # begins the folder of what one of several heads keeps in a run
 Progress = Callable[[Iterator[Step], str, int, int], Iterator[Step]]
@@ -57,7 +57,7 @@ class Training:
     """
 
     network: Network
-    optimiser: Optimiser
+    optimizer: Optimizer
     history: History
     best: dict[str, Tensor] = field(default_factory=dict)
     step: int = 0
@@ -73,7 +73,7 @@ class Training:
         """Write a checkpoint of this step."""
         kept = {"precision": self.network.encoder.precision, "parts": self.parts}
         history = {**self.history.state(), **kept}
-        state = (self.network.state_dict(), self.best, self.optimiser.state_dict(), history)
+        state = (self.network.state_dict(), self.best, self.optimizer.state_dict(), history)
         checkpoint.save(checkpoint.Checkpoint(step, *state, fingerprint), folder)
 
     def take_up(self, folder: Path, fingerprint: str) -> None:
@@ -82,7 +82,7 @@ class Training:
         if found is not None:
             self.step, self.best = found.step, found.best
             self.network.load_state_dict(found.weights)
-            self.optimiser.load_state_dict(found.optimiser)
+            self.optimizer.load_state_dict(found.optimizer)
             self.history.restore(found.history)
             self.parts = found.history.get("parts", self.parts)
             settle(self.network.encoder, kept=found.history.get("precision"))

@@ -60,7 +60,7 @@ def steps_of(
             captured = CapturedStep(
                 Resident(rows, device),
                 training.network,
-                training.optimiser,  # type: ignore[arg-type]
+                training.optimizer,  # type: ignore[arg-type]
                 loss_of,
                 batch=choice.batch,
                 accumulate=training.parts,
@@ -79,7 +79,7 @@ def steps_of(
         run.say(f"steps run one by one, not as captured graphs: {reason}")
     yield from steps(
         training.network,
-        training.optimiser,
+        training.optimizer,
         course,
         loss_of_rows,
         factor,
@@ -128,7 +128,7 @@ def against_capture(
     """
     device = device_of(settings)
     asked = settings.fit.capture and device.type == "cuda"
-    if not asked or not isinstance(training.optimiser, torch.optim.AdamW):
+    if not asked or not isinstance(training.optimizer, torch.optim.AdamW):
         return ""
     if run.ranks.world > 1:
         return "several processes add up their gradients"

@@ -147,7 +147,7 @@ class Teaching:
         """
         head, network = model.primary, model.network.to(device_of(self.settings))
         inputs = inputs_of(
-            network, model.tokeniser.encode(table["text"]), limit=model.inference.limit
+            network, model.tokenizer.encode(table["text"]), limit=model.inference.limit
         )
         found = model.answers(inputs, ranks=self.run.ranks)
         network.cpu()

@@ -28,12 +28,12 @@ from tagwright.training.distributed_limits import require_one_start
 from tagwright.training.exact import check_exact, is_exact, solve_network
 from tagwright.training.head_objective import HeadObjective
 from tagwright.training.history import History
-from tagwright.training.learner import check_regularisers
+from tagwright.training.learner import check_regularizers
 from tagwright.training.loop import Course
 from tagwright.training.memory import explained
 from tagwright.training.mlm_head import check_mlm, mlm_heads
 from tagwright.training.needed_memory import require_memory
-from tagwright.training.optimizers.of_network import optimiser_of
+from tagwright.training.optimizers.of_network import optimizer_of
 from tagwright.training.pipes import (
     Evaluation,
     due,
@@ -67,7 +67,7 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     _with_vector_width(settings, prepared.vectors)
     _check_together(prepared, settings)
     Watched(prepared, settings)
-    check_regularisers(settings, [settings.of(name) for name in prepared.heads])
+    check_regularizers(settings, [settings.of(name) for name in prepared.heads])
     require_memory(prepared, settings)
     return (*said, *check_mlm(prepared, settings))
 
@@ -146,7 +146,7 @@ def fit(prepared: Prepared, settings: Settings, run: Run | None = None) -> Fitte
 
 def train(prepared: Prepared, settings: Settings, run: Run | None = None) -> TrainedNetwork:
     """Train and keep the best; then train on everything where the settings say so."""
-    # the first optimiser would: a second that is not the first run's
+    # the first optimizer would: a second that is not the first run's
     import_module("torch._dynamo")
     started, run = time.monotonic(), run or Run()
     settings = _with_vector_width(settings, prepared.vectors)
@@ -252,9 +252,9 @@ def train_network(
         solve_network(network, rows, settings, run, fingerprint=fingerprint, phase=phase)
         return
     choice, course, ranks = settings.fit, _course(rows, settings.fit), run.ranks
-    optimiser = optimiser_of(network, settings, objectives)
+    optimizer = optimizer_of(network, settings, objectives)
     training = Training(
-        network=network, optimiser=optimiser, history=history, parts=choice.accumulate
+        network=network, optimizer=optimizer, history=history, parts=choice.accumulate
     )
     folder = None if run.folder is None else run.folder / phase
     if folder is not None:
@@ -298,11 +298,11 @@ def _network(prepared: Prepared, settings: Settings) -> Network:
     network = build_network(
         settings,
         {name: (head.space, head.examples) for name, head in prepared.heads.items()},
-        sizes=prepared.tokeniser.sizes,
+        sizes=prepared.tokenizer.sizes,
         learned=prepared.learned,
         vectors=prepared.vectors,
         fresh=True,
-        tokeniser=prepared.tokeniser,
+        tokenizer=prepared.tokenizer,
     )
     network.heads.update(mlm_heads(prepared, settings, network.encoder))
     return network.to(device_of(settings))

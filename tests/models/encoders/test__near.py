@@ -37,6 +37,6 @@ def test_gradient_passes_gradcheck(tokens: Tensor | None) -> None:
     assert torch.autograd.gradcheck(lambda products: Near.apply(products, tokens), products_of())
 
 
-def test_one_token_has_no_neighbours() -> None:
+def test_one_token_has_no_neighbors() -> None:
     products = torch.tensor([[[-1.0, 2.0, 5.0, 7.0]]])
     assert Near.apply(products, None).tolist() == [[[2.0]]]

@@ -46,7 +46,7 @@ def test_padding_is_zero_and_an_empty_text_pools_to_zero(name: str, pooling: str
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "admin"])
-def test_padding_changes_nothing_where_input_is_normalised(name: str) -> None:
+def test_padding_changes_nothing_where_input_is_normalized(name: str) -> None:
     model = encoder_of(name, norm="pre").double().eval()
     whole = model(ids_of(), LENGTHS)
     torch.testing.assert_close(

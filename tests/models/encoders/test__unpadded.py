@@ -48,10 +48,10 @@ def plain_kernel(monkeypatch):
 
 
 def encoder_of(folder):
-    tokeniser = read_pieces(folder)
-    tokens = tokeniser.encode(TEXTS)
+    tokenizer = read_pieces(folder)
+    tokens = tokenizer.encode(TEXTS)
     encoder = Pretrained(
-        Pretrained.learn(tokens, tokeniser, path=str(folder)), True, 32, "float32", path=str(folder)
+        Pretrained.learn(tokens, tokenizer, path=str(folder)), True, 32, "float32", path=str(folder)
     )
     return encoder.eval(), encoder.inputs_of(tokens, limit=32).batch(np.arange(5))
 

@@ -24,9 +24,9 @@ def model_of(norm: str = "post", layers: int = 2) -> BAT:
     return model
 
 
-def normalised(vector: np.ndarray, norm: torch.nn.LayerNorm) -> np.ndarray:
-    centred = vector - vector.mean()
-    scaled = centred / math.sqrt((centred**2).mean() + 1e-5)
+def normalized(vector: np.ndarray, norm: torch.nn.LayerNorm) -> np.ndarray:
+    centered = vector - vector.mean()
+    scaled = centered / math.sqrt((centered**2).mean() + 1e-5)
     return scaled * norm.weight.detach().numpy() + norm.bias.detach().numpy()
 
 
@@ -77,10 +77,10 @@ def feed_tournament(layer: BATLayer, token: np.ndarray) -> np.ndarray:
 def layer_by_loops(layer: BATLayer, tokens: list[np.ndarray], norm: str) -> list[np.ndarray]:
     first, second = layer.norms
     if norm == "pre":
-        added = attention_tournament(layer, [normalised(token, first) for token in tokens])
-        return [feed_tournament(layer, normalised(x + a, second)) for x, a in zip(tokens, added)]
-    added = [normalised(a, first) for a in attention_tournament(layer, tokens)]
-    return [normalised(feed_tournament(layer, x + a), second) for x, a in zip(tokens, added)]
+        added = attention_tournament(layer, [normalized(token, first) for token in tokens])
+        return [feed_tournament(layer, normalized(x + a, second)) for x, a in zip(tokens, added)]
+    added = [normalized(a, first) for a in attention_tournament(layer, tokens)]
+    return [normalized(feed_tournament(layer, x + a), second) for x, a in zip(tokens, added)]
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
@@ -93,7 +93,7 @@ def test_states_and_pooled_match_plain_loops(norm: str) -> None:
         for layer in model.shell.layers:
             tokens = layer_by_loops(layer, tokens, norm) if tokens else []
         if norm == "pre":
-            tokens = [normalised(token, model.shell.norm) for token in tokens]
+            tokens = [normalized(token, model.shell.norm) for token in tokens]
         expected = np.array(tokens).reshape(-1, HIDDEN)
         np.testing.assert_allclose(
             states[row, : len(text)].detach().numpy(), expected, rtol=1e-10, atol=1e-12

@@ -37,10 +37,10 @@ def test_rows_go_through_unchanged_and_there_is_nothing_to_train():
 
 
 def test_letters_of_a_word_that_train_never_saw_are_features():
-    tokeniser = Spelled().train(["walked talked", "walked talked", "walking"])
-    texts = tokeniser.encode(["walked talked", "walked talked", "walking"])
+    tokenizer = Spelled().train(["walked talked", "walked talked", "walking"])
+    texts = tokenizer.encode(["walked talked", "walked talked", "walking"])
     encoder = BagOfWords(BagOfWords.learn(texts), spelling=0.5)
-    rows = encoder.features(tokeniser.encode(["stalked", "walked"]))
+    rows = encoder.features(tokenizer.encode(["stalked", "walked"]))
     words, letters = (
         rows[:, : encoder.grams.width].toarray(),
         rows[:, encoder.grams.width :].toarray(),
@@ -62,11 +62,11 @@ def test_one_label_is_a_support_vector_machine_unless_another_objective_is_asked
         resolve({"encoder": "bow"}, "one"),
         resolve({"encoder": "bow", "objective": "zlpr"}, "one"),
     )
-    assert (alone.objective, alone.embed.name, alone.fit.optimiser) == (
+    assert (alone.objective, alone.embed.name, alone.fit.optimizer) == (
         "squared_hinge",
         "spelled",
         "sgd",
     )
-    assert (other.objective, other.embed.name, other.fit.optimiser) == ("zlpr", "spelled", "auto")
+    assert (other.objective, other.embed.name, other.fit.optimizer) == ("zlpr", "spelled", "auto")
     many = resolve({"encoder": "bow"})
-    assert (many.objective, many.embed.name, many.fit.optimiser) == ("bce", "word", "auto")
+    assert (many.objective, many.embed.name, many.fit.optimizer) == ("bce", "word", "auto")

@@ -37,9 +37,9 @@ def folder_of(tmp_path_factory):
 
 def encoder_of(folder, *, fresh=True, limit=32, **options):
     """The encoder, its tokens of TEXTS and the inputs."""
-    tokeniser = read_pieces(folder)
-    tokens = tokeniser.encode(TEXTS)
-    learned = Pretrained.learn(tokens, tokeniser, path=str(folder))
+    tokenizer = read_pieces(folder)
+    tokens = tokenizer.encode(TEXTS)
+    learned = Pretrained.learn(tokens, tokenizer, path=str(folder))
     torch.manual_seed(5)
     return Pretrained(learned, fresh, limit, "float32", path=str(folder), **options), tokens
 

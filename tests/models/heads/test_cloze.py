@@ -204,14 +204,14 @@ def test_slots_learn_which_text_has_which_label(options):
         batch_of(network),
         (torch.rand(5, LABELS, generator=torch.Generator().manual_seed(4)) < 0.5).float(),
     )
-    optimiser, losses = torch.optim.AdamW(network.parameters(), lr=0.01), []
+    optimizer, losses = torch.optim.AdamW(network.parameters(), lr=0.01), []
     for _ in range(80):
         loss = torch.nn.functional.binary_cross_entropy_with_logits(
             network(*inputs)["main"], target
         )
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < 0.05 < losses[0]
 

@@ -67,9 +67,9 @@ def test_half_precision_weights_keep_their_bias_and_give_float_logits():
         ({"chunk": -1}, "head.chunk"),
         ({"chunk": 2, "shortlist": 4}, "head.shortlist"),
         ({"chunk": 2, "dtype": "float16"}, "head.dtype"),
-        ({"chunk": 2, "optimiser": "lion"}, "head.optimiser"),
+        ({"chunk": 2, "optimizer": "lion"}, "head.optimizer"),
         ({"dtype": "bfloat16"}, "go with head.chunk"),
-        ({"chunk": 2, "dtype": "bfloat16", "optimiser": "adamw"}, "row_adagrad"),
+        ({"chunk": 2, "dtype": "bfloat16", "optimizer": "adamw"}, "row_adagrad"),
         ({"chunk": 2, "sparse": True}, "cnn or lstm"),
     ],
 )

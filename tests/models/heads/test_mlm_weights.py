@@ -48,7 +48,7 @@ def made(folder, rows):
         {"encoder": {"name": "pretrained", "path": str(folder)}, "mlm": {}, "fit": {"limit": 32}}
     )
     prepared = prepare(read_data(str(rows)), settings)
-    facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
+    facts = {"sizes": prepared.tokenizer.sizes, "learned": prepared.learned, "fresh": True}
     network = build_network(
         settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts
     ).eval()
@@ -69,7 +69,7 @@ def test_logits_are_those_of_transformers(family, more, rows, tmp_path):
     assert check_mlm(prepared, settings) == ()
     theirs = AutoModelForMaskedLM.from_pretrained(folder).eval()
     for text in TEXTS:
-        ids = torch.from_numpy(prepared.tokeniser.encode([text]).ids).long()[None]
+        ids = torch.from_numpy(prepared.tokenizer.encode([text]).ids).long()[None]
         expected = theirs(input_ids=ids).logits[0]
         states = encoder(ids, torch.tensor([ids.shape[1]])).states[0]
         torch.testing.assert_close(

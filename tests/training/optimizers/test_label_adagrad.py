@@ -25,11 +25,11 @@ def gradients(count, shape):
 
 
 def moved(weight, steps, **settings):
-    optimiser = LabelAdagrad([weight], **settings)
+    optimizer = LabelAdagrad([weight], **settings)
     for gradient in steps:
         weight.grad = gradient.to(weight.dtype)
-        optimiser.step()
-    return optimiser
+        optimizer.step()
+    return optimizer
 
 
 @pytest.mark.parametrize("shape", [(7, 5), (7,)])
@@ -57,15 +57,15 @@ def test_a_label_without_a_gradient_stays():
 
 
 def test_the_state_is_one_float_a_label():
-    optimiser = moved(weights(dtype=torch.bfloat16), gradients(1, (7, 5)))
-    (state,) = optimiser.state_dict()["state"].values()
+    optimizer = moved(weights(dtype=torch.bfloat16), gradients(1, (7, 5)))
+    (state,) = optimizer.state_dict()["state"].values()
     assert [(key, tuple(value.shape), value.dtype) for key, value in state.items()] == [
         ("squares", (7, 1), torch.float32)
     ]
 
 
 def test_small_steps_are_not_lost_in_bfloat16():
-    """A step of 1/2048 is an eighth of what lies between 1 and its neighbour below: rounding to the
+    """A step of 1/2048 is an eighth of what lies between 1 and its neighbor below: rounding to the
     nearest stays.
     """
     weight = nn.Parameter(torch.ones(2000, 16, dtype=torch.bfloat16))
@@ -83,7 +83,7 @@ def test_what_bfloat16_can_hold_is_not_rounded():
     assert rounded_at_random(torch.tensor([torch.nan]), torch.Generator()).isnan().all()
 
 
-def test_rounding_goes_to_one_of_both_neighbours():
+def test_rounding_goes_to_one_of_both_neighbors():
     values = torch.full((1000,), -1.003)
     found = rounded_at_random(values, torch.Generator().manual_seed(0)).float().unique()
     assert found.tolist() == [-1.0078125, -1.0]
@@ -132,10 +132,10 @@ def test_neither_step_nor_clipping_copies_the_matrix(dtype, monkeypatch):
     monkeypatch.setattr(label_adagrad, "_BLOCK", {"cpu": 64})
     weight = weights(100, 16, dtype)
     weight.grad = torch.ones(100, 16, dtype=dtype)
-    optimiser = LabelAdagrad([weight])
+    optimizer = LabelAdagrad([weight])
     with Largest() as seen:
         nn.utils.clip_grad_norm_([weight], 1.0)
-        optimiser.step()
+        optimizer.step()
     assert seen.largest <= 100
     torch.testing.assert_close(weight.grad.float().norm().item(), 1.0, rtol=1e-2, atol=0)
 

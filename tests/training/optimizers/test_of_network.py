@@ -33,7 +33,7 @@ CHUNKED = {"chunk": 2}
 SHORT = {
     "chunk": 2,
     "shortlist": 5,
-    "optimiser": "adamw",
+    "optimizer": "adamw",
 }
 
 
@@ -133,7 +133,7 @@ def test_probabilities_of_one_label_a_text_are_shares_of_all(
     ("head", "encoder"),
     [
         (CHUNKED, "cnn"),
-        ({"chunk": 3, "optimiser": "row_adagrad"}, "cnn"),
+        ({"chunk": 3, "optimizer": "row_adagrad"}, "cnn"),
         ({"chunk": 2, "dtype": "bfloat16"}, "cnn"),
         ({"chunk": 4, "dtype": "bfloat16"}, "lstm"),
     ],
@@ -172,9 +172,9 @@ def test_very_many_labels_are_moved_by_one_number_a_label(source, tiny, few, mon
     from tagwright.training.optimizers import of_network
 
     seen = []
-    build = of_network.build_optimiser
+    build = of_network.build_optimizer
     monkeypatch.setattr(
-        of_network, "build_optimiser", lambda *a, **k: seen.append(build(*a, **k)) or seen[-1]
+        of_network, "build_optimizer", lambda *a, **k: seen.append(build(*a, **k)) or seen[-1]
     )
     short = fitted(source, tiny, head={"chunk": 2}, fit={"epochs": 12})
     assert isinstance(seen[0], JointOptimizer)
@@ -279,7 +279,7 @@ def test_unjudged_cells_stay_out_of_the_loss(tmp_path, tiny):
         ({"encoder": "bow"}, "sparse"),
         ({"mask": {"name": "groups"}}, "mask groups"),
         ({"objective": "ranking"}, r"bce.*zlpr"),
-        ({"fit": {"optimiser": "sgd"}}, "sgd"),
+        ({"fit": {"optimizer": "sgd"}}, "sgd"),
     ],
 )
 def test_what_needs_all_labels_at_once_is_refused(source, tiny, sections, match):
@@ -312,7 +312,7 @@ def test_what_shortlists_cannot_give_is_refused(source, tiny, few, sections, mat
         {"chunk": 2, "shortlist": 3},
         {"dtype": "bfloat16"},
         {"chunk": 2, "dtype": "float16"},
-        {"chunk": 2, "dtype": "bfloat16", "optimiser": "adamw"},
+        {"chunk": 2, "dtype": "bfloat16", "optimizer": "adamw"},
     ],
 )
 def test_settings_of_the_head_that_do_not_go_together_are_refused(source, tiny, head):

@@ -1,9 +1,9 @@
-"""The optimiser: which parameters decay."""
+"""The optimizer: which parameters decay."""
 
 import torch
 from torch import nn
 
-from tagwright.training.optimizers.optimizer import build_optimiser
+from tagwright.training.optimizers.optimizer import build_optimizer
 
 
 def network():
@@ -14,10 +14,10 @@ def network():
 def test_without_gradients_only_matrices_shrink_and_by_rate_times_decay():
     made = network()
     before = [p.detach().clone() for p in made.parameters()]
-    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8)
+    optimizer = build_optimizer(made, learning_rate=0.1, weight_decay=0.5, batch=8)
     for parameter in made.parameters():
         parameter.grad = torch.zeros_like(parameter)
-    optimiser.step()
+    optimizer.step()
     for old, new in zip(before, made.parameters()):
         torch.testing.assert_close(new.detach(), old * (0.95 if old.ndim > 1 else 1.0))
 
@@ -26,7 +26,7 @@ def test_every_parameter_is_in_exactly_one_group():
     made = network()
     grouped = [
         id(p)
-        for g in build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8).param_groups
+        for g in build_optimizer(made, learning_rate=0.1, weight_decay=0.5, batch=8).param_groups
         for p in g["params"]
     ]
     assert sorted(grouped) == sorted(id(p) for p in made.parameters())
@@ -35,30 +35,30 @@ def test_every_parameter_is_in_exactly_one_group():
 def test_a_frozen_parameter_is_left_alone():
     made = network()
     made[0].weight.requires_grad_(False)
-    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8)
-    assert all(p is not made[0].weight for g in optimiser.param_groups for p in g["params"])
+    optimizer = build_optimizer(made, learning_rate=0.1, weight_decay=0.5, batch=8)
+    assert all(p is not made[0].weight for g in optimizer.param_groups for p in g["params"])
 
 
-def test_a_network_with_matrices_alone_gets_an_optimiser():
+def test_a_network_with_matrices_alone_gets_an_optimizer():
     made = nn.Linear(3, 2, bias=False)
     assert (
-        len(build_optimiser(made, learning_rate=0.1, weight_decay=0.0, batch=8).param_groups) == 1
+        len(build_optimizer(made, learning_rate=0.1, weight_decay=0.0, batch=8).param_groups) == 1
     )
 
 
 def test_sparse_rows_that_a_batch_does_not_touch_stay_where_they_are():
     made = nn.Embedding(5, 3, sparse=True)
     before = made.weight.detach().clone()
-    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8, sparse=True)
+    optimizer = build_optimizer(made, learning_rate=0.1, weight_decay=0.5, batch=8, sparse=True)
     made(torch.tensor([1, 3])).sum().backward()
-    optimiser.step()
+    optimizer.step()
     moved = (made.weight.detach() != before).any(1)
     assert moved.tolist() == [False, True, False, True, False]
 
 
 def test_a_label_matrix_can_be_moved_apart():
     made = network()
-    together = build_optimiser(
+    together = build_optimizer(
         made, learning_rate=0.1, weight_decay=0.5, batch=8, labels=[(made[2], 0.7)]
     )
     rates = {id(p): group["lr"] for group in together.param_groups for p in group["params"]}
@@ -73,8 +73,8 @@ def test_each_of_several_label_matrices_is_moved_at_its_own_rate():
         {"shared": nn.Linear(3, 3), "one": nn.Linear(3, 4), "other": nn.Linear(3, 2)}
     )
     labels = [(made["one"], 0.7), (made["other"], 0.2)]
-    optimiser = build_optimiser(made, learning_rate=0.1, weight_decay=0.5, batch=8, labels=labels)
-    rates = {id(p): group["lr"] for group in optimiser.param_groups for p in group["params"]}
+    optimizer = build_optimizer(made, learning_rate=0.1, weight_decay=0.5, batch=8, labels=labels)
+    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     expected = {"shared": 0.1, "one": 0.7, "other": 0.2}
     assert rates == {
         id(p): rate for name, rate in expected.items() for p in made[name].parameters()
@@ -82,26 +82,26 @@ def test_each_of_several_label_matrices_is_moved_at_its_own_rate():
     before = {name: part.weight.detach().clone() for name, part in made.items()}
     for parameter in made.parameters():
         parameter.grad = torch.full_like(parameter, 2.0)
-    optimiser.step()
+    optimizer.step()
     for name in ("one", "other"):  # by the root of the floor and the row's three squares
         torch.testing.assert_close(
             made[name].weight.detach(), before[name] - expected[name] * 2 / (1 / 64 + 12) ** 0.5
         )
-    assert optimiser.param_groups[0]["lr"] == 0.1  # what progress shows
+    assert optimizer.param_groups[0]["lr"] == 0.1  # what progress shows
 
 
 def test_rate_falls_with_depth_and_the_head_keeps_it():
     low, high, head = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)
     depths = {low.weight: 2, low.bias: 2, high.weight: 0, high.bias: 0}
     network = nn.ModuleList([low, high, head])
-    optimiser = build_optimiser(
+    optimizer = build_optimizer(
         network, learning_rate=0.1, weight_decay=0.01, batch=4, layer_decay=0.5, depths=depths
     )
-    rate_of = {p: (g["lr"], g["weight_decay"]) for g in optimiser.param_groups for p in g["params"]}
+    rate_of = {p: (g["lr"], g["weight_decay"]) for g in optimizer.param_groups for p in g["params"]}
     assert rate_of == {
         low.weight: (0.025, 0.01),
         low.bias: (0.025, 0.0),
         **{part.weight: (0.1, 0.01) for part in (high, head)},
         **{part.bias: (0.1, 0.0) for part in (high, head)},
     }
-    assert optimiser.param_groups[0]["lr"] == 0.1  # what progress shows
+    assert optimizer.param_groups[0]["lr"] == 0.1  # what progress shows

@@ -30,11 +30,11 @@ def sparse(rows: Tensor, values: Tensor, width: int) -> Tensor:
 
 
 def run(
-    weight: Tensor, optimiser: torch.optim.Optimizer, steps: list[tuple[Tensor, Tensor]]
+    weight: Tensor, optimizer: torch.optim.Optimizer, steps: list[tuple[Tensor, Tensor]]
 ) -> None:
     for rows, values in steps:
         weight.grad = sparse(rows, values, len(weight))
-        optimiser.step()
+        optimizer.step()
 
 
 def test_sparse_steps_equal_plain_loops() -> None:
@@ -70,8 +70,8 @@ def test_a_dense_gradient_equals_torch_adagrad() -> None:
     pairs.append(torch.optim.Adagrad([theirs], lr=0.3, initial_accumulator_value=0.25, eps=0.0))
     for step in range(4):
         ours.grad = theirs.grad = torch.arange(9, dtype=torch.float64) - step
-        for optimiser in pairs:
-            optimiser.step()
+        for optimizer in pairs:
+            optimizer.step()
     torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=0)
 
 
@@ -95,10 +95,10 @@ def test_rows_without_gradient_stay() -> None:
 
 def test_a_resumed_run_ends_in_the_same_bits() -> None:
     through = torch.zeros(41, 7, dtype=torch.float64, requires_grad=True)
-    steps, optimiser = gradients(6, 41, 7), RowAdagrad([through], lr=0.7, floor=0.1)
-    run(through, optimiser, steps[:3])
-    saved, weights = copy.deepcopy(optimiser.state_dict()), through.detach().clone()
-    run(through, optimiser, steps[3:])
+    steps, optimizer = gradients(6, 41, 7), RowAdagrad([through], lr=0.7, floor=0.1)
+    run(through, optimizer, steps[:3])
+    saved, weights = copy.deepcopy(optimizer.state_dict()), through.detach().clone()
+    run(through, optimizer, steps[3:])
     resumed = weights.requires_grad_()
     again = RowAdagrad([resumed])
     again.load_state_dict(saved)
@@ -108,10 +108,10 @@ def test_a_resumed_run_ends_in_the_same_bits() -> None:
 
 def test_a_schedule_moves_its_learning_rate() -> None:
     weight = torch.zeros(3, requires_grad=True)
-    optimiser = RowAdagrad([weight], lr=1.0, floor=1e3)
-    torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 0.5)
+    optimizer = RowAdagrad([weight], lr=1.0, floor=1e3)
+    torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5)
     weight.grad = torch.ones(3)
-    optimiser.step()
+    optimizer.step()
     torch.testing.assert_close(weight.detach(), torch.full((3,), -0.5e-3))
 
 

@@ -1,4 +1,4 @@
-"""Optimisers side by side: each its own parameters, one state that goes through a checkpoint."""
+"""Optimizers side by side: each its own parameters, one state that goes through a checkpoint."""
 
 import pytest
 import torch
@@ -24,18 +24,18 @@ def together(encoder, head):
     )
 
 
-def train(encoder, head, optimiser, steps):
+def train(encoder, head, optimizer, steps):
     for step in steps:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         draw = torch.Generator().manual_seed(step)
         head(encoder(torch.randn(5, 3, generator=draw))).square().sum().backward()
-        optimiser.step()
+        optimizer.step()
 
 
 def test_each_moves_as_it_would_alone():
     whole, apart = pair(), pair()
     train(*whole, together(*whole), range(3))
-    alone = together(*apart).optimisers
+    alone = together(*apart).optimizers
     for step in range(3):
         for one in alone:
             one.zero_grad()
@@ -50,12 +50,12 @@ def test_each_moves_as_it_would_alone():
 
 def test_the_rate_of_every_group_can_be_set():
     encoder, head = pair()
-    optimiser = together(encoder, head)
-    assert [group["lr"] for group in optimiser.param_groups] == [0.01, 0.01, 0.5]
-    for group in optimiser.param_groups:
+    optimizer = together(encoder, head)
+    assert [group["lr"] for group in optimizer.param_groups] == [0.01, 0.01, 0.5]
+    for group in optimizer.param_groups:
         group["lr"] = 0.0
     before = [p.detach().clone() for part in (encoder, head) for p in part.parameters()]
-    train(encoder, head, optimiser, range(2))
+    train(encoder, head, optimizer, range(2))
     assert all(
         torch.equal(a, b) for a, b in zip(before, [*encoder.parameters(), *head.parameters()])
     )
@@ -66,13 +66,13 @@ def test_a_state_goes_through_a_checkpoint(tmp_path, cut):
     whole = pair()
     train(*whole, together(*whole), range(5))
     first = pair()
-    optimiser = together(*first)
-    train(*first, optimiser, range(cut))
-    state = (first[0].state_dict(), {}, optimiser.state_dict(), {})
+    optimizer = together(*first)
+    train(*first, optimizer, range(cut))
+    state = (first[0].state_dict(), {}, optimizer.state_dict(), {})
     checkpoint.save(checkpoint.Checkpoint(cut, *state, "same"), tmp_path)
     found = checkpoint.load_last(tmp_path, fingerprint="same")
     again = together(*first)
-    again.load_state_dict(found.optimiser)
+    again.load_state_dict(found.optimizer)
     train(*first, again, range(cut, 5))
     for mine, theirs in zip(whole, first):
         assert torch.equal(mine.weight, theirs.weight)
@@ -81,7 +81,7 @@ def test_a_state_goes_through_a_checkpoint(tmp_path, cut):
 
 def test_gradients_are_forgotten():
     encoder, head = pair()
-    optimiser = together(encoder, head)
-    train(encoder, head, optimiser, [0])
-    optimiser.zero_grad()
+    optimizer = together(encoder, head)
+    train(encoder, head, optimizer, [0])
+    optimizer.zero_grad()
     assert all(p.grad is None for part in (encoder, head) for p in part.parameters())

@@ -1,4 +1,4 @@
-"""Settings that leave a regulariser nothing to do are refused before training, with a way out."""
+"""Settings that leave a regularizer nothing to do are refused before training, with a way out."""
 
 import pytest
 
@@ -6,14 +6,14 @@ from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.pipelines.fit import fit_folder
 from tagwright.settings.schema import REGULARIZERS, resolve
-from tagwright.training.learner import check_regularisers
+from tagwright.training.learner import check_regularizers
 
 NAMES = ("rdrop", "vat")
 
 
 def check(given, task="many"):
     settings = resolve(given, task)
-    check_regularisers(settings, [settings.of(name) for name in settings.heads or ("main",)])
+    check_regularizers(settings, [settings.of(name) for name in settings.heads or ("main",)])
 
 
 def refused(given, task="many"):

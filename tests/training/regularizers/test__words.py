@@ -49,7 +49,7 @@ def made(name, embed, source):
     given = {"encoder": choice, "fit": {"limit": limit, "precision": "float32", "device": "cpu"}}
     settings = resolve(given if pretrained else {**given, "embed": embed})
     prepared = prepare(shop(pages=150), settings)
-    facts = {"sizes": prepared.tokeniser.sizes, "learned": prepared.learned, "fresh": True}
+    facts = {"sizes": prepared.tokenizer.sizes, "learned": prepared.learned, "fresh": True}
     network = (
         build_network(
             settings, {"main": (prepared.space, prepared.heads["main"].examples)}, **facts

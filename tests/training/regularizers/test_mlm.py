@@ -59,9 +59,9 @@ class Case:
     """
 
     def __init__(self, folder, *, tagged=False, **options):
-        self.tokeniser = read_pieces(folder)
-        self.tokens = self.tokeniser.encode(TEXTS)
-        learned = Pretrained.learn(self.tokens, self.tokeniser, path=str(folder))
+        self.tokenizer = read_pieces(folder)
+        self.tokens = self.tokenizer.encode(TEXTS)
+        learned = Pretrained.learn(self.tokens, self.tokenizer, path=str(folder))
         encoder = Pretrained(learned, True, 32, "float32", path=str(folder), dropout=0.0, **options)
         torch.manual_seed(1)
         facts = {
@@ -76,10 +76,10 @@ class Case:
             else Document(**facts, sparse=False, zero=0.0)
         )
         pieces = torch.tensor(
-            sorted(set(self.tokeniser.vocabulary.values()) - set(self.tokeniser.marks))
+            sorted(set(self.tokenizer.vocabulary.values()) - set(self.tokenizer.marks))
         )
         head = MaskedPieces(
-            encoder.width_out, encoder.words.weight, pieces, mask=self.tokeniser.mask
+            encoder.width_out, encoder.words.weight, pieces, mask=self.tokenizer.mask
         )
         for parameter in head.parameters():
             nn.init.normal_(parameter)
@@ -251,7 +251,7 @@ def test_word_vectors_are_one_tensor_with_both_gradients(folder):
     """HiddenPieces of a piece that no text has, the vectors move by the head alone."""
     case = Case(folder)
     case.mlm(case.batch(), seeded()).value.backward()
-    absent = case.tokeniser.vocabulary["hammer"]
+    absent = case.tokenizer.vocabulary["hammer"]
     assert case.network.encoder.words.weight.grad[absent].abs().sum() > 0
     assert not [
         name
@@ -272,7 +272,7 @@ def test_outcome_has_logits_and_states_of_the_changed_texts(folder):
 
 def test_nothing_is_added_where_nothing_can_be_hidden(folder):
     case = Case(folder)
-    case.tokens = case.tokeniser.encode([""] * len(TEXTS))
+    case.tokens = case.tokenizer.encode([""] * len(TEXTS))
     batch = case.batch()
     assert case.mlm(batch, seeded()).value == case.learn(batch, seeded()).value
 

@@ -48,7 +48,7 @@ class Encoder(nn.Module):
         return {}
 
     @staticmethod
-    def learn(tokens: "Tokens", tokeniser: Any, **options: Any) -> dict[str, np.ndarray]:
+    def learn(tokens: "Tokens", tokenizer: Any, **options: Any) -> dict[str, np.ndarray]:
         """Arrays made of the training texts before the encoder is, which the model folder keeps.
 
         They reach the encoder as `learned`, and take at most eight times the bytes of the weights.

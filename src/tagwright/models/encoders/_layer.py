@@ -12,7 +12,7 @@ from tagwright.models.encoders._shell import linear
 class Layer(nn.Module):
     """States (B, T, hidden) to (B, T, hidden): each part is added to what it read.
 
-    `norm="post"` normalises the sum, "pre" what the part reads. Dropout falls on what a part adds.
+    `norm="post"` normalizes the sum, "pre" what the part reads. Dropout falls on what a part adds.
     """
 
     def __init__(

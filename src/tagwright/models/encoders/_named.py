@@ -22,7 +22,7 @@ def named(source: str) -> type[Pretrained]:
             return Pretrained.defaults(task, objective, {"path": source, **options}, size)
 
         @staticmethod
-        def learn(tokens: Any, tokeniser: Any, *, path: str = source, **others: Any) -> Any:
-            return Pretrained.learn(tokens, tokeniser, path=path)
+        def learn(tokens: Any, tokenizer: Any, *, path: str = source, **others: Any) -> Any:
+            return Pretrained.learn(tokens, tokenizer, path=path)
 
     return Named

@@ -1,4 +1,4 @@
-"""Word n-grams of tokenised texts as sublinear TF-IDF rows, the features of `bow`.
+"""Word n-grams of tokenized texts as sublinear TF-IDF rows, the features of `bow`.
 
 An n-gram is kept if enough documents hold it; then its first n - 1 words are kept too, so a gram is
 the pair (its prefix's index, its last word) and needs one int64 key at any order, exactly, without
@@ -217,6 +217,6 @@ def _owners(offsets: np.ndarray) -> np.ndarray:
 def _require_flat(tokens: Tokens) -> None:
     if tokens.ids.ndim != 1:
         raise ShapeError(
-            f"n-grams want one id a token, (N,), got {tokens.ids.shape}; tokenise with one feature"
+            f"n-grams want one id a token, (N,), got {tokens.ids.shape}; tokenize with one feature"
             " a token"
         )

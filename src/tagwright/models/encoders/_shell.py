@@ -49,7 +49,7 @@ class Shell(nn.Module):
     (B, hidden).
 
     A layer takes states (B, T, hidden) and `Inside`, and must not let padding change a token.
-    Layers that normalise their input (`norm="pre"`) leave their sum as it grew: it is normalised
+    Layers that normalize their input (`norm="pre"`) leave their sum as it grew: it is normalized
     once, behind the last.
     """
 

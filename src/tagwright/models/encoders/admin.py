@@ -25,7 +25,7 @@ class Admin(TaggingEncoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max`
     as pooled.
 
-    States past a text's length are zero; an empty text pools to zero. Sums are normalised behind
+    States past a text's length are zero; an empty text pools to zero. Sums are normalized behind
     each part, always: omega has no meaning otherwise. The default of `feed` makes as many weights
     as `bat` has.
     """
@@ -97,7 +97,7 @@ class AdminLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, states: Tensor, inside: Inside) -> Tensor:
-        """The sums are normalised."""
+        """The sums are normalized."""
         added = self.dropout(self.attention(states, inside))
         states = self.norms[0](torch.addcmul(added, states, self.omegas[0]))
         added = self.dropout(self.feed(states))

@@ -25,8 +25,8 @@ class BAT(TaggingEncoder):
     """Ids (B, T) or (B, T, F) and lengths (B,) to states (B, T, hidden) and their `mean` or `max`
     as pooled.
 
-    States past a text's length are zero; an empty text pools to zero. `norm="pre"` normalises what
-    a tournament reads in place of what eq. 4 and FFTS normalise.
+    States past a text's length are zero; an empty text pools to zero. `norm="pre"` normalizes what
+    a tournament reads in place of what eq. 4 and FFTS normalize.
     """
 
     def __init__(

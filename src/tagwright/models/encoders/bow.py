@@ -63,7 +63,7 @@ class BagOfWords(Encoder):
                 "epochs": 20,
                 "batch": 32,
                 "learning_rate": 2.0,
-                "optimiser": "sgd",
+                "optimizer": "sgd",
                 "weight_decay": 2e-4,
             }
         return {
@@ -96,7 +96,7 @@ class BagOfWords(Encoder):
 
     @staticmethod
     def learn(
-        tokens: Tokens, tokeniser: Any = None, *, longest: int = 2, minimum: int = 2, **others: Any
+        tokens: Tokens, tokenizer: Any = None, *, longest: int = 2, minimum: int = 2, **others: Any
     ) -> dict[str, np.ndarray]:
         """The n-grams of up to `longest` words that at least `minimum` texts hold, with their idf;
         those of letters.

@@ -82,7 +82,7 @@ class MUSE(TaggingEncoder):
 
 
 class MUSELayer(nn.Module):
-    """States (B, T, hidden) to (B, T, hidden), with one residual and one normalisation for all
+    """States (B, T, hidden) to (B, T, hidden), with one residual and one normalization for all
     three parts.
     """
 

@@ -101,22 +101,22 @@ class Pretrained(Encoder):
 
     @staticmethod
     def learn(
-        tokens: Tokens, tokeniser: OwnPieces, *, path: str = "", **others: Any
+        tokens: Tokens, tokenizer: OwnPieces, *, path: str = "", **others: Any
     ) -> dict[str, np.ndarray]:
         """The encoder's config and the number of special tokens: with the weights, all that a model
         folder needs.
         """
         folder = find_source(path)
         config = read_config(folder)
-        if tokeniser.largest >= config["vocab_size"]:
+        if tokenizer.largest >= config["vocab_size"]:
             raise ModelError(
-                f"the tokenizer in {folder} has ids up to {tokeniser.largest}, the encoder vectors"
+                f"the tokenizer in {folder} has ids up to {tokenizer.largest}, the encoder vectors"
                 f" for {config['vocab_size']}; they do not belong together"
             )
         text = json.dumps(config, indent=1, sort_keys=True) + "\n"
         return {
             "config.json": np.frombuffer(text.encode(), np.uint8),
-            "specials": np.array(tokeniser.specials),
+            "specials": np.array(tokenizer.specials),
         }
 
     @staticmethod

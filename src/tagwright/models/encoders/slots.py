@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from tagwright.errors import SettingsError
 from tagwright.models.hidden import Slots
 
-# families that know where a token stands by its position alone, not by its neighbours in the row
+# families that know where a token stands by its position alone, not by its neighbors in the row
 BY_POSITION = {
     "bert",
     "roberta",

@@ -52,7 +52,7 @@ def strongest(
 
 
 def _parts(cuts: Removals, size: int) -> Iterator[Removals]:
-    """Neighbours that cost about `size`: a copy 1, a text of theirs as much as some copies."""
+    """Neighbors that cost about `size`: a copy 1, a text of theirs as much as some copies."""
     opens = cuts.owner.diff(prepend=cuts.owner[:1] - 1) != 0
     number = torch.cumsum(1 + TEXT * opens, 0) // size
     counts = torch.unique_consecutive(number, return_counts=True)[1].tolist()

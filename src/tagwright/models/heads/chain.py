@@ -2,7 +2,7 @@
 labels before it.
 
 Classifier chains, Read et al., Machine Learning 85 (2011). Takes sparse rows; learnt by
-`fit.optimiser = "exact"`.
+`fit.optimizer = "exact"`.
 """
 
 from collections.abc import Sequence

@@ -12,7 +12,7 @@ from tagwright.models.heads._sparse_linear import SparseLinear
 from tagwright.models.hidden import Hidden
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-OPTIMISERS = ("auto", "adamw", "row_adagrad")
+OPTIMIZERS = ("auto", "adamw", "row_adagrad")
 
 
 class Document(Head):
@@ -22,7 +22,7 @@ class Document(Head):
     `bias` (L,) is where the labels start: what the loss would predict knowing only how frequent
     they are. `extra_logits` is 1 for a loss with a threshold class; its logit comes last. `zero` is
     the loss's own threshold. For very many labels: with a `chunk` the loss takes so many labels at
-    a time and never makes all logits; `dtype` is that of the label matrix, `optimiser` and
+    a time and never makes all logits; `dtype` is that of the label matrix, `optimizer` and
     `learning_rate` move it (the rate is row Adagrad's); more than 16,384 labels are scored by a
     `shortlist` of the highest.
     """
@@ -39,11 +39,11 @@ class Document(Head):
         chunk: int = 0,
         dtype: str = "float32",
         shortlist: int = 100,
-        optimiser: str = "auto",
+        optimizer: str = "auto",
         learning_rate: float = 0.3,
     ) -> None:
         super().__init__()
-        _check(chunk, dtype, shortlist, optimiser, sparse=sparse)
+        _check(chunk, dtype, shortlist, optimizer, sparse=sparse)
         self.label_count, self.zero, self.chunk, self.shortlist = (
             label_count,
             zero,
@@ -73,7 +73,7 @@ class Document(Head):
         return logits[:, : self.label_count] - logits[:, self.label_count :]
 
 
-def _check(chunk: int, dtype: str, shortlist: int, optimiser: str, *, sparse: bool) -> None:
+def _check(chunk: int, dtype: str, shortlist: int, optimizer: str, *, sparse: bool) -> None:
     if chunk < 0 or shortlist < 5:
         raise SettingsError(
             f"head.chunk must be at least 0 and head.shortlist at least 5, got {chunk} and"
@@ -81,7 +81,7 @@ def _check(chunk: int, dtype: str, shortlist: int, optimiser: str, *, sparse: bo
         )
     for name, value, choices in (
         ("dtype", dtype, tuple(DTYPES)),
-        ("optimiser", optimiser, OPTIMISERS),
+        ("optimizer", optimizer, OPTIMIZERS),
     ):
         if value not in choices:
             raise SettingsError(f"head.{name} must be {' or '.join(choices)}, got {value!r}")
@@ -90,12 +90,12 @@ def _check(chunk: int, dtype: str, shortlist: int, optimiser: str, *, sparse: bo
             "head.chunk is for encoders with dense vectors; bow's features are sparse: take cnn or"
             " lstm"
         )
-    if not chunk and (dtype != "float32" or optimiser != "auto"):
+    if not chunk and (dtype != "float32" or optimizer != "auto"):
         raise SettingsError(
-            "head.dtype and head.optimiser go with head.chunk; set it, for example --head-chunk"
+            "head.dtype and head.optimizer go with head.chunk; set it, for example --head-chunk"
             " 16384"
         )
-    if dtype == "bfloat16" and optimiser == "adamw":
+    if dtype == "bfloat16" and optimizer == "adamw":
         raise SettingsError(
             "AdamW's steps are lost in bfloat16 weights; head.dtype=bfloat16 goes with row_adagrad"
         )

@@ -101,7 +101,7 @@ def _update(
 
 
 def rounded_at_random(values: Tensor, generator: torch.Generator) -> Tensor:
-    """float32 -> bfloat16, to one of both neighbours: the nearer, the likelier; on average nothing
+    """float32 -> bfloat16, to one of both neighbors: the nearer, the likelier; on average nothing
     is lost.
 
     >>> draw = torch.Generator().manual_seed(0)

@@ -8,17 +8,17 @@ from torch import nn
 from tagwright.models.network import Network
 from tagwright.models.shortlist import shortlisted
 from tagwright.settings.schema import Settings
-from tagwright.training.optimizers.optimizer import build_optimiser
-from tagwright.training.optimizers.together import Optimiser
+from tagwright.training.optimizers.optimizer import build_optimizer
+from tagwright.training.optimizers.together import Optimizer
 
 
-def optimiser_of(network: Network, settings: Settings, heads: Iterable[str]) -> Optimiser:
+def optimizer_of(network: Network, settings: Settings, heads: Iterable[str]) -> Optimizer:
     """AdamW, but for label matrices of these heads that are too large for its state: of so many
     labels, of bfloat16, or by the settings."""
     choice = settings.fit
-    return build_optimiser(
+    return build_optimizer(
         network,
-        name=choice.optimiser,
+        name=choice.optimizer,
         learning_rate=choice.learning_rate,
         weight_decay=choice.weight_decay,
         batch=choice.batch,
@@ -40,7 +40,7 @@ def _large(
     for name in heads:
         made: Any = network.heads[name]
         own, head = settings.of(name).head, settings.of(name).head.options
-        asked = head.get("optimiser", "auto")
+        asked = head.get("optimizer", "auto")
         large = head.get("dtype") == "bfloat16" or shortlisted(own, made.label_count)
         if asked == "row_adagrad" or (asked == "auto" and large):
             found.append((made.linear, float(head["learning_rate"])))

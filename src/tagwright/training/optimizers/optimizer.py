@@ -1,4 +1,4 @@
-"""The optimiser: AdamW, or row Adagrad where the gradients are sparse rows; plain SGD. Biases and
+"""The optimizer: AdamW, or row Adagrad where the gradients are sparse rows; plain SGD. Biases and
 norms never decay.
 """
 
@@ -12,10 +12,10 @@ from tagwright.errors import SettingsError
 from tagwright.training.optimizers.label_adagrad import LabelAdagrad
 from tagwright.training.optimizers.row_adagrad import RowAdagrad
 from tagwright.training.optimizers.row_sgd import RowSGD
-from tagwright.training.optimizers.together import JointOptimizer, Optimiser
+from tagwright.training.optimizers.together import JointOptimizer, Optimizer
 
 
-def build_optimiser(
+def build_optimizer(
     network: nn.Module,
     *,
     name: str = "auto",
@@ -29,8 +29,8 @@ def build_optimiser(
     depths: Mapping[Tensor, int] | None = None,
     beta2: float = 0.999,
     epsilon: float = 1e-8,
-) -> Optimiser:
-    """The optimiser of a network's parameters; `sparse` where its head has row-sparse gradients,
+) -> Optimizer:
+    """The optimizer of a network's parameters; `sparse` where its head has row-sparse gradients,
     means over `batch`.
 
     `labels` are label matrices to be moved by Adagrad with one number of state a label, each at its

@@ -1,4 +1,4 @@
-"""Several optimisers behind one: each moves its own parameters, a checkpoint sees one state."""
+"""Several optimizers behind one: each moves its own parameters, a checkpoint sees one state."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -6,8 +6,8 @@ from typing import Any, Protocol
 import torch
 
 
-class Optimiser(Protocol):
-    """What the loop and checkpoints ask of an optimiser."""
+class Optimizer(Protocol):
+    """What the loop and checkpoints ask of an optimizer."""
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
@@ -27,31 +27,31 @@ class Optimiser(Protocol):
 
 
 class JointOptimizer:
-    """Optimisers side by side. Their states are numbered on, one after the other."""
+    """Optimizers side by side. Their states are numbered on, one after the other."""
 
-    def __init__(self, optimisers: Sequence[torch.optim.Optimizer]) -> None:
-        self.optimisers = tuple(optimisers)
+    def __init__(self, optimizers: Sequence[torch.optim.Optimizer]) -> None:
+        self.optimizers = tuple(optimizers)
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
         """The groups of all, in order: those of the first come first."""
-        return [group for one in self.optimisers for group in one.param_groups]
+        return [group for one in self.optimizers for group in one.param_groups]
 
     def step(self) -> None:
         """One step of each."""
-        for one in self.optimisers:
+        for one in self.optimizers:
             one.step()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients."""
-        for one in self.optimisers:
+        for one in self.optimizers:
             one.zero_grad(set_to_none)
 
     def state_dict(self) -> dict[str, Any]:
-        """One state of all, as if they were one optimiser."""
+        """One state of all, as if they were one optimizer."""
         result: dict[str, Any] = {"state": {}, "param_groups": []}
         first = 0
-        for one in self.optimisers:
+        for one in self.optimizers:
             own = one.state_dict()
             result["state"] |= {first + number: state for number, state in own["state"].items()}
             result["param_groups"] += [
@@ -64,7 +64,7 @@ class JointOptimizer:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Hand each its part."""
         groups, first = list(state_dict["param_groups"]), 0
-        for one in self.optimisers:
+        for one in self.optimizers:
             own, groups = groups[: len(one.param_groups)], groups[len(one.param_groups) :]
             last = first + _count(one)
             state = {
@@ -77,5 +77,5 @@ class JointOptimizer:
             first = last
 
 
-def _count(optimiser: torch.optim.Optimizer) -> int:
-    return sum(len(group["params"]) for group in optimiser.param_groups)
+def _count(optimizer: torch.optim.Optimizer) -> int:
+    return sum(len(group["params"]) for group in optimizer.param_groups)

@@ -1,4 +1,4 @@
-"""Regularisers: what is learnt or held beside the objective. Each stands around
+"""Regularizers: what is learnt or held beside the objective. Each stands around
 `fit.learner.Learner`, or another.
 """
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from tagwright.batches.rows import Batch
     from tagwright.training.learner import BatchLoss
 
-__all__ = ["KIND", "Regulariser"]
+__all__ = ["KIND", "Regularizer"]
 
 
-class Regulariser:
-    """What every regulariser derives from: it stands around `learn`, and is called in its place."""
+class Regularizer:
+    """What every regularizer derives from: it stands around `learn`, and is called in its place."""
 
     depth: ClassVar[int] = 0  # one of a higher depth stands outside of those of a lower
 
@@ -42,7 +42,7 @@ def _sections() -> frozenset[str]:
 
 
 KIND = Kind(
-    title="regulariser",
+    title="regularizer",
     facts={
         "learn": (
             "what it stands around: a function of a batch and a generator that gives an Outcome"
@@ -50,6 +50,6 @@ KIND = Kind(
         "network": "the network that is trained",
         "objectives": "what each head learns by, {name: HeadObjective}",
     },
-    base=Regulariser,
-    reserved=_sections,  # a regulariser is a section of its own
+    base=Regularizer,
+    reserved=_sections,  # a regularizer is a section of its own
 )

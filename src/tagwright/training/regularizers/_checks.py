@@ -1,4 +1,4 @@
-"""What regularisers ask of the settings, before anything is trained."""
+"""What regularizers ask of the settings, before anything is trained."""
 
 from tagwright import registry
 from tagwright.errors import SettingsError

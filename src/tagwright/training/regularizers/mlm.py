@@ -17,11 +17,11 @@ from tagwright.models.heads.mlm import MASKED, MaskedPieces
 from tagwright.models.network import Network
 from tagwright.models.precision import in_bfloat16
 from tagwright.training.learner import BatchLoss, Learn
-from tagwright.training.regularizers import Regulariser
+from tagwright.training.regularizers import Regularizer
 from tagwright.training.regularizers._hide import hide
 
 
-class MaskedModelling(Regulariser):
+class MaskedModelling(Regularizer):
     """The task's objective plus `weight` times that of the pieces, of which each is chosen with
     probability `share`.
 

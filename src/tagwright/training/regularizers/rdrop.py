@@ -16,13 +16,13 @@ from tagwright.losses import symmetric_kl
 from tagwright.settings.schema import Settings
 from tagwright.training.head_objective import HeadObjective
 from tagwright.training.learner import BatchLoss, Learn
-from tagwright.training.regularizers import Regulariser
+from tagwright.training.regularizers import Regularizer
 from tagwright.training.regularizers._apart import Apart, Logits
 from tagwright.training.regularizers._checks import require_chances, require_range
 from tagwright.training.regularizers._halves import doubled, first_half, second_half
 
 
-class RDrop(Regulariser):
+class RDrop(Regularizer):
     """Both passes are one pass over the batch twice over, but for losses that look at a whole
     batch.
 

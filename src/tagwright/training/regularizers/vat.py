@@ -19,14 +19,14 @@ from tagwright.models.network import Network
 from tagwright.settings.schema import Settings
 from tagwright.training.head_objective import HeadObjective
 from tagwright.training.learner import BatchLoss, Learn
-from tagwright.training.regularizers import Regulariser
+from tagwright.training.regularizers import Regularizer
 from tagwright.training.regularizers._apart import Apart, Logits
 from tagwright.training.regularizers._checks import require_chances, require_range
 from tagwright.training.regularizers._still import held, still
 from tagwright.training.regularizers._words import Words
 
 
-class VAT(Regulariser):
+class VAT(Regularizer):
     """Moves all words of a text together, by `epsilon` of the text's own length; `xi` is that of
     the trial moves.
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tagwright import registry
-from tagwright.tokenizers import Tokeniser, _texts, load_tokeniser
+from tagwright.tokenizers import Tokenizer, _texts, load_tokenizer
 
 TEXTS = ["red apple pie", "red pie, green pie", "", "Zürich 手机 apple", "apple apple red"]
 # one that belongs to a pretrained encoder is tested with that
@@ -20,31 +20,31 @@ NAMES = [
 pytestmark = pytest.mark.parametrize("name", NAMES)
 
 
-def trained(name: str) -> Tokeniser:
+def trained(name: str) -> Tokenizer:
     return registry.build("tokenizers", name, {}, source=None).train(TEXTS, seed=3)
 
 
 def test_ids_are_below_the_sizes_of_their_channels(name: str):
-    tokeniser = trained(name)
-    found = tokeniser.encode(TEXTS)
+    tokenizer = trained(name)
+    found = tokenizer.encode(TEXTS)
     ids = found.ids.reshape(len(found.ids), -1)
-    assert ids.shape[1] == len(tokeniser.sizes)
+    assert ids.shape[1] == len(tokenizer.sizes)
     assert (ids >= 0).all()
-    assert (ids < np.array(tokeniser.sizes)).all()
+    assert (ids < np.array(tokenizer.sizes)).all()
     assert len(found.offsets) == len(TEXTS) + 1
     assert found.offsets[-1] == len(found.ids)
 
 
 def test_a_text_has_the_same_ids_alone(name: str):
-    tokeniser = trained(name)
-    whole = tokeniser.encode(TEXTS)
+    tokenizer = trained(name)
+    whole = tokenizer.encode(TEXTS)
     for row, text in enumerate(TEXTS):
-        alone = tokeniser.encode([text])
+        alone = tokenizer.encode([text])
         assert (alone.ids == whole.ids[whole.offsets[row] : whole.offsets[row + 1]]).all()
 
 
 @pytest.mark.parametrize(("rows", "size"), [(2, 1 << 20), (10_000, 1), (10_000, 40)])
-def test_slices_of_any_size_give_the_same_tokeniser_and_ids(
+def test_slices_of_any_size_give_the_same_tokenizer_and_ids(
     name: str, rows: int, size: int, monkeypatch: pytest.MonkeyPatch
 ):
     whole = trained(name)
@@ -81,12 +81,12 @@ def test_it_learns_from_tokens_that_are_cut_already(name: str):
 
 
 def test_it_is_saved_and_loaded(name: str, tmp_path: Path):
-    tokeniser = trained(name)
-    tokeniser.save(tmp_path / "tokenizer")
-    again = load_tokeniser(tmp_path / "tokenizer")
-    assert (again.encode(TEXTS).ids == tokeniser.encode(TEXTS).ids).all()
+    tokenizer = trained(name)
+    tokenizer.save(tmp_path / "tokenizer")
+    again = load_tokenizer(tmp_path / "tokenizer")
+    assert (again.encode(TEXTS).ids == tokenizer.encode(TEXTS).ids).all()
     assert (again.sizes, again.marks, again.around) == (
-        tokeniser.sizes,
-        tokeniser.marks,
-        tokeniser.around,
+        tokenizer.sizes,
+        tokenizer.marks,
+        tokenizer.around,
     )

@@ -1,4 +1,4 @@
-"""What every optimiser keeps: the loop and the checkpoints ask no more of one."""
+"""What every optimizer keeps: the loop and the checkpoints ask no more of one."""
 
 from collections.abc import Callable
 
@@ -6,14 +6,14 @@ import pytest
 import torch
 from torch import nn
 
-from tagwright.training.optimizers.optimizer import build_optimiser
-from tagwright.training.optimizers.together import Optimiser
+from tagwright.training.optimizers.optimizer import build_optimizer
+from tagwright.training.optimizers.together import Optimizer
 
 RATE = 0.05
 
 
-def dense(**options: object) -> Callable[[nn.Module], Optimiser]:
-    return lambda model: build_optimiser(
+def dense(**options: object) -> Callable[[nn.Module], Optimizer]:
+    return lambda model: build_optimizer(
         model, learning_rate=RATE, weight_decay=0.01, batch=4, **options
     )
 
@@ -35,39 +35,39 @@ def model_of() -> nn.Sequential:
     return nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 2))
 
 
-def steps(model: nn.Module, optimiser: Optimiser, count: int) -> list[float]:
+def steps(model: nn.Module, optimizer: Optimizer, count: int) -> list[float]:
     losses = []
     for _ in range(count):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = (model(INPUTS) - TRUTH).square().mean()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.item())
     return losses
 
 
 @every
-def test_steps_lower_the_loss(make: Callable[[nn.Module], Optimiser]):
+def test_steps_lower_the_loss(make: Callable[[nn.Module], Optimizer]):
     model = model_of()
     losses = steps(model, make(model), 30)
     assert losses[-1] < 0.9 * losses[0]
 
 
 @every
-def test_every_parameter_has_a_rate_that_can_be_set(make: Callable[[nn.Module], Optimiser]):
+def test_every_parameter_has_a_rate_that_can_be_set(make: Callable[[nn.Module], Optimizer]):
     model = model_of()
-    optimiser = make(model)
-    grouped = [id(parameter) for group in optimiser.param_groups for parameter in group["params"]]
+    optimizer = make(model)
+    grouped = [id(parameter) for group in optimizer.param_groups for parameter in group["params"]]
     assert sorted(grouped) == sorted(map(id, model.parameters()))
     before = [parameter.clone() for parameter in model.parameters()]
-    for group in optimiser.param_groups:
+    for group in optimizer.param_groups:
         group["lr"] = 0.0
-    steps(model, optimiser, 2)
+    steps(model, optimizer, 2)
     assert all(torch.equal(one, other) for one, other in zip(before, model.parameters()))
 
 
 @every
-def test_a_state_is_all_that_the_next_step_depends_on(make: Callable[[nn.Module], Optimiser]):
+def test_a_state_is_all_that_the_next_step_depends_on(make: Callable[[nn.Module], Optimizer]):
     whole, first, second = model_of(), model_of(), model_of()
     expected = steps(whole, make(whole), 6)
     started, resumed = make(first), make(second)
@@ -78,9 +78,9 @@ def test_a_state_is_all_that_the_next_step_depends_on(make: Callable[[nn.Module]
 
 
 @every
-def test_gradients_are_forgotten(make: Callable[[nn.Module], Optimiser]):
+def test_gradients_are_forgotten(make: Callable[[nn.Module], Optimizer]):
     model = model_of()
-    optimiser = make(model)
-    steps(model, optimiser, 1)
-    optimiser.zero_grad()
+    optimizer = make(model)
+    steps(model, optimizer, 1)
+    optimizer.zero_grad()
     assert all(parameter.grad is None for parameter in model.parameters())

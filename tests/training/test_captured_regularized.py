@@ -1,4 +1,4 @@
-"""Captured steps with regularisers are the plain loop's steps. A CPU runs them as they are;
+"""Captured steps with regularizers are the plain loop's steps. A CPU runs them as they are;
 test_gpu.py captures.
 """
 
@@ -93,7 +93,7 @@ class Case:
             self.network, {name: objective_of(name) for name in heads}, resolve(chosen)
         )
         # a gradient that is rounding, such as that of a key's bias, must not become a whole step
-        self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=0.01, eps=1e-4)
+        self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=0.01, eps=1e-4)
 
     def course(self, total):
         sizes = self.rows.sizes
@@ -108,13 +108,13 @@ class Case:
             return self.loss_of(self.rows.batch(index, "cpu"), generator)
 
         return list(
-            steps(self.network, self.optimiser, self.course(total), of_rows, factor, **options)
+            steps(self.network, self.optimizer, self.course(total), of_rows, factor, **options)
         )
 
     def captured(self, total, start=0, accumulate=1):
         resident = Resident(self.rows, torch.device("cpu"))
         step = CapturedStep(
-            resident, self.network, self.optimiser, self.loss_of, batch=BATCH, accumulate=accumulate
+            resident, self.network, self.optimizer, self.loss_of, batch=BATCH, accumulate=accumulate
         )
         return list(captured_steps(step, self.course(total), factor, start=start))
 
@@ -159,7 +159,7 @@ def test_going_on_from_any_step_gives_the_same_bits(chosen, cut):
     whole.captured(9)
     second.captured(cut)
     fresh.network.load_state_dict(second.weights)
-    fresh.optimiser.load_state_dict(copy.deepcopy(second.optimiser.state_dict()))
+    fresh.optimizer.load_state_dict(copy.deepcopy(second.optimizer.state_dict()))
     fresh.captured(9, start=cut)
     assert all(torch.equal(value, fresh.weights[name]) for name, value in whole.weights.items())
 
