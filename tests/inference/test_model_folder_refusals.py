@@ -7,17 +7,20 @@ import shutil
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
-from tagwright import Tagger, registry
+from tagwright import Tagger, TokenTagger, registry
 from tagwright.errors import ModelError
 from tagwright.inference import model_folder
+from tagwright.inference.spans import token_scores
 from tagwright.storage.folder import sha256
 
 from ..tiny_encoders import write_encoder
@@ -32,6 +35,9 @@ SETTINGS = {
         "embed": {"name": "hashes", "size": 50, "affix_size": 20, "shape_size": 10},
     },
 }
+SETTINGS["tokens"] = SETTINGS["bat"]
+TOKENS = [["red", "tent", "for", "two", f"n{number}"] for number in range(24)]
+TAGS = [["O", "B-GOODS", "O", "B-SIZE", "O"]] * 24
 TEXTS = ["tent rope", "a knife", "pan and knife", "red tent"] * 6
 LABELS = [["camp"], ["kitchen"], ["kitchen"], ["camp", "color"]] * 6
 HEAD = "heads/main"
@@ -49,6 +55,9 @@ def folder_of(tmp_path_factory):
                 own = {"encoder": {"name": "pretrained", "path": str(write_encoder(home / "bert"))}}
             settings = {**own, "fit": {"limit": 24, "epochs": 1}}
             made[kind] = home / kind
+            if kind == "tokens":
+                TokenTagger(settings=settings, dev_share=0.2).fit(TOKENS, TAGS).save(made[kind])
+                return made[kind]
             Tagger(settings=settings, dev_share=0.2).fit(TEXTS, LABELS).save(made[kind])
         return made[kind]
 
@@ -236,6 +245,20 @@ def test_settings_that_the_weights_have_no_room_for_are_refused_before_they_are_
         changed(copy_of(kind), "inference.json", ["encoder", "options", name], value),
         "from its settings",
     )
+
+
+@pytest.mark.parametrize("kind", ["cnn", "tokens"])
+def test_weights_too_large_for_a_finite_score_are_an_error_and_no_score(copy_of, kind):
+    folder = copy_of(kind)
+    weights = load_file(folder / "model.safetensors")
+    vast = {name: torch.where(one < 0, -3e38, 3e38) for name, one in weights.items()}
+    save_file(vast, folder / "model.safetensors")
+    model = model_folder.load(sealed(folder))
+    words, offsets = pa.array(["red", "tent"]), np.array([0, 2])
+    score = partial(token_scores, model, words, offsets)
+    score = score if kind == "tokens" else partial(model.scores, TEXTS)
+    with pytest.raises(ModelError, match="scores that are not finite"):
+        score()
 
 
 @pytest.mark.parametrize(

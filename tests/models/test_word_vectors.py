@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +87,28 @@ def test_array_and_words_of_different_length_are_refused(tmp_path: Path) -> None
 def test_missing_file_is_a_data_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot read the vectors"):
         read_vectors(tmp_path / "no.txt", VOCABULARY, seed=0)
+
+
+def test_an_array_that_becomes_shorter_while_it_is_read_is_refused_with_its_row(tmp_path: Path):
+    """A memory map would end the process with SIGBUS."""
+    np.save(tmp_path / "v.npy", np.ones((50_000, 10)))
+    (tmp_path / "v.words").write_text("x\n" * 49_999 + "fig\n", encoding="utf-8")
+    code = (
+        "import os, sys; from pathlib import Path; from tagwright.models import word_vectors as v;"
+        "start = v._open; v._open = lambda path: os.truncate(sys.argv[1], 1000) or start(path);"
+        "v.read_vectors(Path(sys.argv[1]), {'[PAD]': 0, '[UNK]': 1, 'fig': 2}, seed=0)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "v.npy"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "v.npy, row 50000: the file ends here; save it anew" in ran.stderr
+
+
+def test_an_array_of_columns_is_read_too(tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", np.asfortranarray([[1.0, 2], [3, 4], [5, 6]]))
+    (tmp_path / "v.words").write_text("tree\nplum\nfig\n", encoding="utf-8")
+    table, _ = read_vectors(tmp_path / "v.npy", VOCABULARY, seed=0)
+    assert table[[2, 5]].tolist() == [[5, 6], [3, 4]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +44,9 @@ class Scores(NamedTuple):
     def highest(self) -> np.ndarray:
         """The id of each text's highest label, (n,)."""
         return self.logits.argmax(1)
+
+
+Found = TypeVar("Found", bound=Scores | ShortScores)
 
 
 def of_texts(offsets: np.ndarray | None) -> dict[str, np.ndarray]:
@@ -231,7 +234,7 @@ class Model:
             logits_of_heads(self.network, inputs, plain, batch=batch) if plain else {}
         )
         found |= {name: self.answers(inputs, head=name, batch=batch) for name in short}
-        return {name: self.heads[name].scores(found[name]) for name in heads}
+        return {name: finite(self.heads[name].scores(found[name])) for name in heads}
 
     def answers(
         self, inputs: Inputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
@@ -269,6 +272,17 @@ class Model:
         return tag_inputs(
             pieces, offsets, self.tokenizer, self.primary.part, limit=self.inference.limit
         )
+
+
+def finite(scores: Found) -> Found:
+    """The same scores. Of weights that are finite and too large there come none that are: a
+    ModelError.
+    """
+    if not np.isfinite(scores.probabilities).all():
+        raise ModelError(
+            "the model gives scores that are not finite: its weights are too large; train it anew"
+        )
+    return scores
 
 
 def tag_inputs(

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from tagwright.data.find_columns import whole
 from tagwright.data.token_text import join
-from tagwright.inference.model import Model, Scores
+from tagwright.inference.model import Model, Scores, finite
 from tagwright.labels.list_columns import offsets_of
 from tagwright.labels.tags import scheme_of, spans_of
 from tagwright.models.evaluate import token_logits_of
@@ -38,7 +38,7 @@ class FoundSpans(NamedTuple):
 def token_scores(model: Model, words: pa.Array, offsets: np.ndarray) -> Scores:
     """What a tagger says of every token of texts that are cut already."""
     logits = token_logits_of(model.network, model.token_inputs(words, offsets), head=model.first)
-    return model.primary.dense_scores(logits, offsets=offsets)
+    return finite(model.primary.dense_scores(logits, offsets=offsets))
 
 
 def find_spans(model: Model, texts: Cut) -> FoundSpans:

@@ -76,8 +76,10 @@ def _numbers(fields: list[str] | np.ndarray, place: str) -> np.ndarray:
 
 
 def _from_array(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, np.ndarray]]:
-    """Words of the vocabulary and their rows of the memory-mapped array."""
+    """Words of the vocabulary and their rows of the array."""
     try:
+        # tells shape and place of the rows; none is read through the map, for the system would end
+        # the process if the file became shorter
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise DataError(f"{path} must be a numpy array of numbers: {error}") from error
@@ -95,9 +97,24 @@ def _from_array(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, n
             f"{path} must have a row for each of the {len(words)} words of {beside.name}, got"
             f" {array.shape}"
         )
-    for row, word in enumerate(words):
-        if _wanted(word, vocabulary):
-            yield word, _numbers(array[row], f"{path}, row {row + 1}")
+    for row, read in _rows(path, array, [_wanted(word, vocabulary) for word in words]):
+        yield words[row], _numbers(read, f"{path}, row {row + 1}")
+
+
+def _rows(path: Path, array: np.memmap, wanted: list[bool]) -> Iterator[tuple[int, np.ndarray]]:
+    """The wanted rows of the array, each read from the file."""
+    if not array.flags.c_contiguous:
+        array = np.load(path, allow_pickle=False)
+        yield from ((row, array[row]) for row in np.flatnonzero(wanted).tolist())
+        return
+    size = array.dtype.itemsize * array.shape[1]
+    with path.open("rb") as file:
+        for row in np.flatnonzero(wanted).tolist():
+            file.seek(array.offset + row * size)
+            read = file.read(size)
+            if len(read) < size:
+                raise DataError(f"{path}, row {row + 1}: the file ends here; save it anew")
+            yield row, np.frombuffer(read, array.dtype)
 
 
 def _open(path: Path) -> TextIO:

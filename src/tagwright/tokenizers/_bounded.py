@@ -3,6 +3,7 @@ anybody.
 """
 
 import json
+import re
 import time
 from base64 import b64decode
 from itertools import product
@@ -63,12 +64,18 @@ def require_working(tokenizer: Tokenizer) -> None:
 
 
 def _patterns(tokenizer: Tokenizer) -> list[str]:
+    """The patterns of a tokenizer that may be much work."""
     steps = [
         *_steps(tokenizer.normalizer, "normalizers"),
         *_steps(tokenizer.pre_tokenizer, "pretokenizers"),
     ]
-    found = [step["pattern"].get("Regex") for step in steps if "pattern" in step]
-    return [pattern for pattern in found if pattern]
+    found = [step["pattern"].get("Regex", "") for step in steps if "pattern" in step]
+    return [pattern for pattern in found if _costly(pattern)]
+
+
+def _costly(pattern: str) -> bool:
+    """Whether the work for a run of letters can grow with more than its square."""
+    return "(" in pattern or len(re.findall(r"[*+?{]", re.sub(r"\\[pP]\{", "", pattern))) > 2
 
 
 def _steps(part: Any, inner: str) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from tagwright.errors import DataError
 
 LATIN = "is the file Latin-1? Convert it: iconv -f latin1 -t utf-8"
 FEW = 1 << 20  # bytes of lines that are looked at together
+KEPT = 1 << 10  # lines that are known again
 KINDS = {
     str: "a string",
     bool: "true or false",
@@ -151,14 +152,18 @@ def json_fault(path: Path) -> DataError | None:
     if fault is not None:
         return fault
     kinds: dict[str, tuple[str, int]] = {}
+    # what packs to little repeats itself: a line that was sound is not looked at again
+    sound: set[str] = set()
     with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
-            if line.strip():
+            if line not in sound and line.strip():
                 fault = _line_fault(
                     line.rstrip("\r\n"), f"{path.name}, line {number}", number, kinds
                 )
                 if fault is not None:
                     return fault
+                if len(sound) < KEPT and len(line) < FEW // KEPT:
+                    sound.add(line)
     return None
 
 

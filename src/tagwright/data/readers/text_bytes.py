@@ -63,7 +63,10 @@ def load(path: Path) -> pa.Buffer:
     stream, read, size = Checked(path), np.empty(path.stat().st_size, np.uint8), 0
     while block := stream.read(STREAM_BLOCK):
         if size + len(block) > len(read):
-            read = np.concatenate([read[:size], np.empty(size + len(block), np.uint8)])
+            # takes memory only where it is filled
+            larger = np.empty(2 * size + len(block), np.uint8)
+            larger[:size] = read[:size]
+            read = larger
         read[size : size + len(block)] = np.frombuffer(block, np.uint8)
         size += len(block)
     mark = read[: min(size, 3)].tobytes() == UTF8_MARK
