@@ -26,6 +26,9 @@ def slices(data: Rows, *, rows: int, size: int) -> Iterator[Rows]:
     >>> [part.to_pylist() for part in slices(texts, rows=2, size=10)]
     [['a', 'b'], ['c'], ['long text'], ['d']]
     """
+    if 0 < len(data) <= rows and not _has_dictionary(data) and data.nbytes <= size:
+        yield data  # most of what is read: no row need be looked at
+        return
     for start, stop in bounds(row_bytes(data), rows=rows, size=size):
         yield data.slice(start, stop - start)
 
@@ -57,6 +60,17 @@ def after(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBat
             yield batch.slice(passed)
 
 
+def total_bytes(data: Rows) -> int:
+    """Bytes of all rows, counted as by `row_bytes`, or a little more."""
+    return int(row_bytes(data).sum()) if _has_dictionary(data) else data.nbytes
+
+
+def _has_dictionary(data: pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> bool:
+    """Whether values are used more often than they are stored, at any depth."""
+    held = data.schema.types if isinstance(data, pa.RecordBatch | pa.Table) else [data.type]
+    return any("dictionary<" in str(kind) or "view" in str(kind) for kind in held)
+
+
 def row_bytes(data: pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> np.ndarray:
     """Bytes of each row, int64 (n,). A value of a dictionary counts each time it is used.
 
@@ -86,8 +100,10 @@ def _value_bytes(values: pa.Array) -> np.ndarray:
         ends = np.append(0, np.cumsum(row_bytes(values.flatten())))
         return ends[offsets[1:]] - ends[offsets[:-1]] + OFFSET
     if _is_text(kind):
-        lengths = pc.fill_null(pc.binary_length(values), 0).to_numpy(zero_copy_only=False)
-        return lengths.astype(np.int64) + OFFSET
+        wide = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+        offsets = np.frombuffer(values.buffers()[1] or b"", np.int64 if wide else np.int32)
+        lengths = np.diff(offsets[values.offset : values.offset + len(values) + 1])
+        return lengths.astype(np.int64) + OFFSET if len(values) else np.zeros(0, np.int64)
     return np.full(len(values), -(-values.nbytes // max(len(values), 1)), np.int64)  # all alike
 
 

@@ -17,7 +17,7 @@ from tagwright.data.readers._depth import line_starts, too_deep
 from tagwright.data.readers.faults import json_fault
 from tagwright.data.readers.limits import CELLS, DEPTH, JSON_BLOCK, SPARSE, require_columns
 from tagwright.data.readers.reader import Reader
-from tagwright.data.readers.text_bytes import head, line_blocks
+from tagwright.data.readers.text_bytes import count_byte, head, line_blocks
 from tagwright.errors import DataError
 
 AT_ONCE = min(os.cpu_count() or 1, 8)  # pieces that are parsed at the same time
@@ -184,10 +184,10 @@ def _halved(lines: bytes, width: int | None) -> Iterator[bytes]:
     """Lines in halves, and these in halves, until they make few cells, be every key a column of its
     own.
     """
-    rows = lines.count(b"\n") + 1
-    columns = lines.count(b":") if width is None else width
+    rows = count_byte(lines, ord("\n")) + 1
+    columns = count_byte(lines, ord(":")) if width is None else width
     if width is None and rows * columns > CELLS:
-        columns = min(columns, lines.count(b'"') // 2)  # colons stand in texts, too
+        columns = min(columns, count_byte(lines, ord('"')) // 2)  # colons stand in texts, too
     middle = lines.rfind(b"\n", 0, len(lines) // 2) + 1 or lines.find(b"\n") + 1
     if rows * columns <= CELLS or middle in (0, len(lines)):
         yield lines

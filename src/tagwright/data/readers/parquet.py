@@ -15,7 +15,7 @@ from tagwright.data.readers.limits import (
 )
 from tagwright.data.readers.opening import open_raw
 from tagwright.data.readers.reader import Reader
-from tagwright.data.slices import row_bytes
+from tagwright.data.slices import row_bytes, total_bytes
 from tagwright.errors import DataError
 
 BUFFER = 1 << 20  # bytes read at a time; else a whole column of a row group is
@@ -37,7 +37,7 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
     try:
         file, growth, first = _opened(path), Growth(path), 0
         for batch in file.iter_batches(batch_size=_batch_rows(path, file.metadata)):
-            growth.add(int(row_bytes(batch).sum()))
+            growth.add(total_bytes(batch))
             _require_sound(batch, path, first)
             first += batch.num_rows
             yield batch.replace_schema_metadata(None)
@@ -54,7 +54,7 @@ def _opened(path: Path, dictionaries: list[str] | None = None) -> arrow_parquet.
 
 
 def _batch_rows(path: Path, found: arrow_parquet.FileMetaData) -> int:
-    """How many rows to read at a time: about `BATCH_BYTES` of them, as the file tells their sizes.
+    """How many rows to read at a time: about half of `BATCH_BYTES`, as the file tells their sizes.
 
     A file does not tell how often it uses the values of a dictionary, so the longest may be in
     every row.
@@ -62,7 +62,7 @@ def _batch_rows(path: Path, found: arrow_parquet.FileMetaData) -> int:
     rows, growth = BATCH_ROWS, Growth(path)
     for place in range(found.num_row_groups):
         group = found.row_group(place)
-        rows = min(rows, BATCH_BYTES * group.num_rows // max(group.total_byte_size, 1))
+        rows = min(rows, BATCH_BYTES // 2 * group.num_rows // max(group.total_byte_size, 1))
         names = [column.path_in_schema for column in _columns(group) if _may_grow(column)]
         if names:
             longest = sum(_longest(column) for column in _values(path, names, place, 1).columns)

@@ -31,7 +31,7 @@ class Checked:
         """At most `size` bytes more; none at the end."""
         block = self.stream.read(size)
         self.growth.add(len(block))
-        end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
+        end = block.rfind(b"\n") + 1 or block.rfind(b"\r") + 1
         self.line = len(block) - end if end else self.line + len(block)
         if self.line > ROW or b"\0" in block:
             raise text_fault(self.path) or long_row(self.path.name)
@@ -46,7 +46,7 @@ def line_blocks(path: Path, size: int) -> Iterator[bytes]:
     while block := stream.read(size):
         end = block.rfind(b"\n") + 1
         if end:
-            lines, rest = b"".join([*rest, block[:end]]).removeprefix(mark), []
+            lines, rest = b"".join([*rest, memoryview(block)[:end]]).removeprefix(mark), []
             mark = b""
             if not lines.isspace():
                 yield lines
