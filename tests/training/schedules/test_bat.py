@@ -10,7 +10,7 @@ from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.training.schedules.bat import bat
 
-VECTORS = Path(__file__).parents[3] / "shared" / "papers" / "vectors.json"
+VECTORS = Path(__file__).parents[4] / "shared" / "papers" / "vectors.json"
 
 # alpha, lambda, width, warm-up, step from 1 on, rate
 CASES = [
