@@ -294,3 +294,18 @@ def test_clipping_sparse_gradients_is_refused_before_training(source):
     settings = resolve({"encoder": "bow", "fit": {"clip": 1.0}})
     with pytest.raises(SettingsError, match=r"bow has sparse gradients.*fit\.clip"):
         check(prepare(read_data(source), settings), settings)
+
+
+@pytest.mark.parametrize("kind", ["resolved", "given"])
+def test_settings_that_a_model_folder_could_not_hold_are_refused_before_training(make, kind):
+    prepared, settings = make()
+    keep = {f"a label with a long name, number {number}": 3 for number in range(15_000)}
+    check(prepared, settings)
+    if kind == "resolved":
+        settings = replace(settings, split=replace(settings.split, keep=keep))
+    else:
+        settings = replace(settings, given={"split": {"keep": keep}})
+    with pytest.raises(
+        SettingsError, match=r"could not be read back .* characters; at most 524,288"
+    ):
+        check(prepared, settings)

@@ -22,6 +22,8 @@ from tagwright.models.shortlist import left_out
 from tagwright.objective import build_objective
 from tagwright.settings.schema import Choice, Settings
 from tagwright.settings.sections import FitSettings
+from tagwright.storage import toml
+from tagwright.storage.plain import without_none
 from tagwright.training.decided import Fitted, TrainedNetwork, decided
 from tagwright.training.dev import DevInputs, Watched, devs_of, scorer
 from tagwright.training.distributed_limits import require_one_start
@@ -61,6 +63,7 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
             _check_kind(settings.of(name), tagged=prepared.heads[name].tags_tokens)
     check_exact(prepared, settings)
     _check_clip(settings)
+    _check_size(settings)
     for name in prepared.heads:
         with _about_head(name, several=several):
             said += _check_head(prepared.alone(name), settings.of(name))
@@ -70,6 +73,18 @@ def check(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     check_regularizers(settings, [settings.of(name) for name in prepared.heads])
     require_memory(prepared, settings)
     return (*said, *check_mlm(prepared, settings))
+
+
+def _check_size(settings: Settings) -> None:
+    """Refuse settings that a model folder could not hold: the trained model would not load."""
+    try:
+        toml.loads(settings.to_toml())
+        toml.loads(toml.dumps(without_none(settings.given)))
+    except ValueError as error:
+        raise SettingsError(
+            f"these settings could not be read back from the model folder: as TOML, {error}; name"
+            " fewer labels in split.keep, or train fewer heads"
+        ) from None
 
 
 def _check_kind(own: Settings, *, tagged: bool) -> None:
