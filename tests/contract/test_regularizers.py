@@ -20,11 +20,12 @@ from tagwright.losses import LossModule
 from tagwright.settings.schema import resolve
 from tagwright.settings.sections import REGULARIZERS
 from tagwright.training import steps as loops
+from tagwright.training.check import check
 from tagwright.training.learner import learner_of
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
 from tagwright.training.state import Run
-from tagwright.training.train import check, fit
+from tagwright.training.train import fit
 
 from ..tiny_encoders import write_encoder
 from ..training.regularizers import tiny

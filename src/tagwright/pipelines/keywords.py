@@ -18,8 +18,9 @@ from tagwright.targets.tfidf import PLAIN
 from tagwright.targets.weighting import Weighting
 from tagwright.targets.word_counts import WordCounts, batches_of, count
 from tagwright.training.memory import require_soft_memory
-from tagwright.training.prepare import MAIN, Prepared, prepare
-from tagwright.training.read import read_for
+from tagwright.training.prepare import prepare
+from tagwright.training.prepared import MAIN, Prepared
+from tagwright.training.read_data import read_for
 
 WAYS = ("kwls", "tfidf")
 

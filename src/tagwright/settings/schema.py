@@ -173,8 +173,8 @@ def _resolved(
     found["regularize"] = _regularizers(values, faults)
     for section, maker in PLAIN_SECTIONS.items():
         found[section] = read_section(section, maker, values.get(section, {}), faults)
-    faults += kept_faults(found["split"].keep)
-    if found["split"].keep and found["fit"].refit:
+    if found["split"].keep:
+        faults += kept_faults(found["split"].keep)
         if given.get("fit", {}).get("refit"):
             faults.append(
                 "fit.refit would learn from dev, which split.keep does not cut; leave one of"

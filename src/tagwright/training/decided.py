@@ -19,7 +19,7 @@ from tagwright.models.network import Network
 from tagwright.settings.inference import Record, inference_of
 from tagwright.settings.schema import Settings
 from tagwright.training.dev import Answers, HeadDev, HeadFit, Watched, score_of
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,6 @@ from tagwright.training._gradients import start_of
 
 def check_ranks(settings: Settings, ranks: Ranks) -> None:
     """Refuse settings that only one process can train with."""
-    if ranks.world == 1:
-        return
     losses = [head.settings.loss.name for head in settings.heads.values()] or [settings.loss.name]
     batchwise = [name for name in losses if registry.find("losses", name).factory.batchwise]
     if batchwise:
@@ -49,9 +47,6 @@ def _check_device(settings: Settings, ranks: Ranks) -> None:
 
 def require_one_start(network: Network, step: int, fingerprint: str, ranks: Ranks) -> None:
     """Processes that begin alike stay alike, for all take the same steps."""
-    if ranks.world > 1:
-        ranks.require_same([int(fingerprint[:15], 16)], "their data or settings")
-        tensors = list(network.state_dict().values())
-        ranks.require_same(
-            [step, *start_of(tensors)], "the weights they start from (is --out shared?)"
-        )
+    ranks.require_same([int(fingerprint[:15], 16)], "their data or settings")
+    tensors = list(network.state_dict().values())
+    ranks.require_same([step, *start_of(tensors)], "the weights they start from (is --out shared?)")

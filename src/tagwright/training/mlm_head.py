@@ -16,7 +16,8 @@ from tagwright.settings.schema import Choice, Settings
 from tagwright.settings.sections import REGULARIZERS
 from tagwright.tokenizers.pretrained import OwnPieces
 from tagwright.tokenizers.source import find_source, transformers
-from tagwright.training.prepare import Prepared, source_of
+from tagwright.training.prepare import source_of
+from tagwright.training.prepared import Prepared
 from tagwright.training.regularizers.mlm import require_sound
 
 NAME = "mlm"

@@ -19,9 +19,8 @@ from tagwright.models.device import device_of, forked_random
 from tagwright.models.shortlist import FULL, shortlisted
 from tagwright.settings.schema import Settings
 from tagwright.tokenizers.tokens import Tokens
-from tagwright.training.exact import is_exact
 from tagwright.training.memory import free_bytes
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 
 FLOAT = 4
 GIGABYTE, MEGABYTE = 1e9, 1e6
@@ -140,9 +139,10 @@ def _weights(
         width, touched = _sparse_features(prepared, settings)
         told = f"weights of {width:,} features × {columns:,} labels"
         own = float(FLOAT * (width + 1) * columns)
-        moved = 0.0 if is_exact(settings) else TOUCHED * FLOAT * touched * columns
+        exact = settings.fit.optimizer == "exact"
+        moved = 0.0 if exact else TOUCHED * FLOAT * touched * columns
         best = MemoryPart(
-            0.0 if is_exact(settings) else own, "weights", "a second copy of them (the best so far)"
+            0.0 if exact else own, "weights", "a second copy of them (the best so far)"
         )
         return (
             MemoryPart(own, "weights", told),
