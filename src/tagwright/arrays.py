@@ -1,4 +1,7 @@
-"""Names for NumPy arrays by what they hold. The shape is in the docstring of whoever takes one."""
+"""Names for NumPy arrays by what they hold, and for ranges of them.
+
+The shape is in the docstring of whoever takes one.
+"""
 
 from typing import TypeAlias
 
@@ -30,3 +33,6 @@ Bools: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 Numbers: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[Float | Int | np.bool_]]
 # texts padded to one width
 Strings: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.str_]]
+
+# a range of rows or labels, from its start to before its stop
+Range: TypeAlias = "slice[int, int, int | None]"
