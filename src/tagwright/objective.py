@@ -1,7 +1,7 @@
 """The objective: loss, targets, mask and weights, composed into one value for a batch."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -32,7 +32,7 @@ class Objective(nn.Module):
         self,
         loss: LossModule,
         *,
-        mask_of: Mask | Callable[..., Tensor] | None = None,
+        mask_of: Mask | Callable[[Tensor, torch.Generator | None], Tensor] | None = None,
         weights: LabelWeights | None = None,
         beside: "Beside | None" = None,
     ) -> None:
@@ -158,6 +158,13 @@ def weight_cells(
     return {"positive_weight": positive, "negative_weight": negative}
 
 
+class Terms(TypedDict):
+    """Which terms of a loss count, and what each text weighs."""
+
+    mask: Tensor | None
+    example_weight: Tensor | None
+
+
 class Beside(nn.Module):
     """KWLS eq. 9: a loss of the labels, and the squared error of soft ones beside it."""
 
@@ -168,7 +175,9 @@ class Beside(nn.Module):
             link="softmax" if link == "softmax" else "sigmoid", reduction="sum"
         )
 
-    def forward(self, value: Tensor, logits: Tensor, soft: Tensor, **cells: Any) -> Tensor:
+    def forward(
+        self, value: Tensor, logits: Tensor, soft: Tensor, **cells: Unpack[Terms]
+    ) -> Tensor:
         """The sum of the loss over examples, logits and soft labels (B, L) -> the sum of both."""
         return auxiliary(
             value,
