@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tagwright.metrics import Family
     from tagwright.models.encoders import Encoder
     from tagwright.models.heads import Head
+    from tagwright.targets import SoftLabels
     from tagwright.tokenizers.base import Embed
     from tagwright.training.regularizers import Regularizer
     from tagwright.training.schedules import Schedule
@@ -49,7 +50,7 @@ class KindName(str, Generic[F, M]):
 
 
 LOSSES: "KindName[type[LossModule], LossModule]" = KindName("losses")
-TARGETS: "KindName[object, object]" = KindName("targets")
+TARGETS: "KindName[object, SoftLabels]" = KindName("targets")
 MASKS: "KindName[object, Mask]" = KindName("masks")
 WEIGHTS: "KindName[Weights[[]], LabelWeights]" = KindName("weights")
 TOKENIZERS: "KindName[type[Embed], Embed]" = KindName("tokenizers")
@@ -140,7 +141,7 @@ def package_of(kind: str) -> str:
     >>> package_of("encoders")
     'tagwright.models.encoders'
     """
-    return f"tagwright.{KINDS[kind]}"
+    return f"tagwright.{KINDS[KindName(kind)]}"
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagwright import registry
 from tagwright.errors import SettingsError, unknown
+from tagwright.registry import KindName
 from tagwright.settings.merge import merge, side_by_side
 from tagwright.settings.named_heads import (
     HeadChoice,
@@ -350,7 +351,9 @@ def _regularizers(values: Mapping[str, Any], faults: list[str]) -> tuple[Choice,
     return tuple(_filled(registry.REGULARIZERS, name, options) for name, options in wanted.items())
 
 
-def _choice(section: str, kind: str, values: Mapping[str, Any], faults: list[str]) -> Choice:
+def _choice(
+    section: str, kind: KindName[Any, Any], values: Mapping[str, Any], faults: list[str]
+) -> Choice:
     options = {key: value for key, value in values.items() if key != "name"}
     name = values["name"]
     if (name == "none" and section in OPTIONAL) or (name == "auto" and section == "decide"):
@@ -372,7 +375,7 @@ def _choice(section: str, kind: str, values: Mapping[str, Any], faults: list[str
     return _filled(kind, name, options)
 
 
-def _filled(kind: str, name: str, options: Mapping[str, Any]) -> Choice:
+def _filled(kind: KindName[Any, Any], name: str, options: Mapping[str, Any]) -> Choice:
     """The part with every option: those that are not given have their defaults."""
     listed = {
         key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
