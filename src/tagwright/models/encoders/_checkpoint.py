@@ -31,6 +31,9 @@ class LibraryConfig(Protocol):
 
     model_type: str
     hidden_size: int
+    num_attention_heads: int
+    num_hidden_layers: int
+    output_attentions: bool
     _attn_implementation: str
 
 
