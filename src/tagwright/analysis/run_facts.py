@@ -27,7 +27,7 @@ from tagwright.reports.facts import (
 )
 from tagwright.settings.sections import HEADS
 from tagwright.training.decided import Fitted
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 
 
 def decision_of(head: TrainedHead) -> str:

@@ -8,7 +8,7 @@ from tagwright.analysis.run_facts import card_facts, fit_facts, other_facts
 from tagwright.reports import fit_report
 from tagwright.reports.facts import CardFacts
 from tagwright.training.decided import Fitted
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 from tagwright.training.run_folder import REPORT, write_pages
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic
+from typing import ClassVar, Generic, cast
 
 import numpy as np
 
 from tagwright.arrays import Bools, Floats, Ints
-from tagwright.registry import Kind, P, build, find, made
+from tagwright.registry import DECISIONS, Kind, P, build, find, made
 
 __all__ = ["KIND", "Decision", "HeldOut", "as_dict", "from_dict", "loaded"]
 
@@ -75,7 +75,7 @@ class Decision(Generic[P]):
         """
         if cls.FITTED:
             raise NotImplementedError
-        decision: Decision = made(cls, options, label_names=held_out.label_names)
+        decision = cast("Decision", made(cls, options, label_names=held_out.label_names))
         return decision, held_out.chosen_by(decision)
 
 
@@ -83,7 +83,7 @@ KIND = Kind(
     title="decision",
     facts={"label_names": "the names of the labels"},
     base=Decision,
-    own_facts=lambda decision: decision.FITTED,
+    own_facts=lambda decision: cast("type[Decision]", decision).FITTED,
 )
 
 
@@ -124,9 +124,8 @@ def from_dict(
 
 def loaded(rule: str, content: Mapping[str, object], names: Sequence[str]) -> Decision:
     """The decision of this name that `as_dict` wrote."""
-    options, arrays = from_dict(content, names, find("decisions", rule).factory.FITTED)
-    decision: Decision = build("decisions", rule, options, label_names=names, **arrays)
-    return decision
+    options, arrays = from_dict(content, names, find(DECISIONS, rule).factory.FITTED)
+    return build(DECISIONS, rule, options, label_names=names, **arrays)
 
 
 def _array(value: Mapping[str, float | None] | float | None, names: Sequence[str]) -> Floats:

@@ -22,8 +22,8 @@ from tagwright.settings.merge import assigned, dotted, merge
 from tagwright.settings.named_files import with_contents
 from tagwright.settings.schema import Settings, resolve
 from tagwright.settings.sections import HEADS
-from tagwright.training.prepare import table_digest
-from tagwright.training.read import read_for
+from tagwright.training.prepared import table_digest
+from tagwright.training.read_data import read_for
 
 # what a row of the ledger is known by, beside its key
 PLACE = (

@@ -28,7 +28,8 @@ from tagwright.settings.schema import Settings
 from tagwright.targets.hard import hard
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.training.decided import Fitted
-from tagwright.training.prepare import Prepared, learns_unlabelled, prepare
+from tagwright.training.prepare import learns_unlabelled, prepare
+from tagwright.training.prepared import Prepared
 
 Say = Callable[[str], None]
 MOST_CELLS = 1 << 30  # of texts × labels whose choices are kept: a bit each

@@ -58,7 +58,7 @@ def families() -> dict[str, type[Family]]:
     """All families by name, those of other packages among them; one that is broken is passed
     over.
     """
-    return {part.name: part.factory for part in registry.usable("metrics")}
+    return {part.name: part.factory for part in registry.usable(registry.METRICS)}
 
 
 def descriptions() -> Descriptions:

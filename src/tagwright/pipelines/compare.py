@@ -35,9 +35,9 @@ from tagwright.storage.files import write_json, write_text
 from tagwright.storage.folder import require_ours
 from tagwright.storage.lock import LOCK, holds_files, locked, require_free
 from tagwright.storage.plain import plain
+from tagwright.training.check import check
 from tagwright.training.dev import Watched
-from tagwright.training.read import read_for
-from tagwright.training.train import check
+from tagwright.training.read_data import read_for
 
 LEDGER, SUMMARY, REPORT, PAGES = "runs.jsonl", "results.json", "report.html", "runs"
 MARKS = (LEDGER, SUMMARY, LOCK)  # what tells a folder for a comparison
