@@ -20,8 +20,8 @@ from tagwright.experiments.recipe import Recipe, narrowed, read_recipe
 from tagwright.experiments.runs import Making, make, require_jobs
 from tagwright.experiments.standings import standings
 from tagwright.inference.model_folder import versions
-from tagwright.reports.draw import load_altair
 from tagwright.reports.picture import picture
+from tagwright.reports.plots import load_altair
 from tagwright.reports.reproduce import RecipeFacts, ResultTable, RivalTable, reproduce_report
 from tagwright.settings.merge import assigned, merge
 from tagwright.storage.files import write_text

@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 
 from tagwright.reports.compare_facts import BandScore, Sweep
-from tagwright.reports.draw import (
+from tagwright.reports.facts import ReliabilityBins, Values
+from tagwright.reports.objectives import Key
+from tagwright.reports.plots import (
     HEIGHT,
     INK,
     MUTED,
     PALETTE,
+    band_span,
     chart_of_rows,
     draw,
     load_altair,
     names_axis,
-    short_names,
     thin,
 )
-from tagwright.reports.facts import ReliabilityBins, Values
-from tagwright.reports.objectives import Key
-from tagwright.reports.plots import band_span
+from tagwright.reports.short_names import short_names
 
 MOST_POINTS = 150  # of a line
 DASHES = [5, 3]

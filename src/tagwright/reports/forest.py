@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tagwright.reports.compare_facts import Difference, RunRow
-from tagwright.reports.draw import (
+from tagwright.reports.plots import (
     INK,
     MUTED,
     PALETTE,
@@ -15,8 +15,8 @@ from tagwright.reports.draw import (
     chart_of_rows,
     draw,
     load_altair,
-    short_names,
 )
+from tagwright.reports.short_names import short_names
 
 SURE = 0.05
 MANY = 15  # lines, from which they stand closer

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagwright.reports.draw import (
+from tagwright.reports.plots import (
     MUTED,
     PALETTE,
     SURFACE,
@@ -18,8 +18,8 @@ from tagwright.reports.draw import (
     chart_of_rows,
     draw,
     load_altair,
-    short_names,
 )
+from tagwright.reports.short_names import short_names
 
 NARROW = 30  # labels up to which two maps fit beside each other
 WIDE = 2 * WIDTH + 60  # of a map that has the whole page
