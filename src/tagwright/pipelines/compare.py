@@ -10,7 +10,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
-from tagwright.analysis.run_pages import can_report
+from tagwright.analysis.run_facts import can_report
 from tagwright.data import Data
 from tagwright.data.dataset import Task
 from tagwright.data.split import split as split_data
