@@ -72,7 +72,7 @@ def _of_texts(facts: FitFacts) -> dict[str, object]:
         "kind": f"Each text gets {many} of {plural(len(names), 'label')}",
         "cards": _cards(facts),
         "where": f"{split} ({number(sizes[split])} texts)" if split in sizes else split,
-        "metrics": facts.metrics,
+        "metrics": [(metric_name(name), number(value)) for name, value in facts.metrics.items()],
         "sizes": {name: number(rows) for name, rows in sizes.items()},
         "tail": _tail(facts),
         "curves": list(_curves(facts)),

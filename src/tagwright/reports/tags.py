@@ -39,7 +39,11 @@ def page_of_tags(facts: FitFacts, tags: TagFacts) -> dict[str, Any]:
         "cards": _cards(facts, tags),
         "where": f"{facts.split}, {_size(tags, facts, facts.split)}",
         "figures": _figures(facts),
-        "metrics": {name: facts.metrics[name] for name in OTHERS if name in facts.metrics},
+        "metrics": [
+            (metric_name(name), number(facts.metrics[name]))
+            for name in OTHERS
+            if name in facts.metrics
+        ],
         "sizes": {name: _size(tags, facts, name) for name in facts.split_sizes},
         "tail": _tail(facts, tags),
         "curves": list(_curves(facts, COURSES if spans is not None else COURSES[1:])),
