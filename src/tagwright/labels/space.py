@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from tagwright.errors import DataError
-from tagwright.storage.plain import value_of
+from tagwright.storage.files import value_of
 
 
 class Encoded(NamedTuple):

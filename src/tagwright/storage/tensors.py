@@ -14,7 +14,7 @@ from safetensors import safe_open
 from torch import Tensor, nn
 
 from tagwright.errors import ModelError, some
-from tagwright.storage.untrusted import CURE, SMALL, readable
+from tagwright.storage.checked import CURE, SMALL, readable
 
 T = TypeVar("T", np.ndarray, Tensor)
 # as a file names them, and as torch does

@@ -23,7 +23,6 @@ from tagwright.objective import build_objective
 from tagwright.settings.schema import Choice, Settings
 from tagwright.settings.sections import FitSettings
 from tagwright.storage import toml
-from tagwright.storage.plain import without_none
 from tagwright.training.decided import Fitted, TrainedNetwork, decided
 from tagwright.training.dev import DevInputs, Watched, devs_of, scorer
 from tagwright.training.distributed_limits import require_one_start
@@ -79,7 +78,7 @@ def _check_size(settings: Settings) -> None:
     """Refuse settings that a model folder could not hold: the trained model would not load."""
     try:
         toml.loads(settings.to_toml())
-        toml.loads(toml.dumps(without_none(settings.given)))
+        toml.loads(toml.dumps(toml.without_none(settings.given)))
     except ValueError as error:
         raise SettingsError(
             f"these settings could not be read back from the model folder: as TOML, {error}; name"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tagwright.errors import ModelError
-from tagwright.storage.untrusted import reason_of
+from tagwright.storage.checked import reason_of
 from tagwright.tokenizers.source import offline, quiet, transformers
 
 # of a config: names for the library's classifiers, of which it makes as many as a number says; the
