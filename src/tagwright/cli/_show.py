@@ -100,10 +100,10 @@ def measured_on(split: str, texts: int, tokens: int | None) -> str:
 
 def emit(content: Mapping[str, Any]) -> None:
     """One JSON object to stdout; a number that is not finite becomes null."""
-    from tagwright.storage.plain import plain
+    from tagwright.storage.files import json_ready
 
     unicode = "utf" in results_console.encoding
-    text = json.dumps(plain(content), ensure_ascii=not unicode, indent=1)
+    text = json.dumps(json_ready(content), ensure_ascii=not unicode, indent=1)
     results_console.write(visible_json(text) + "\n")
 
 

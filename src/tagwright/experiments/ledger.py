@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tagwright.storage.files import append, sync_folder, writing
-from tagwright.storage.plain import plain
+from tagwright.storage.files import append, json_ready, sync_folder, writing
 
 
 class Ledger:
@@ -46,7 +45,8 @@ class Ledger:
         """Write one row, on the disk when this returns."""
         self.begin()
         # a file name that is not UTF-8 becomes a JSON escape, such as \udcff
-        line = (json.dumps(plain(row), ensure_ascii=False) + "\n").encode(errors="backslashreplace")
+        text = json.dumps(json_ready(row), ensure_ascii=False) + "\n"
+        line = text.encode(errors="backslashreplace")
         append(self.path, line if _whole(self.path) else b"\n" + line)
         self.rows[row["key"]] = row
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from tagwright.analysis.run_pages import write_report
+from tagwright.analysis.run_facts import write_report
 from tagwright.errors import SettingsError, WriteError
 from tagwright.experiments.attempts import Attempts
 from tagwright.experiments.ledger import Ledger

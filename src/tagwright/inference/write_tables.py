@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from tagwright.errors import DataError, SettingsError, unknown
-from tagwright.storage.plain import plain
+from tagwright.storage.files import json_ready
 
 _RUNS = r"\A([=+\-@\t\r])"  # how a formula begins; a spreadsheet drops a tab or CR before it
 _TEXT = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
@@ -81,7 +81,7 @@ def _cell(value: Any, separator: str | None) -> str | None:
         return None
     if separator is not None:
         return separator.join(item or "" for item in value)
-    return json.dumps(plain(value), ensure_ascii=False, default=str)
+    return json.dumps(json_ready(value), ensure_ascii=False, default=str)
 
 
 def _csv(delimiter: str) -> Callable[..., None]:
@@ -103,7 +103,7 @@ def _csv(delimiter: str) -> Callable[..., None]:
 def _jsonl(table: pa.Table, path: Path, *, header: bool) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(
-            json.dumps(plain(row), ensure_ascii=False, default=str) + "\n"
+            json.dumps(json_ready(row), ensure_ascii=False, default=str) + "\n"
             for row in table.to_pylist()
         )
 

@@ -10,7 +10,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
-from tagwright.analysis.run_pages import can_report
+from tagwright.analysis.run_facts import can_report
 from tagwright.data import Data
 from tagwright.data.dataset import Task
 from tagwright.data.split import split as split_data
@@ -31,10 +31,9 @@ from tagwright.metrics.of_tokens import require_measured, usual_of_tags
 from tagwright.reports import CompareFacts, compare_report
 from tagwright.settings.merge import merge, side_by_side
 from tagwright.settings.schema import Settings, check_settings
-from tagwright.storage.files import write_json, write_text
+from tagwright.storage.files import json_ready, write_json, write_text
 from tagwright.storage.folder import require_ours
 from tagwright.storage.lock import LOCK, holds_files, locked, require_free
-from tagwright.storage.plain import plain
 from tagwright.training.check import check
 from tagwright.training.dev import Watched
 from tagwright.training.read_data import read_for
@@ -341,7 +340,7 @@ def _clear(out: Path) -> None:
 def _write(facts: CompareFacts, failed: int, out: Path, say: Callable[[str], None]) -> Path | None:
     """Write the summary, then the report; if the report fails, the summary stands."""
     content = Comparison(facts=facts, failed=failed, report=None).as_dict()
-    write_json(out / SUMMARY, plain(content))
+    write_json(out / SUMMARY, json_ready(content))
     if not can_report():
         return None
     (out / REPORT).unlink(missing_ok=True)  # of an earlier comparison in this folder

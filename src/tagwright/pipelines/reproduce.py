@@ -20,14 +20,13 @@ from tagwright.experiments.recipe import Recipe, narrowed, read_recipe
 from tagwright.experiments.runs import Making, make, require_jobs
 from tagwright.experiments.standings import standings
 from tagwright.inference.model_folder import versions
-from tagwright.reports.draw import load_altair
 from tagwright.reports.picture import picture
+from tagwright.reports.plots import load_altair
 from tagwright.reports.reproduce import RecipeFacts, ResultTable, RivalTable, reproduce_report
 from tagwright.settings.merge import assigned, merge
-from tagwright.storage.files import write_text
+from tagwright.storage.files import json_ready, write_text
 from tagwright.storage.folder import require_ours
 from tagwright.storage.lock import LOCK, locked, require_free
-from tagwright.storage.plain import plain
 
 LEDGER, TABLES, SUMMARY, PICTURE = "results.jsonl", "results.md", "results.json", "results.svg"
 
@@ -42,7 +41,7 @@ class Reproduced:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        found: dict[str, Any] = plain(
+        found: dict[str, Any] = json_ready(
             {**asdict(self.facts), "failed": self.failed, "report": str(self.report)}
         )
         return found
@@ -256,7 +255,8 @@ def _write(out: Path, facts: RecipeFacts, say: Say) -> RecipeFacts:
     fails is said.
     """
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / SUMMARY, json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n")
+    summary = json.dumps(json_ready(asdict(facts)), indent=1, ensure_ascii=False)
+    write_text(out / SUMMARY, summary + "\n")
     write_text(out / TABLES, reproduce_report(facts))
     drawn = Attempts(say).of(PICTURE, lambda: _picture(facts), None)
     if drawn is not None:
