@@ -4,18 +4,19 @@ baseline.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from tagwright import metrics
-from tagwright.experiments.ledger import unpacked, unpacked_values
+from tagwright.arrays import Floats
+from tagwright.experiments.ledger import Row, unpacked, unpacked_values
 from tagwright.metrics import statistics
 from tagwright.metrics.statistics import Interval
 from tagwright.reports.reproduce import Line
 
 PER_TEXT = ("accuracy", "subset_accuracy")  # the mean of whether a text is right
-Runs = Mapping[tuple[int, str], Mapping[str, Any]]  # (seed, part) -> row of the ledger
+Runs: TypeAlias = Mapping[tuple[int, str], Row]  # by seed and part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,7 @@ class _Scores:
     """
 
     of_seed: dict[int, float]
-    of_texts: dict[int, np.ndarray]
+    of_texts: dict[int, Floats]
     beside: dict[str, list[float]]
     untuned: list[float]  # the same metric with no threshold fitted, a score a seed, where known
     amounts: dict[str, tuple[float, float]]
@@ -75,7 +76,7 @@ def standings(
 
 def _scores(runs: Runs, metric: str, parts: int, also: Sequence[str]) -> _Scores:
     done = {place: row for place, row in runs.items() if "failed" not in row}
-    by_seed: dict[int, list[Mapping[str, Any]]] = {}
+    by_seed: dict[int, list[Row]] = {}
     for (seed, _), row in sorted(done.items()):
         by_seed.setdefault(seed, []).append(row)
     whole = {seed: rows for seed, rows in by_seed.items() if len(rows) == parts}
@@ -106,12 +107,13 @@ def _scores(runs: Runs, metric: str, parts: int, also: Sequence[str]) -> _Scores
     )
 
 
-def values_of_texts(rows: Sequence[Mapping[str, Any]], metric: str) -> np.ndarray | None:
+def values_of_texts(rows: Sequence[Row], metric: str) -> Floats | None:
     """What each text adds to the metric, (n,), the mean over the parts' models; None where a row
     does not tell.
     """
-    if metric in PER_TEXT and all(row.get("right") is not None for row in rows):
-        return np.mean([unpacked(row["right"], row["texts"]) for row in rows], axis=0)
+    right = [(bits, row["texts"]) for row in rows if (bits := row.get("right")) is not None]
+    if metric in PER_TEXT and len(right) == len(rows):
+        return np.mean([unpacked(*each) for each in right], axis=0)
     if all(metric in row.get("of_texts", ()) for row in rows):
         return np.mean([unpacked_values(row["of_texts"][metric]) for row in rows], axis=0)
     return None

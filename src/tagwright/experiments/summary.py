@@ -4,19 +4,20 @@ sentence.
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from tagwright import metrics
 from tagwright.experiments.contrast import spread
+from tagwright.experiments.ledger import Row
 from tagwright.experiments.standings import values_of_texts
 from tagwright.metrics import statistics
 from tagwright.metrics.statistics import Interval
 from tagwright.reports.compare_facts import Difference, Summary, Sweep, Wins
 
-Place = tuple[str, str]  # objective, encoder
-Finished = Mapping[Place, Mapping[int, Mapping[str, Any]]]  # by seed, runs that ended well
+Place: TypeAlias = tuple[str, str]  # objective, encoder
+Finished: TypeAlias = Mapping[Place, Mapping[int, Row]]  # by seed, runs that ended well
 
 
 def measured_by_all(found: Finished) -> list[str]:
@@ -25,13 +26,11 @@ def measured_by_all(found: Finished) -> list[str]:
     return [name for name in (rows[0] if rows else ()) if all(name in row for row in rows)]
 
 
-def summary(
-    place: Place, runs: Mapping[int, Mapping[str, Any]], names: Sequence[str], failed: int
-) -> Summary:
+def summary(place: Place, runs: Mapping[int, Row], names: Sequence[str], failed: int) -> Summary:
     """One objective on one encoder over its seeds."""
     objective, encoder = place
     rows = list(runs.values())
-    memory = [row["memory"] for row in rows if row.get("memory") is not None]
+    memory = [peak for row in rows if (peak := row.get("memory")) is not None]
     return Summary(
         objective=objective,
         encoder=encoder,
@@ -80,9 +79,7 @@ def differences(
     return result
 
 
-def _interval(
-    runs: Mapping[int, Mapping[str, Any]], base: Mapping[int, Mapping[str, Any]], name: str
-) -> tuple[Interval, bool]:
+def _interval(runs: Mapping[int, Row], base: Mapping[int, Row], name: str) -> tuple[Interval, bool]:
     """Over other seeds and texts where it is known what each text adds to the metric, else over
     other seeds.
     """
