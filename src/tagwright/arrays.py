@@ -3,7 +3,7 @@
 The shape is in the docstring of whoever takes one.
 """
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -34,5 +34,8 @@ Numbers: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[Float | Int | np.bool_
 # texts padded to one width
 Strings: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.str_]]
 
-# a range of rows or labels, from its start to before its stop
-Range: TypeAlias = "slice[int, int, int | None]"
+# a range of rows or labels, from its start to before its stop; Python 3.11 cannot write it so
+if TYPE_CHECKING:
+    Range: TypeAlias = slice[int, int, int | None]
+else:
+    Range = slice

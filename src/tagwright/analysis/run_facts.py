@@ -1,7 +1,6 @@
 """What a report and a model card are told of a run."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -166,12 +165,12 @@ def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> F
 
 def per_label(measures: Measures, head: TrainedHead) -> PerLabel:
     """Scores of every label, and its threshold as a probability where it has one."""
-    result: dict[str, Any] = measures.states["counts"].per_label()
+    result: PerLabel = {**measures.states["counts"].per_label()}
     thresholds = head.decision.thresholds
     if thresholds is not None:
         own = np.broadcast_to(thresholds, len(head.space))
         result["threshold"] = probabilities(own[None], head.link, calibration=head.calibration)[0]
-    return result  # type: ignore[return-value]
+    return result
 
 
 def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]:

@@ -48,7 +48,7 @@ def tag_facts(
         tokens=tokens,
         cut=cut,
         types=state.types,
-        per_type=state.per_type(),
+        per_type={**state.per_type()},
         type_counts=None if scheme.kind == "plain" else span_counts(scheme, space.counts),
     )
 

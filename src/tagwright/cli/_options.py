@@ -193,10 +193,9 @@ def regularizers(names: str | None) -> dict[str, dict[str, Any]]:
     """Each that is named, with commas, as a section of the settings."""
     from tagwright import registry
     from tagwright.errors import SettingsError, unknown
-    from tagwright.settings.sections import REGULARIZERS
 
     wanted = listed(names)
     for name in wanted:
-        if name not in registry.names(REGULARIZERS):
-            raise SettingsError(unknown("regularizer", name, registry.names(REGULARIZERS)))
+        if name not in registry.names(registry.REGULARIZERS):
+            raise SettingsError(unknown("regularizer", name, registry.names(registry.REGULARIZERS)))
     return {name: {} for name in wanted}

@@ -1,11 +1,14 @@
 """`tagwright parts`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tagwright.cli import _options as o
+
+if TYPE_CHECKING:
+    from tagwright.registry import KindName
 
 Listed = dict[str, dict[str, dict[str, Any]]]  # kind -> name -> summary, settings
 
@@ -61,7 +64,7 @@ def _listed(kind: str | None) -> Listed:
         raise SettingsError(unknown("kind of part", kind, kinds))
     optional = {PART_SECTIONS[section] for section in OPTIONAL}
     listed: Listed = {}
-    for one in registry.KINDS if kind is None else {kind} & set(registry.KINDS):
+    for one in registry.KINDS if kind is None else [one for one in registry.KINDS if one == kind]:
         listed[one] = {"none": {"summary": "Left out.", "settings": {}}} if one in optional else {}
         listed[one] |= _of_kind(one)
     if kind in (None, "objectives"):
@@ -72,7 +75,7 @@ def _listed(kind: str | None) -> Listed:
     return listed
 
 
-def _of_kind(kind: str) -> dict[str, dict[str, Any]]:
+def _of_kind(kind: "KindName[object, object]") -> dict[str, dict[str, Any]]:
     """Every part of a kind with its summary, its settings and the package that it comes from; why
     one is broken.
     """

@@ -5,7 +5,7 @@ reduction after.
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import NamedTuple, Protocol, TypedDict, Unpack, cast
 
 import torch
 from torch import Tensor
@@ -17,6 +17,7 @@ from tagwright.loss_math.check import check, check_answer, marked
 from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.sparse import SparseMask, SparseTarget, soft_of
 from tagwright.loss_math.terms import divisor
+from tagwright.registry import P
 
 
 class Cells(TypedDict, total=False):
@@ -28,7 +29,14 @@ class Cells(TypedDict, total=False):
     validate: bool
 
 
-class Loss(Protocol):
+class Bounds(TypedDict):
+    """What a loss's checks depend on."""
+
+    extra_logits: int
+    hard: bool
+
+
+class Called(Protocol):
     """How a loss is called; its own settings are further keywords."""
 
     __name__: str
@@ -42,13 +50,38 @@ class Loss(Protocol):
         positive_weight: Tensor | None = None,
         negative_weight: Tensor | None = None,
         validate: bool = False,
-        **settings: Any,
+        **settings: object,
     ) -> Tensor:
         """The values, not reduced."""
 
+
+class Loss(Called, Protocol):
+    """A loss, and what its module calls."""
+
     @property
-    def total(self) -> Callable[..., Tensor]:
+    def total(self) -> partial[Tensor]:
         """The same with `example_weight`, `reduction` and `scale`: the values reduced."""
+
+
+class Mathematics(Protocol):
+    """What a loss's file defines, of dense tensors: its own settings are further keywords."""
+
+    __name__: str
+
+    def __call__(
+        self, logits: Tensor, target: Tensor, *, mask: Tensor | None, **settings: object
+    ) -> Tensor:
+        """The values, not reduced."""
+
+
+class Declaration(TypedDict, total=False):
+    """The fields of `Declared`."""
+
+    hard: bool
+    extra_logits: int
+    batchwise: bool
+    sparse: bool
+    marks: bool
 
 
 class Declared(NamedTuple):
@@ -62,7 +95,7 @@ class Declared(NamedTuple):
     marks: bool = False
 
 
-def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
+def loss(**given: Unpack[Declaration]) -> Callable[[Callable[P, Tensor]], Loss]:
     """Decorates the mathematics of dense tensors, which is then checked, and takes sparse targets
     and masks as well.
 
@@ -70,9 +103,9 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
     0; what is `given` are the fields of `Declared`.
     """
     declared = Declared(**given)
-    bounds: dict[str, Any] = {"extra_logits": declared.extra_logits, "hard": declared.hard}
+    bounds = Bounds(extra_logits=declared.extra_logits, hard=declared.hard)
 
-    def decorate(function: Callable[..., Tensor]) -> Loss:
+    def decorate(function: Callable[P, Tensor]) -> Loss:
         @wraps(function)
         def called(
             logits: Tensor,
@@ -82,7 +115,7 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
             positive_weight: Tensor | None = None,
             negative_weight: Tensor | None = None,
             validate: bool = False,
-            **settings: Any,
+            **settings: object,
         ) -> Tensor:
             weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
             check(logits, target, mask, weights, **bounds, validate=validate)
@@ -98,7 +131,8 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
                 check_answer(values, logits, mask, validate=validate)
             return values
 
-        plain: Callable[..., Tensor] = partial(_plain, function, declared)
+        # settings are those that its signature has: whoever calls it looks there
+        plain = partial(_plain, cast(Mathematics, function), declared)
         name = function.__name__
         defaults = {
             n: p.default
@@ -113,13 +147,13 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
 
 
 def _plain(
-    function: Callable[..., Tensor],
+    function: Mathematics,
     declared: Declared,
     logits: Tensor,
     *,
-    target: Any,
-    mask: Any,
-    **settings: Any,
+    target: Tensor | SparseTarget,
+    mask: Tensor | SparseMask | None,
+    **settings: object,
 ) -> Tensor:
     """The values without kernels: of dense targets and masks at once, of sparse ones in blocks."""
     dense = partial(_dense, function, declared)
@@ -133,12 +167,12 @@ def _plain(
 
 
 def _dense(
-    function: Callable[..., Tensor],
+    function: Mathematics,
     declared: Declared,
     logits: Tensor,
     target: Tensor,
     mask: Tensor | None,
-    **settings: Any,
+    **settings: object,
 ) -> Tensor:
     dtype = torch.promote_types(logits.dtype, torch.float32)
     logits, target = logits.to(dtype), target.to(dtype)
@@ -151,10 +185,10 @@ def _dense(
 
 
 def _total(
-    called: Any,
-    plain: Callable[..., Tensor],
-    defaults: Mapping[str, Any],
-    bounds: Mapping[str, Any],
+    called: Called,
+    plain: partial[Tensor],
+    defaults: Mapping[str, object],
+    bounds: Bounds,
     logits: Tensor,
     target: Tensor | SparseTarget,
     *,
@@ -163,10 +197,12 @@ def _total(
     scale: float = 1.0,
     mask: Tensor | SparseMask | None = None,
     validate: bool = False,
-    **given: Any,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+    **given: object,
 ) -> Tensor:
     """`scale` times the values of a loss, reduced; by a kernel both in one, with the gradient."""
-    weights = {name: given.pop(name, None) for name in ("positive_weight", "negative_weight")}
+    weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
     fixed, name = (soft_of(target), *weights.values(), example_weight), called.__name__
     plain = partial(plain, target=target, mask=mask, **weights, **given)
 
@@ -191,10 +227,20 @@ def _total(
         )
         check_answer(value, logits, mask, validate=validate)
         return value
-    return whole(called(logits, target, mask=mask, validate=validate, **weights, **given))
+    return whole(
+        called(
+            logits,
+            target,
+            mask=mask,
+            positive_weight=positive_weight,
+            negative_weight=negative_weight,
+            validate=validate,
+            **given,
+        )
+    )
 
 
-def _public(function: Callable[..., Tensor]) -> inspect.Signature:
+def _public(function: Callable[P, Tensor]) -> inspect.Signature:
     """The function's signature as a caller sees it: with sparse targets and masks, and
     `validate`.
     """

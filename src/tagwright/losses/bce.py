@@ -8,6 +8,7 @@ from typing import Literal, Unpack
 import torch.nn.functional as F
 from torch import Tensor
 
+from tagwright.arrays import Range
 from tagwright.loss_math.check import REDUCTIONS, chosen, marked, refuse_no_numbers
 from tagwright.loss_math.fused import CELLS, fusable, fused
 from tagwright.loss_math.sparse import SparseTarget
@@ -52,7 +53,7 @@ def bce(
     return plain(logits)
 
 
-def _kernel(target: Tensor, logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
+def _kernel(target: Tensor, logits: Tensor, rows: Range) -> tuple[Tensor, Tensor]:
     values = F.binary_cross_entropy_with_logits(logits, target[rows], reduction="none").sum(-1)
     if not values.isfinite().all():  # which every infinite logit makes them
         refuse_no_numbers(logits)

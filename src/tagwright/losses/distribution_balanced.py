@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Ints
 from tagwright.loss_math.check import REDUCTIONS, above, at_least, chosen
 from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.sparse import SparseTarget
@@ -79,7 +80,7 @@ class DistributionBalancedLoss(LossModule):
 
     def __init__(
         self,
-        label_counts: Sequence[int] | np.ndarray,
+        label_counts: Sequence[int] | Ints,
         row_count: int,
         *,
         alpha: float = 0.1,

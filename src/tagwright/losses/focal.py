@@ -8,6 +8,7 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Range
 from tagwright.loss_math.check import REDUCTIONS, at_least, chosen, is_hard, marked
 from tagwright.loss_math.fused import fusable, fused
 from tagwright.loss_math.sparse import SparseTarget
@@ -58,7 +59,7 @@ def focal(
     return plain(logits)
 
 
-def _kernel(target: Tensor, gamma: float, logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
+def _kernel(target: Tensor, gamma: float, logits: Tensor, rows: Range) -> tuple[Tensor, Tensor]:
     """Either term is p^g softplus(z), z = -s for gold and s for others, of slope p^g (g (1 - p)
     softplus(z) + p).
     """

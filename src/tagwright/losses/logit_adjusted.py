@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Ints
 from tagwright.loss_math.check import REDUCTIONS, chosen
 from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.softmax import softmax_cross_entropy
@@ -56,7 +57,7 @@ class LogitAdjustedLoss(LossModule):
 
     def __init__(
         self,
-        label_counts: Sequence[int] | np.ndarray,
+        label_counts: Sequence[int] | Ints,
         *,
         tau: float = 1.0,
         reduction: Literal["mean", "sum", "none"] = "mean",

@@ -25,7 +25,7 @@ def learn(
     settings: Settings, tokens: Tokens, tokenizer: Tokenizer | None = None
 ) -> dict[str, np.ndarray]:
     """What the encoder takes from the training texts before training, if it does."""
-    encoder = registry.find("encoders", settings.encoder.name).factory
+    encoder = registry.find(registry.ENCODERS, settings.encoder.name).factory
     found: dict[str, np.ndarray] = encoder.learn(tokens, tokenizer, **settings.encoder.options)
     return found
 
@@ -81,7 +81,7 @@ class HeadPart(NamedTuple):
 
 def described(settings: Settings) -> HeadPart:
     """The head that these settings choose, with what their loss asks of it."""
-    extra = registry.find("losses", settings.loss.name).factory.extra_logits
+    extra = registry.find(registry.LOSSES, settings.loss.name).factory.extra_logits
     return HeadPart(settings.head, extra, float(settings.loss.options.get("threshold", 0.0)))
 
 
@@ -113,7 +113,9 @@ def _encoder(
 ) -> Any:
     known: dict[str, Any] = {"sizes": sizes, "learned": learned, "vectors": vectors, "fresh": fresh}
     known |= {"precision": inference.precision, "limit": inference.limit}
-    return registry.build("encoders", inference.encoder.name, inference.encoder.options, **known)
+    return registry.build(
+        registry.ENCODERS, inference.encoder.name, inference.encoder.options, **known
+    )
 
 
 def _head(
@@ -128,14 +130,14 @@ def _head(
     known |= {"label_names": space.names, "bias": bias, "whole_texts": encoder.whole_texts}
     known |= {"extra_logits": head.extra_logits, "zero": head.zero, "link": link}
     known |= slot_facts(encoder, head.part, space, tokenizer)
-    return registry.build("heads", head.part.name, head.part.options, **known)
+    return registry.build(registry.HEADS, head.part.name, head.part.options, **known)
 
 
 def check_head(settings: Settings, space: LabelSpace) -> None:
     """Refuse settings of the head that do not go together, or not with these labels: it is made
     once, of width 1.
     """
-    factory = registry.find("encoders", settings.encoder.name).factory
+    factory = registry.find(registry.ENCODERS, settings.encoder.name).factory
     facts: dict[str, Any] = {
         "width": 1,
         "label_count": len(space),
@@ -144,8 +146,8 @@ def check_head(settings: Settings, space: LabelSpace) -> None:
     }
     facts |= {"bias": torch.zeros(len(space)), "link": settings.link, **NO_SLOTS}
     facts |= {name: getattr(factory, name) for name in ("sparse", "whole_texts", "reads_slots")}
-    facts["extra_logits"] = registry.find("losses", settings.loss.name).factory.extra_logits
-    registry.build("heads", settings.head.name, settings.head.options, **facts)
+    facts["extra_logits"] = registry.find(registry.LOSSES, settings.loss.name).factory.extra_logits
+    registry.build(registry.HEADS, settings.head.name, settings.head.options, **facts)
     if settings.head.options.get("chunk") and settings.encoder.options.get("long") == "windows":
         raise SettingsError(
             "windows pool the logits of a text, and a head in chunks makes none; take encoder.long"

@@ -31,7 +31,7 @@ def slot_facts(
     encoder: Any, head: Choice, space: LabelSpace, tokenizer: Tokenizer | None
 ) -> dict[str, Any]:
     """What a head with slots wants to know of its encoder: nothing where this reads none."""
-    if not registry.find("heads", head.name).factory.has_slots or not encoder.reads_slots:
+    if not registry.find(registry.HEADS, head.name).factory.has_slots or not encoder.reads_slots:
         return NO_SLOTS
     facts = {
         **NO_SLOTS,

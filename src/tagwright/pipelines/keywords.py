@@ -135,7 +135,7 @@ def _weighting(by: str, settings: Settings) -> Weighting:
     """The settings of the targets, where they are of this way; else its defaults."""
     if by == "tfidf":
         return PLAIN
-    own = registry.options(registry.find("targets", by).factory)
+    own = registry.options(registry.find(registry.TARGETS, by).factory)
     given = settings.targets.options if settings.targets.name == by else {}
     return Weighting(base=1.0, **{name: given.get(name, own[name]) for name in ("k1", "b", "k2")})
 
@@ -171,7 +171,7 @@ def _texts(
     given = settings.targets.options if settings.targets.name == by else {}
     if texts:
         require_soft_memory(table.num_rows, len(prepared.space))
-    soft = registry.build("targets", by, given, **facts) if texts else np.zeros((0, 1))
+    soft = registry.build(registry.TARGETS, by, given, **facts) if texts else np.zeros((0, 1))
     drawn = np.sort(np.random.default_rng(seed).permutation(table.num_rows)[:texts])
     found = []
     for row in drawn.tolist():

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Required, TypedDict
 
 import numpy as np
 
+from tagwright.arrays import Numbers
+
 if TYPE_CHECKING:
     from tagwright.explain.correlation import Likeness
 
-Values = np.ndarray | Sequence[float]
+Values = Numbers | Sequence[float]
 
 
 def refitted(texts: int) -> str:

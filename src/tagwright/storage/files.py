@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tagwright.errors import WriteError
 
@@ -49,7 +48,7 @@ def write_text(path: Path, text: str) -> None:
         aside.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def write_json(path: Path, content: Any) -> None:
+def write_json(path: Path, content: object) -> None:
     """Write a value as a JSON file."""
     write_text(path, json.dumps(content))
 

@@ -4,14 +4,18 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar, overload
 
 import numpy as np
 
 T = TypeVar("T")
 
 
-def plain(value: Any) -> Any:
+@overload
+def plain(value: Mapping[str, object]) -> dict[str, object]: ...
+@overload
+def plain(value: object) -> object: ...
+def plain(value: object) -> object:
     """Nested values: lists for tuples and arrays, Python numbers for NumPy's, None for numbers that
     are not finite.
 
@@ -29,7 +33,7 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+def without_none(values: Mapping[str, object]) -> dict[str, object]:
     """Nested values without those that are None, which TOML cannot write.
 
     >>> without_none({"a": None, "b": {"c": None, "d": 1}})
@@ -42,14 +46,14 @@ def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, object]) -> None:
     """Write plain values as a JSON file for people to read."""
     path.write_text(
         json.dumps(plain(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
 
 
-def value_of(content: Mapping[str, Any], name: str, kind: type[T]) -> T:
+def value_of(content: Mapping[str, object], name: str, kind: type[T]) -> T:
     """The value of this name as JSON or TOML gave it, which must be of this very type. A float must
     be finite.
 
@@ -59,6 +63,7 @@ def value_of(content: Mapping[str, Any], name: str, kind: type[T]) -> T:
     value = content[name]
     if kind is float and type(value) is int:
         value = float(value)
-    if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):
+    right = type(value) is kind and not (isinstance(value, float) and not math.isfinite(value))
+    if not right or not isinstance(value, kind):
         raise ValueError(f"{name} must be of type {kind.__name__}, got {value!r}")
     return value

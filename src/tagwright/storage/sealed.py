@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Required, TypedDict, TypeVar, cast
 
 from tagwright.errors import ModelError
 from tagwright.storage.untrusted import (
@@ -35,6 +35,18 @@ ATTEMPTS = 1000  # at a folder that is replaced again and again
 T = TypeVar("T")
 
 
+class Manifest(TypedDict, total=False):
+    """What a folder says of itself. Who opens it has seen digests; the rest a reader of its kind
+    checks.
+    """
+
+    sha256: Required[dict[str, str]]  # digest of every file
+    format: int  # of a model's folder
+    heads: list[str]
+    packages: dict[str, str]  # those of parts that are not ours
+    fingerprint: str  # of a checkpoint: the data and settings that it belongs to
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sealed:
     """The files that a manifest lists, as they were when the folder was opened.
@@ -43,7 +55,7 @@ class Sealed:
     """
 
     folder: Path
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     digest: str  # of the manifest
     texts: Mapping[str, bytes]
     tensors: Mapping[str, BufferedReader]
@@ -53,12 +65,12 @@ class Sealed:
         with self.reading(name):
             return self._listed(self.texts, name).decode("utf-8")
 
-    def json(self, name: str) -> dict[str, Any]:
+    def json(self, name: str) -> dict[str, object]:
         """The object in a JSON file."""
         with self.reading(name):
             return json_object(self._listed(self.texts, name))
 
-    def made(self, name: str, make: Callable[[dict[str, Any]], T]) -> T:
+    def made(self, name: str, make: Callable[[dict[str, object]], T]) -> T:
         """What `make` makes of the object in a JSON file."""
         content = self.json(name)
         with self.reading(name):
@@ -104,17 +116,17 @@ def opened(folder: Path, *, known: Callable[[str], bool] = lambda name: True) ->
         yield _settled(folder, known, files)
 
 
-def verified(folder: Path) -> dict[str, Any]:
+def verified(folder: Path) -> Manifest:
     """The manifest, after every file that it lists was found unaltered. Files that it does not list
     are ignored.
     """
     with opened(folder) as files:
         for name in files.tensors:
             files.check(name)
-        return dict(files.manifest)
+        return files.manifest.copy()
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder; no file that it lists is looked at."""
     return _manifest(folder, _manifest_bytes(folder))
 
@@ -188,7 +200,7 @@ def _mark(path: Path, held: ExitStack) -> os.stat_result:
 def _read(folder: Path, known: Callable[[str], bool], files: ExitStack) -> Sealed:
     content = _manifest_bytes(folder)
     manifest = _manifest(folder, content)
-    digests: dict[str, Any] = manifest["sha256"]
+    digests = manifest["sha256"]
     _require_names(folder, digests, known)
     tensors = {
         name: _listed(f"{folder}/{name}", files) for name in digests if name.endswith(TENSORS)
@@ -211,7 +223,7 @@ def _manifest_bytes(folder: Path) -> bytes:
         raise ModelError(_no_manifest(folder)) from None
 
 
-def _manifest(folder: Path, content: bytes) -> dict[str, Any]:
+def _manifest(folder: Path, content: bytes) -> Manifest:
     try:
         found = json_object(content)
         if not isinstance(found["sha256"], dict):
@@ -220,7 +232,7 @@ def _manifest(folder: Path, content: bytes) -> dict[str, Any]:
         raise ModelError(
             f"{folder / MANIFEST} is no manifest of ours: {reason_of(error)}"
         ) from None
-    return found
+    return cast(Manifest, found)
 
 
 def _no_manifest(folder: Path) -> str:
@@ -232,7 +244,7 @@ def _no_manifest(folder: Path) -> str:
     return f"{folder} {what}"
 
 
-def _require_names(folder: Path, names: Mapping[str, Any], known: Callable[[str], bool]) -> None:
+def _require_names(folder: Path, names: Mapping[str, object], known: Callable[[str], bool]) -> None:
     """Refuse names that lead out of the folder, and those that no folder of its kind has."""
     for name in names:
         inside = not set(name) & set("\\:\0") and not {"", ".", ".."} & set(name.split("/"))
@@ -253,6 +265,6 @@ def _listed(path: str, files: ExitStack) -> BufferedReader:
         raise ModelError(f"{path} is missing; it was there when the folder was written") from None
 
 
-def _require_same(path: str, digest: str, listed: Any) -> None:
+def _require_same(path: str, digest: str, listed: object) -> None:
     if digest != listed:
         raise ModelError(f"{path} was altered since it was written; {CURE}")

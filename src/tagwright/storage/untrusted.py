@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tagwright.errors import ModelError
 
@@ -83,7 +83,7 @@ def read_small(path: Path) -> bytes:
         return content_of(regular_file(str(path), files))
 
 
-def json_object(content: bytes | str) -> dict[str, Any]:
+def json_object(content: bytes | str) -> dict[str, object]:
     """The object in a JSON text, whose strings can be written as UTF-8.
 
     >>> json_object('{"a": 1}')
@@ -99,7 +99,7 @@ def json_object(content: bytes | str) -> dict[str, Any]:
     return found
 
 
-def _require_whole_characters(found: dict[str, Any]) -> None:
+def _require_whole_characters(found: dict[str, object]) -> None:
     """Refuse half of a surrogate pair, which JSON can escape and no file or terminal can show."""
     try:
         json.dumps(found, ensure_ascii=False).encode()

@@ -112,7 +112,7 @@ def _check_together(prepared: Prepared, settings: Settings) -> None:
     slotted = [
         name
         for name in prepared.heads
-        if registry.find("heads", settings.of(name).head.name).factory.has_slots
+        if registry.find(registry.HEADS, settings.of(name).head.name).factory.has_slots
     ]
     if len(slotted) > 1:
         raise SettingsError(
@@ -133,7 +133,10 @@ def _check_together(prepared: Prepared, settings: Settings) -> None:
 
 def _check_clip(settings: Settings) -> None:
     """Refuse to clip gradients that are sparse, such as those of bow."""
-    if registry.find("encoders", settings.encoder.name).factory.sparse and settings.fit.clip > 0:
+    if (
+        registry.find(registry.ENCODERS, settings.encoder.name).factory.sparse
+        and settings.fit.clip > 0
+    ):
         raise SettingsError(
             f"{settings.encoder.name} has sparse gradients, which cannot be clipped; leave fit.clip"
             " out or set it to 0"

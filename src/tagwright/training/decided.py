@@ -132,7 +132,7 @@ def head_fit(dev: HeadDev, answers: Answers) -> HeadFit:
 def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> TrainedHead:
     of_texts = "argmax" if space.exclusive else "zero"
     rule = "spans" if tagged else of_texts
-    decision = registry.build("decisions", rule, {}, label_names=space.names)
+    decision = registry.build(registry.DECISIONS, rule, {}, label_names=space.names)
     return TrainedHead(
         space=space,
         link=settings.link,

@@ -14,14 +14,14 @@ from tagwright.training._gradients import start_of
 def check_ranks(settings: Settings, ranks: Ranks) -> None:
     """Refuse settings that only one process can train with."""
     losses = [head.settings.loss.name for head in settings.heads.values()] or [settings.loss.name]
-    batchwise = [name for name in losses if registry.find("losses", name).factory.batchwise]
+    batchwise = [name for name in losses if registry.find(registry.LOSSES, name).factory.batchwise]
     if batchwise:
         raise SettingsError(
             f"{batchwise[0]} looks at a whole batch, and each of {ranks.world} processes sees a"
             " share of it; train in one process, or take a loss of single texts such as bce, zlpr"
             " or dice"
         )
-    if registry.find("encoders", settings.encoder.name).factory.sparse:
+    if registry.find(registry.ENCODERS, settings.encoder.name).factory.sparse:
         raise SettingsError(
             f"{settings.encoder.name}'s gradients are sparse rows, which {ranks.world} processes do"
             " not add up; train it in one process, or take cnn, lstm or a pretrained encoder"

@@ -29,7 +29,7 @@ def check_exact(prepared: Prepared, settings: Settings) -> None:
     once.
     """
     encoder, loss, head = settings.encoder.name, settings.loss.name, settings.head.name
-    sparse = registry.find("encoders", encoder).factory.sparse
+    sparse = registry.find(registry.ENCODERS, encoder).factory.sparse
     names = ", ".join(choice.name for choice in settings.regularize)
     faults = {
         f"{encoder} learns its features, and they must stay as they are: take --encoder bow": (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import torch
 
+from tagwright import registry
 from tagwright.errors import SettingsError
-from tagwright.registry import find
 from tagwright.settings.schema import Settings
 
 GIGABYTE = 1e9
@@ -41,7 +41,7 @@ def crowded(parts: int, rows: int, settings: Settings, say: Callable[[str], None
     if parts >= rows:
         raise SettingsError(f"{what}; take a smaller fit.limit or a smaller encoder")
     losses = [settings.of(head).loss.name for head in settings.heads] or [settings.loss.name]
-    batchwise = [loss for loss in losses if find("losses", loss).factory.batchwise]
+    batchwise = [loss for loss in losses if registry.find(registry.LOSSES, loss).factory.batchwise]
     if batchwise:
         raise SettingsError(
             f"{what}, and {batchwise[0]} looks at a whole batch; take a smaller fit.batch"

@@ -131,8 +131,8 @@ def _weights(
 ) -> tuple[MemoryPart, MemoryPart, MemoryPart]:
     """Weights with the state of their optimizer, the best weights so far, the gradients of a batch;
     those of the `encoder` included, or not."""
-    factory: Any = registry.find("encoders", settings.encoder.name).factory
-    extra = registry.find("losses", settings.loss.name).factory.extra_logits
+    factory: Any = registry.find(registry.ENCODERS, settings.encoder.name).factory
+    extra = registry.find(registry.LOSSES, settings.loss.name).factory.extra_logits
     columns, batch = len(prepared.space) + extra, settings.fit.batch
     logits = float(FLOAT * BATCH * columns * batch)
     if factory.sparse:
@@ -180,7 +180,7 @@ def _matrix(settings: Settings, columns: int) -> tuple[int, int]:
 def _sparse_features(prepared: Prepared, settings: Settings) -> tuple[int, int]:
     """The number of features, and how many different ones a batch has (of texts across train)."""
     encoder = registry.build(
-        "encoders", settings.encoder.name, settings.encoder.options, learned=prepared.learned
+        registry.ENCODERS, settings.encoder.name, settings.encoder.options, learned=prepared.learned
     )
     tokens = prepared.tokens["train"]
     rows = (
@@ -202,7 +202,9 @@ def _dense_width(prepared: Prepared, settings: Settings) -> tuple[int, int]:
     facts |= {"precision": settings.fit.precision, "limit": settings.fit.limit}
 
     def made() -> Any:
-        return registry.build("encoders", settings.encoder.name, settings.encoder.options, **facts)
+        return registry.build(
+            registry.ENCODERS, settings.encoder.name, settings.encoder.options, **facts
+        )
 
     with forked_random():
         try:
@@ -226,7 +228,7 @@ def _cells(prepared: Prepared, settings: Settings) -> tuple[str, int]:
 
 def _advice(kind: str, prepared: Prepared, settings: Settings) -> str:
     """What to do about the largest part."""
-    factory: Any = registry.find("encoders", settings.encoder.name).factory
+    factory: Any = registry.find(registry.ENCODERS, settings.encoder.name).factory
     chunk = settings.head.options.get("chunk", 0)
     if kind == "scores":
         many = len(prepared.space) > FULL and not chunk and not factory.sparse

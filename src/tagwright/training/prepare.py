@@ -166,13 +166,13 @@ def _laid_out(
 
 def _embed(settings: Settings) -> Any:
     return registry.build(
-        "tokenizers", settings.embed.name, settings.embed.options, source=source_of(settings)
+        registry.TOKENIZERS, settings.embed.name, settings.embed.options, source=source_of(settings)
     )
 
 
 def source_of(settings: Settings) -> str | None:
     """Where a pretrained encoder comes from, whose own tokens it must have; None for others."""
-    factory = registry.find("encoders", settings.encoder.name).factory
+    factory = registry.find(registry.ENCODERS, settings.encoder.name).factory
     own = factory.embed
     if own is None:
         return None
@@ -188,7 +188,7 @@ def _too_long(
     tokens: Tokens, learned: Mapping[str, np.ndarray], settings: Settings
 ) -> tuple[str, ...]:
     """A sentence on the texts that the encoder cannot read whole, if it tells of them."""
-    encoder = registry.find("encoders", settings.encoder.name).factory
+    encoder = registry.find(registry.ENCODERS, settings.encoder.name).factory
     sentence = encoder.said(tokens, learned, limit=settings.fit.limit, **settings.encoder.options)
     return (sentence,) if sentence else ()
 
@@ -203,10 +203,12 @@ def learns_unlabelled(settings: Settings) -> bool:
     )
     by_gold = (
         settings.weights.name != "none"
-        and registry.find("weights", settings.weights.name).factory.exclusive
+        and registry.find(registry.WEIGHTS, settings.weights.name).factory.exclusive
     )
     return (
-        alone and not registry.find("heads", settings.head.name).factory.has_slots and not by_gold
+        alone
+        and not registry.find(registry.HEADS, settings.head.name).factory.has_slots
+        and not by_gold
     )
 
 

@@ -155,7 +155,7 @@ class Prepared:
             return replace(settings, encoder=Choice(name=settings.encoder.name, options=options))
         # vectors are not in the encoder: a saved model is built without the file, they come with
         # the weights
-        takes = registry.asked(registry.find("encoders", settings.encoder.name).factory)
+        takes = registry.asked(registry.find(registry.ENCODERS, settings.encoder.name).factory)
         if "vectors" in takes and settings.encoder.options.get("freeze"):
             raise SettingsError(
                 "freeze holds given vectors as they are, but there are none; give --vectors"
@@ -193,7 +193,7 @@ class Prepared:
         if "unknown" in table.column_names:
             unknown = space.encode(table["unknown"]).matrix(len(space))
         labelled = pc.is_valid(table["labels"]).to_numpy(zero_copy_only=False)
-        if not labelled.all() and registry.find("heads", own.head.name).factory.has_slots:
+        if not labelled.all() and registry.find(registry.HEADS, own.head.name).factory.has_slots:
             everything = csr_array(np.repeat(~labelled[:, None], len(space), 1).astype(np.float32))
             unknown = everything if unknown is None else csr_array(unknown + everything)
         sparse = bool(own.head.options.get("chunk", 0))
@@ -219,7 +219,7 @@ class Prepared:
         tokens = reduce(Tokens.joined, map(self.words, names))
         facts = {"table": table, "space": self.space, "tokens": tokens, "teacher": teacher}
         made: np.ndarray | csr_array = registry.build(
-            "targets", settings.targets.name, settings.targets.options, **facts
+            registry.TARGETS, settings.targets.name, settings.targets.options, **facts
         )
         return made
 

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from tagwright.registry import Kind
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from tagwright.batches.inputs import Inputs
     from tagwright.data.dataset import Size
     from tagwright.models.encoders.without_words import Removals
@@ -71,6 +73,10 @@ class Encoder(nn.Module):
         from tagwright.batches.inputs import TokenInputs
 
         return TokenInputs(tokens, limit)
+
+    def features(self, tokens: "Tokens") -> "csr_array":
+        """Rows of features (n, D) of texts; for an encoder that is `sparse`."""
+        raise NotImplementedError
 
     def word_vectors(self) -> nn.Module | None:
         """The module inside that turns ids into word vectors (R, T, E), if there is one."""

@@ -189,7 +189,8 @@ class Pretrained(Encoder):
         self.before, _ = _specials(learned)
         # refuses what cannot be
         self._inputs_of(Tokens(np.empty(0, np.int32), np.zeros(1, np.int64)), limit=limit)
-        self.pad = self.words.padding_idx or config.get("pad_token_id") or 0
+        pad = self.words.padding_idx or config.get("pad_token_id")
+        self.pad = pad if isinstance(pad, int) else 0
         self.family = config["model_type"]
         self.ready_mask = self.family in READY_MASK
         self.first_position = _layers.first_position(self.model)

@@ -80,7 +80,9 @@ def kind_of(loss: nn.Module) -> str:
     """What the loss's rows are made of; one that needs all logits of a row at once is refused."""
     kind = loss.over_labels if isinstance(loss, LossModule) else ""
     if not kind:
-        serving = [part.name for part in registry.usable("losses") if part.factory.over_labels]
+        serving = [
+            part.name for part in registry.usable(registry.LOSSES) if part.factory.over_labels
+        ]
         raise SettingsError(
             f"{type(loss).__name__} (as it is set) needs all logits of a text at once, so its"
             f" labels cannot come in chunks; losses that can: {', '.join(serving)}, squared_error"
