@@ -148,7 +148,7 @@ def fit_tables(outcome: "FitResult") -> None:
 
 def type_table(names: Sequence[str], scores: "PerLabel", *, most: int = 12) -> Table:
     """Whole spans of every type, the most frequent first."""
-    order = sorted(range(len(names)), key=lambda i: -scores["support"][i])
+    order = sorted(range(len(names)), key=lambda i: -int(scores["support"][i]))
     title = "whole spans by type" + (
         f", the {most} most frequent of {len(names):,}" if len(names) > most else ""
     )
