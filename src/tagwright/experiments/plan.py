@@ -223,6 +223,8 @@ def _resolved(given: Mapping[str, object], source: Source) -> tuple[Settings | N
 def _key(settings: Settings, source: Source) -> str:
     """A digest of data and settings, the same wherever the recipe and the data stand."""
     plain = with_contents(settings)
-    plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
+    fit = plain["fit"]
+    if isinstance(fit, Mapping):
+        plain["fit"] = {k: v for k, v in fit.items() if k not in ("device", "save_seconds")}
     on = "" if source.on == "test" else f" {source.on}"
     return hashlib.sha256(f"{plain!r} {source.digest}{on}".encode()).hexdigest()
