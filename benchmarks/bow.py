@@ -29,7 +29,7 @@ from tagwright.labels.space import LabelSpace
 from tagwright.settings.merge import assigned, side_by_side
 from tagwright.settings.schema import Settings
 from tagwright.training.prepare import prepare
-from tagwright.training.read import read_for
+from tagwright.training.read_data import read_for
 from tagwright.training.train import fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))

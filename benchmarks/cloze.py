@@ -32,8 +32,9 @@ import torch
 from tagwright.data import Data
 from tagwright.inference.model import answers_of, inputs_of
 from tagwright.settings.schema import Settings, resolve
-from tagwright.training.prepare import Prepared, prepare
-from tagwright.training.read import read_for
+from tagwright.training.prepare import prepare
+from tagwright.training.prepared import Prepared
+from tagwright.training.read_data import read_for
 from tagwright.training.train import Run, _network, fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -20,8 +20,9 @@ from pathlib import Path
 import torch
 
 from tagwright.settings.schema import Settings
-from tagwright.training.prepare import Prepared, prepare
-from tagwright.training.read import read_for
+from tagwright.training.prepare import prepare
+from tagwright.training.prepared import Prepared
+from tagwright.training.read_data import read_for
 from tagwright.training.train import Run, fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -32,7 +32,7 @@ from tagwright.inference.model import Model, inputs_of
 from tagwright.models.precision import exactly
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.training.prepare import prepare
-from tagwright.training.read import read_for
+from tagwright.training.read_data import read_for
 from tagwright.training.train import fit
 
 FOLDER = Path(os.environ.get("TAGWRIGHT_DATA", Path(__file__).parents[2] / "shared" / "data"))

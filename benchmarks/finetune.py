@@ -29,8 +29,9 @@ from tagwright.inference.model import Model
 from tagwright.settings.merge import assigned, side_by_side
 from tagwright.settings.schema import Settings
 from tagwright.tokenizers.source import find_source
-from tagwright.training.prepare import Prepared, prepare
-from tagwright.training.read import read_for
+from tagwright.training.prepare import prepare
+from tagwright.training.prepared import Prepared
+from tagwright.training.read_data import read_for
 from tagwright.training.train import Run, fit
 
 CLOCK = time.perf_counter

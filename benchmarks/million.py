@@ -25,11 +25,12 @@ import pyarrow.compute as pc
 import torch
 from pyarrow import parquet
 
+from tagwright.training.check import check
 from tagwright.training.decided import Fitted
 from tagwright.training.loop import Step
 from tagwright.training.prepare import prepare
-from tagwright.training.read import read_for
-from tagwright.training.train import Run, check, fit
+from tagwright.training.read_data import read_for
+from tagwright.training.train import Run, fit
 
 DRAWN = 3  # labels a text beside those that make every label come once
 

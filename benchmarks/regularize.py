@@ -28,8 +28,9 @@ import torch
 from tagwright.settings.merge import assigned, side_by_side
 from tagwright.settings.schema import Settings, resolve
 from tagwright.training.loop import Step
-from tagwright.training.prepare import Prepared, prepare
-from tagwright.training.read import read_for
+from tagwright.training.prepare import prepare
+from tagwright.training.prepared import Prepared
+from tagwright.training.read_data import read_for
 from tagwright.training.train import Run, fit
 
 CLOCK = time.perf_counter

@@ -38,8 +38,9 @@ from tagwright.inference.tagged_tokens import flat
 from tagwright.models.encoders.bat import BAT
 from tagwright.settings.merge import assigned, side_by_side
 from tagwright.settings.schema import Settings, resolve
-from tagwright.training.prepare import Prepared, prepare
-from tagwright.training.read import read_for
+from tagwright.training.prepare import prepare
+from tagwright.training.prepared import Prepared
+from tagwright.training.read_data import read_for
 from tagwright.training.state import Run
 from tagwright.training.train import _network, fit
 

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, log_softmax, softmax
 
+from tagwright.arrays import Bools, Floats
 from tagwright.errors import SettingsError, unknown
 
 SCALES = {"sigmoid": 1, "sigmoid2": 2, "threshold_class": 1, "none": 1}  # ZLPR eq. 35: sigmoid(2s)
@@ -26,7 +27,7 @@ class Calibration(NamedTuple):
     offset: float = 0.0
     gamma: float = 0.0
 
-    def log_odds(self, logits: np.ndarray) -> np.ndarray:
+    def log_odds(self, logits: Floats) -> Floats:
         """Logits (n, L) -> log odds (n, L), in the same order."""
         if self == IDENTITY:
             return logits
@@ -51,7 +52,7 @@ IDENTITY = Calibration()
 BOUNDS = {"slope": (1e-9, 1e9), "offset": (-1e3, 1e3), "gamma": (0.0, 1e6)}
 
 
-def unfocused(logits: np.ndarray, gamma: float) -> np.ndarray:
+def unfocused(logits: Floats, gamma: float) -> Floats:
     """The log odds at which focal loss has its least mean at these logits
     (arxiv.org/abs/2011.09172).
 
@@ -74,8 +75,8 @@ def unfocused(logits: np.ndarray, gamma: float) -> np.ndarray:
 
 
 def probabilities(
-    logits: np.ndarray, link: str, *, exclusive: bool = False, calibration: Calibration = IDENTITY
-) -> np.ndarray:
+    logits: Floats, link: str, *, exclusive: bool = False, calibration: Calibration = IDENTITY
+) -> Floats:
     """Probabilities (n, L) of logits (n, L). Where labels exclude each other, rows sum to 1.
 
     >>> probabilities(np.array([[0.0, 0.0]]), "softmax")
@@ -102,8 +103,8 @@ def log_terms(link: str, *, exclusive: bool) -> Callable[[torch.Tensor], torch.T
 
 
 def some_probabilities(
-    logits: np.ndarray, log_sum: np.ndarray | None, link: str, calibration: Calibration = IDENTITY
-) -> np.ndarray:
+    logits: Floats, log_sum: Floats | None, link: str, calibration: Calibration = IDENTITY
+) -> Floats:
     """`probabilities` (n, k) of some of a text's labels; `log_sum` (n,) is that of `log_terms` over
     all of them.
 
@@ -115,7 +116,7 @@ def some_probabilities(
     return np.minimum(np.exp(terms - log_sum[:, None]), 1)
 
 
-def calibrated(logits: np.ndarray, truth: np.ndarray, *, exclusive: bool = False) -> Calibration:
+def calibrated(logits: Floats, truth: Bools, *, exclusive: bool = False) -> Calibration:
     """The line that makes `truth` (n, L), bool, likeliest (Platt 1999); a slope alone where labels
     exclude each other.
 
@@ -129,7 +130,7 @@ def calibrated(logits: np.ndarray, truth: np.ndarray, *, exclusive: bool = False
     logits = logits.astype(np.float64)
     target = _smoothed(truth, exclusive=exclusive)
 
-    def cost(line: np.ndarray) -> float:
+    def cost(line: Floats) -> float:
         slope = np.exp(line[0])  # positive: a calibration never turns the order
         if exclusive:
             return -float((log_softmax(slope * logits, axis=-1) * target).sum(-1).mean())
@@ -146,7 +147,7 @@ def calibrated(logits: np.ndarray, truth: np.ndarray, *, exclusive: bool = False
     return Calibration(float(np.exp(found.x[0])), 0.0 if exclusive else float(found.x[1]))
 
 
-def _smoothed(truth: np.ndarray, *, exclusive: bool) -> np.ndarray:
+def _smoothed(truth: Bools, *, exclusive: bool) -> Floats:
     """Truth (n, L) -> targets (n, L): means under one row more of every kind. A row without a label
     stays without.
     """

@@ -1,7 +1,7 @@
 """The objective: loss, targets, mask and weights, composed into one value for a batch."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -32,7 +32,7 @@ class Objective(nn.Module):
         self,
         loss: LossModule,
         *,
-        mask_of: Mask | Callable[..., Tensor] | None = None,
+        mask_of: Mask | Callable[[Tensor, torch.Generator | None], Tensor] | None = None,
         weights: LabelWeights | None = None,
         beside: "Beside | None" = None,
     ) -> None:
@@ -158,6 +158,13 @@ def weight_cells(
     return {"positive_weight": positive, "negative_weight": negative}
 
 
+class Terms(TypedDict):
+    """Which terms of a loss count, and what each text weighs."""
+
+    mask: Tensor | None
+    example_weight: Tensor | None
+
+
 class Beside(nn.Module):
     """KWLS eq. 9: a loss of the labels, and the squared error of soft ones beside it."""
 
@@ -168,7 +175,9 @@ class Beside(nn.Module):
             link="softmax" if link == "softmax" else "sigmoid", reduction="sum"
         )
 
-    def forward(self, value: Tensor, logits: Tensor, soft: Tensor, **cells: Any) -> Tensor:
+    def forward(
+        self, value: Tensor, logits: Tensor, soft: Tensor, **cells: Unpack[Terms]
+    ) -> Tensor:
         """The sum of the loss over examples, logits and soft labels (B, L) -> the sum of both."""
         return auxiliary(
             value,
@@ -195,14 +204,14 @@ def build_objective(settings: Settings, space: LabelSpace, *, row_count: int) ->
     _check(settings, space)
     facts = {"label_counts": space.counts, "row_count": row_count}
     loss = registry.build(
-        "losses", settings.loss.name, settings.loss.options, reduction="sum", **facts
+        registry.LOSSES, settings.loss.name, settings.loss.options, reduction="sum", **facts
     )
     if settings.head.options.get("chunk"):
         kind_of(loss)
     weights = None
     if settings.weights.name != "none":
         weights = registry.build(
-            "weights", settings.weights.name, settings.weights.options, **facts
+            registry.WEIGHTS, settings.weights.name, settings.weights.options, **facts
         )
     beside = None
     if settings.soft.role == "auxiliary" and settings.targets.name != "hard":
@@ -219,17 +228,19 @@ LEARNT = {
 
 def _check(settings: Settings, space: LabelSpace) -> None:
     """Refuse choices that do not go together, naming those that do."""
-    tagged = registry.find("heads", settings.head.name).factory.tags_tokens
+    tagged = registry.find(registry.HEADS, settings.head.name).factory.tags_tokens
     of_texts = "one" if space.exclusive else "many"
     name, task = settings.loss.name, "tokens" if tagged else of_texts
-    factory = registry.find("losses", name).factory
+    factory = registry.find(registry.LOSSES, name).factory
     words = LEARNT[task]
     if tagged and (settings.targets.name != "hard" or settings.mask.name != "none"):
         raise SettingsError(
             "soft labels and masks are for labels of whole texts; to tag tokens take hard and none"
         )
     if task not in factory.tasks:
-        valid = [part.name for part in registry.usable("losses") if task in part.factory.tasks]
+        valid = [
+            part.name for part in registry.usable(registry.LOSSES) if task in part.factory.tasks
+        ]
         raise SettingsError(
             f"{name} does not fit texts with {words}; losses that do: {', '.join(valid)}"
         )
@@ -242,8 +253,12 @@ def _check(settings: Settings, space: LabelSpace) -> None:
     _check_chunk(settings, space)
     _check_soft(settings, task)
     weights = settings.weights.name
-    if task == "many" and weights != "none" and registry.find("weights", weights).factory.exclusive:
-        valid = [one.name for one in registry.usable("weights") if not one.factory.exclusive]
+    if (
+        task == "many"
+        and weights != "none"
+        and registry.find(registry.WEIGHTS, weights).factory.exclusive
+    ):
+        valid = [one.name for one in registry.usable(registry.WEIGHTS) if not one.factory.exclusive]
         raise SettingsError(
             f"weights {weights} are for exactly one label a text; take {', '.join(valid)}"
         )
@@ -251,7 +266,7 @@ def _check(settings: Settings, space: LabelSpace) -> None:
 
 def _check_soft(settings: Settings, task: str) -> None:
     """Refuse soft labels where the loss cannot take them."""
-    name, factory = settings.loss.name, registry.find("losses", settings.loss.name).factory
+    name, factory = settings.loss.name, registry.find(registry.LOSSES, settings.loss.name).factory
     if settings.targets.name == "hard":
         return
     if settings.head.options.get("chunk"):
@@ -271,7 +286,7 @@ def _check_soft(settings: Settings, task: str) -> None:
             f" one of the links {', '.join(LINKS)}, such as bce, zlpr or cross_entropy"
         )
     if settings.soft.role == "replace" and not factory.soft:
-        known = [(part.name, part.factory) for part in registry.usable("losses")]
+        known = [(part.name, part.factory) for part in registry.usable(registry.LOSSES)]
         valid = [n for n, one in known if one.soft and task in one.tasks]
         way = "take soft.role=auxiliary, or" if link in LINKS else "take"
         raise SettingsError(
@@ -283,7 +298,7 @@ def _check_chunk(settings: Settings, space: LabelSpace) -> None:
     """Refuse what needs all logits or targets of a text at once where labels come in chunks."""
     if not settings.head.options.get("chunk"):
         return
-    if registry.find("encoders", settings.encoder.name).factory.sparse:
+    if registry.find(registry.ENCODERS, settings.encoder.name).factory.sparse:
         raise SettingsError(
             "head.chunk is for encoders with dense vectors, such as cnn and lstm;"
             f" {settings.encoder.name}'s features are sparse: leave --head-chunk out"
@@ -307,6 +322,6 @@ def _mask(settings: Settings, space: LabelSpace) -> Mask | None:
     if settings.mask.name == "none":
         return None
     made: Mask = registry.build(
-        "masks", settings.mask.name, settings.mask.options, label_names=space.names
+        registry.MASKS, settings.mask.name, settings.mask.options, label_names=space.names
     )
     return made

@@ -19,28 +19,62 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from tagwright.errors import SettingsError, nearest, unknown
 
+if TYPE_CHECKING:
+    from tagwright.data.readers.reader import Reader
+    from tagwright.decisions import Decision
+    from tagwright.losses import LossModule
+    from tagwright.masks import Mask
+    from tagwright.metrics import Family
+    from tagwright.models.encoders import Encoder
+    from tagwright.models.heads import Head
+    from tagwright.targets import SoftLabels
+    from tagwright.tokenizers.base import Embed
+    from tagwright.training.regularizers import Regularizer
+    from tagwright.training.schedules import Schedule
+    from tagwright.weights import LabelWeights, Weights
+
 OURS = "tagwright"  # the package of the parts that come with the program
-KINDS = {  # kind -> the package of its parts
-    "losses": "losses",
-    "targets": "targets",
-    "masks": "masks",
-    "weights": "weights",
-    "tokenizers": "tokenizers",
-    "encoders": "models.encoders",
-    "heads": "models.heads",
-    "regularizers": "training.regularizers",
-    "schedules": "training.schedules",
-    "decisions": "decisions",
-    "readers": "data.readers",
-    "metrics": "metrics",
-}
 RESERVED = frozenset({"reduction"})  # keyword arguments with a default that the program sets itself
 P = ParamSpec("P")
 R = TypeVar("R")
+F = TypeVar("F", covariant=True)
+M = TypeVar("M", covariant=True)
+
+
+class KindName(str, Generic[F, M]):
+    """The name of a kind: its parts are of the type `F`, and make what is of the type `M`."""
+
+
+LOSSES: "KindName[type[LossModule], LossModule]" = KindName("losses")
+TARGETS: "KindName[object, SoftLabels]" = KindName("targets")
+MASKS: "KindName[object, Mask]" = KindName("masks")
+WEIGHTS: "KindName[Weights[[]], LabelWeights]" = KindName("weights")
+TOKENIZERS: "KindName[type[Embed], Embed]" = KindName("tokenizers")
+ENCODERS: "KindName[type[Encoder], Encoder]" = KindName("encoders")
+HEADS: "KindName[type[Head], Head]" = KindName("heads")
+REGULARIZERS: "KindName[type[Regularizer], Regularizer]" = KindName("regularizers")
+SCHEDULES: "KindName[Schedule[[]], Callable[[int], float]]" = KindName("schedules")
+DECISIONS: "KindName[type[Decision], Decision]" = KindName("decisions")
+READERS: "KindName[type[Reader], Reader]" = KindName("readers")
+METRICS: "KindName[type[Family], Family]" = KindName("metrics")
+KINDS: dict[KindName[object, object], str] = {  # kind -> the package of its parts
+    LOSSES: "losses",
+    TARGETS: "targets",
+    MASKS: "masks",
+    WEIGHTS: "weights",
+    TOKENIZERS: "tokenizers",
+    ENCODERS: "models.encoders",
+    HEADS: "models.heads",
+    REGULARIZERS: "training.regularizers",
+    SCHEDULES: "training.schedules",
+    DECISIONS: "decisions",
+    READERS: "data.readers",
+    METRICS: "metrics",
+}
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _CHOICES = ("none", "auto", "name")  # what settings say in place of a part's name, or beside it
 
@@ -61,7 +95,7 @@ class Kind:
     facts: Mapping[str, str] | None = field(default_factory=dict)
     always: tuple[str, ...] = ()
     base: type | None = None
-    own_facts: Callable[[Any], Iterable[str]] = field(default=lambda part: ())
+    own_facts: Callable[[object], Iterable[str]] = field(default=lambda part: ())
     reserved: Callable[[], frozenset[str]] = frozenset  # names that no part of the kind may have
 
 
@@ -77,19 +111,26 @@ class Function(Generic[P, R]):
         return self.function(*facts, **settings)
 
 
-class Part(NamedTuple):
+class _Maker(Protocol):
+    """A part as it is called; its signature says what it takes."""
+
+    def __call__(self, **given: object) -> object:
+        """What the part makes."""
+
+
+class Part(NamedTuple, Generic[F]):
     """One part: its folder, its name, the class or function that makes it, a line about it, and
     whose it is.
     """
 
     kind: str
     name: str
-    factory: Any  # derives from the kind's base, or is called with facts and settings
+    factory: F  # derives from the kind's base, or is called with facts and settings
     summary: str
     package: str = OURS
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """What a user may set, with the defaults."""
         return {} if kind_of(self.kind).facts is None else options(self.factory)
 
@@ -100,7 +141,7 @@ def package_of(kind: str) -> str:
     >>> package_of("encoders")
     'tagwright.models.encoders'
     """
-    return f"tagwright.{KINDS[kind]}"
+    return f"tagwright.{KINDS[KindName(kind)]}"
 
 
 @cache
@@ -111,9 +152,9 @@ def kind_of(kind: str) -> Kind:
 
 
 @cache
-def parameters_of(factory: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+def parameters_of(factory: object) -> Mapping[str, inspect.Parameter]:
     """The arguments of a part by name."""
-    return inspect.signature(factory).parameters
+    return inspect.signature(cast("_Maker", factory)).parameters
 
 
 @cache
@@ -138,11 +179,15 @@ def built_in(kind: str) -> tuple[str, ...]:
     )
 
 
-@cache
-def find(kind: str, name: str) -> Part:
+def find(kind: KindName[F, M], name: str) -> Part[F]:
     """The part of this name; one that is unknown, cannot be imported or does not keep to its
     contract is an error.
     """
+    return cast("Part[F]", _sound(kind, name))
+
+
+@cache
+def _sound(kind: str, name: str) -> Part[object]:
     if name not in names(kind):
         raise SettingsError(unknown(kind_of(kind).title, name, names(kind)))
     owners = [OURS] * (name in built_in(kind)) + [
@@ -165,13 +210,14 @@ def find(kind: str, name: str) -> Part:
 def refresh() -> None:
     """Look for parts anew, as after a package was installed."""
     invalidate_caches()
-    for found in (names, find, built_in, _points, _found):
+    for found in (names, _sound, built_in, _points, _found):
         found.cache_clear()
 
 
-def usable(kind: str) -> Iterator[Part]:
+def usable(kind: KindName[F, M]) -> Iterator[Part[F]]:
     """All parts of a kind but those that `find` refuses."""
-    return (part for name in names(kind) if isinstance(part := _found(kind, name), Part))
+    found = (_found(kind, name) for name in names(kind))
+    return (cast("Part[F]", part) for part in found if isinstance(part, Part))
 
 
 def broken(kind: str) -> dict[str, str]:
@@ -187,7 +233,7 @@ def third_party(kind: str, name: str) -> str | None:
     return _package(found[0]) if found else None
 
 
-def options(factory: Callable[..., Any]) -> dict[str, Any]:
+def options(factory: object) -> dict[str, object]:
     """Keyword-only arguments with a default: what a user may set.
 
     >>> def ramp(step, *, start=0.0, total): ...
@@ -201,7 +247,7 @@ def options(factory: Callable[..., Any]) -> dict[str, Any]:
     }
 
 
-def build(kind: str, name: str, settings: Mapping[str, Any], **facts: Any) -> Any:
+def build(kind: KindName[F, M], name: str, settings: Mapping[str, object], **facts: object) -> M:
     """Make a part from its settings; of the facts of its kind it gets those its signature asks
     for.
     """
@@ -217,20 +263,21 @@ def build(kind: str, name: str, settings: Mapping[str, Any], **facts: Any) -> An
     faults = check(kind, name, settings)
     if faults:
         raise SettingsError("; ".join(faults))
-    return made(part.factory, settings, **facts)
+    return cast("M", made(part.factory, settings, **facts))
 
 
-def made(factory: Callable[..., Any], settings: Mapping[str, Any], **facts: Any) -> Any:
+def made(factory: object, settings: Mapping[str, object], **facts: object) -> object:
     """Call a part with its settings, and with those of the facts that its signature asks for."""
     wanted = parameters_of(factory)
-    return factory(**{name: fact for name, fact in facts.items() if name in wanted}, **settings)
+    given = {name: fact for name, fact in facts.items() if name in wanted}
+    return cast("_Maker", factory)(**given, **settings)
 
 
-def check(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
+def check(kind: str, name: str, settings: Mapping[str, object]) -> list[str]:
     """What is wrong with these settings of a part: unknown keys and values of another type than the
     default's.
     """
-    allowed = options(find(kind, name).factory)
+    allowed = options(_sound(kind, name).factory)
     faults = []
     for key, value in settings.items():
         if key not in allowed:
@@ -241,11 +288,11 @@ def check(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
     return faults
 
 
-def refused(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
+def refused(kind: str, name: str, settings: Mapping[str, object]) -> list[str]:
     """What a part itself says against settings of the right types. One that needs facts is not
     asked yet.
     """
-    factory = find(kind, name).factory
+    factory = _sound(kind, name).factory
     parameters = parameters_of(factory)
     if any(parameters[fact].default is inspect.Parameter.empty for fact in asked(factory)):
         return []
@@ -256,7 +303,7 @@ def refused(kind: str, name: str, settings: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _fits(value: Any, default: Any) -> bool:
+def _fits(value: object, default: object) -> bool:
     if default is None or value is None:
         return True
     if isinstance(default, bool) or isinstance(value, bool):
@@ -269,9 +316,9 @@ def _fits(value: Any, default: Any) -> bool:
 
 
 @cache
-def _found(kind: str, name: str) -> Part | SettingsError:
+def _found(kind: str, name: str) -> Part[object] | SettingsError:
     try:
-        return find(kind, name)
+        return _sound(kind, name)
     except SettingsError as error:
         return error
 
@@ -282,7 +329,7 @@ def _declares_part(module: str) -> bool:
     return "\nPART = " in (loader.get_source(module) or "")
 
 
-def _own_part(kind: str, name: str) -> Part:
+def _own_part(kind: str, name: str) -> Part[object]:
     # sys.modules, not attributes: the package binds the function `zlpr` over the submodule `zlpr`
     module = import_module(f"{package_of(kind)}.{name}")
     return Part(kind, name, module.PART, _summary(module))
@@ -293,7 +340,7 @@ def _points() -> dict[str, dict[str, tuple[EntryPoint, ...]]]:
     """The parts of other packages by kind and name. Looked for once: it reads the list of all
     installed packages.
     """
-    found: dict[str, dict[str, tuple[EntryPoint, ...]]] = {kind: {} for kind in KINDS}
+    found: dict[str, dict[str, tuple[EntryPoint, ...]]] = {str(kind): {} for kind in KINDS}
     everything = entry_points()
     for kind, named in found.items():
         for point in everything.select(group=f"tagwright.{kind}"):
@@ -309,7 +356,7 @@ def _package(point: EntryPoint) -> str:
     return point.value.partition(".")[0] if point.dist is None else point.dist.name
 
 
-def _foreign_part(kind: str, name: str, point: EntryPoint) -> Part:
+def _foreign_part(kind: str, name: str, point: EntryPoint) -> Part[object]:
     title, package = kind_of(kind).title, _package(point)
     if not _NAME.fullmatch(name) or name in _CHOICES or name in kind_of(kind).reserved():
         raise SettingsError(
@@ -331,7 +378,7 @@ def _foreign_part(kind: str, name: str, point: EntryPoint) -> Part:
     return Part(kind, name, factory, _summary(made), package)
 
 
-def _require_sound(part: Part) -> None:
+def _require_sound(part: Part[object]) -> None:
     """Refuse a part that does not derive from its kind's base, or asks for what its kind does not
     tell.
     """
@@ -359,20 +406,20 @@ def _require_sound(part: Part) -> None:
             raise SettingsError(f"{whose} must take the argument {fact!r}: {kind.facts[fact]}")
 
 
-def _derives(factory: Any, base: type) -> bool:
+def _derives(factory: object, base: type) -> bool:
     if issubclass(base, Function):
         return isinstance(factory, base)
     return isinstance(factory, type) and issubclass(factory, base)
 
 
-def declared_facts(kind: str, factory: Any) -> tuple[str, ...]:
+def declared_facts(kind: str, factory: object) -> tuple[str, ...]:
     """What a part of this kind may ask for: the facts of the kind, and those that the part declares
     itself.
     """
     return (*(kind_of(kind).facts or ()), *kind_of(kind).own_facts(factory))
 
 
-def asked(factory: Callable[..., Any]) -> tuple[str, ...]:
+def asked(factory: object) -> tuple[str, ...]:
     """The facts that a part asks for: all its arguments that are not settings.
 
     >>> def ramp(step, width=None, *, start=0.0, total): ...
@@ -394,6 +441,6 @@ def _unknown_fact(said: str, fact: str, declared: Sequence[str]) -> str:
     return f"{said}{hint} There are: {', '.join(declared) or 'none'}"
 
 
-def _summary(made: Any) -> str:
+def _summary(made: object) -> str:
     """The first paragraph of its docstring."""
     return " ".join((inspect.getdoc(made) or "").strip().partition("\n\n")[0].split())

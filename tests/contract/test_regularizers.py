@@ -18,13 +18,13 @@ from tagwright.data.source import BOTH_OF_SHOP
 from tagwright.inference import model_folder
 from tagwright.losses import LossModule
 from tagwright.settings.schema import resolve
-from tagwright.settings.sections import REGULARIZERS
 from tagwright.training import steps as loops
+from tagwright.training.check import check
 from tagwright.training.learner import learner_of
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
 from tagwright.training.state import Run
-from tagwright.training.train import check, fit
+from tagwright.training.train import fit
 
 from ..tiny_encoders import write_encoder
 from ..training.regularizers import tiny
@@ -50,7 +50,7 @@ OBJECTIVES = [
     ("kwls", "one"),
 ]
 # that ask for no kind of encoder
-NAMES = [name for name in registry.names(REGULARIZERS) if name in ("rdrop", "vat")]
+NAMES = [name for name in registry.names(registry.REGULARIZERS) if name in ("rdrop", "vat")]
 CHOSEN = {**{name: (name,) for name in NAMES}, "both": tuple(NAMES)}
 # each alone with the quickest encoder, both with every one
 PAIRS = [*((name, "cnn") for name in NAMES), *(("both", encoder) for encoder in ENCODERS)]

@@ -16,7 +16,7 @@ from tagwright.experiments.progress import Watch
 from tagwright.experiments.recipe import TrainCut
 from tagwright.experiments.runs import Making, jobs_for, make, require_jobs, row_of
 from tagwright.settings.schema import Choice
-from tagwright.training.read import read_for
+from tagwright.training.read_data import read_for
 
 
 @pytest.fixture(scope="module")

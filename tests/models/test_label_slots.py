@@ -18,9 +18,10 @@ from tagwright.pipelines.fit import fit_folder
 from tagwright.settings.schema import resolve
 from tagwright.tokenizers.pretrained import read_pieces
 from tagwright.training import steps as loops
+from tagwright.training.check import check
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
-from tagwright.training.train import Run, check, fit
+from tagwright.training.train import Run, fit
 
 from ..pipelines.kills import same_bits
 from ..pipelines.several import heads_of, write_heads

@@ -5,7 +5,7 @@ all.
 import json
 
 from tagwright.training.prepare import prepare
-from tagwright.training.read import read_for
+from tagwright.training.read_data import read_for
 
 TEXTS = ["red tent", "blue", "red kite", "old kite", "blue tent", "red hat"]
 DEV = (4, 3, 2, 1, 0)  # the texts of train that are dev, too; the last has no answer at all

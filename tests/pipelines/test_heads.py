@@ -31,12 +31,14 @@ from tagwright.pipelines.report import report_folder
 from tagwright.pipelines.score import score_folder
 from tagwright.pipelines.tag import tag_file
 from tagwright.settings.merge import read_settings
+from tagwright.training.check import check
+from tagwright.training.head_objective import objectives_of
 from tagwright.training.learner import Learner
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
-from tagwright.training.read import read_for
+from tagwright.training.read_data import read_for
 from tagwright.training.state import Run
-from tagwright.training.train import _network, check, fit, objectives_of
+from tagwright.training.train import _network, fit
 
 from . import several
 

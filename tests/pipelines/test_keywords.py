@@ -45,7 +45,7 @@ def test_words_of_one_label_come_first(source):
 def test_texts_carry_the_soft_labels_of_the_part(source):
     found = find_keywords(source, GIVEN, texts=12)
     from tagwright.training.prepare import prepare
-    from tagwright.training.read import read_for
+    from tagwright.training.read_data import read_for
 
     data, settings = read_for(source, GIVEN)
     prepared = prepare(data, settings)

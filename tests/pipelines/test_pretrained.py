@@ -15,9 +15,10 @@ from tagwright.pipelines.fit import fit_folder
 from tagwright.pipelines.score import score_folder
 from tagwright.pipelines.tag import tag_file
 from tagwright.settings.schema import resolve
+from tagwright.training.check import check
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
-from tagwright.training.train import Run, check, fit
+from tagwright.training.train import Run, fit
 
 from ..tiny_encoders import write_encoder
 

@@ -15,7 +15,7 @@ from tagwright.inference.spans import token_scores
 from tagwright.pipelines.fit import fit_folder
 from tagwright.pipelines.score import score_folder
 from tagwright.training.prepare import prepare
-from tagwright.training.read import read_for
+from tagwright.training.read_data import read_for
 from tagwright.training.train import fit
 
 from ..tagged_pages import tagged_rows, write_conll

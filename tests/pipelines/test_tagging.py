@@ -12,9 +12,10 @@ from tagwright.inference.spans import find_spans, token_scores
 from tagwright.pipelines.fit import fit_folder
 from tagwright.pipelines.score import score_folder
 from tagwright.tokenizers.cut import cut
+from tagwright.training.check import check
 from tagwright.training.prepare import prepare
-from tagwright.training.read import read_for
-from tagwright.training.train import Run, check, fit
+from tagwright.training.read_data import read_for
+from tagwright.training.train import Run, fit
 
 from ..tagged_pages import quick, tagged_rows, write_conll, write_jsonl
 from .kills import Killed, Watching, same_bits

@@ -8,7 +8,7 @@ from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
 from tagwright.settings.schema import resolve
 from tagwright.training.prepare import prepare
-from tagwright.training.read import read_for
+from tagwright.training.read_data import read_for
 from tagwright.training.train import fit
 
 SMALL = {"name": "cnn", "filters": 4, "freeze": True}

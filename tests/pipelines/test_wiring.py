@@ -23,7 +23,7 @@ from tagwright.labels.shortlist import Shortlist
 from tagwright.labels.space import LabelSpace
 from tagwright.settings.schema import Choice, resolve
 from tagwright.training.prepare import prepare
-from tagwright.training.read import read_for
+from tagwright.training.read_data import read_for
 from tagwright.training.train import Run, fit
 
 THRESHOLDS = {"name": "threshold", "shrink": 0.0}

@@ -36,8 +36,8 @@ from tagwright.pipelines.reproduce import write_tables
 from tagwright.settings.presets import PRESETS
 from tagwright.settings.schema import resolve
 from tagwright.training.pipes import Interrupted
-from tagwright.training.prepare import UNLABELLED
-from tagwright.training.read import read_for
+from tagwright.training.prepared import UNLABELLED
+from tagwright.training.read_data import read_for
 from tagwright.training.train import fit
 
 

@@ -5,9 +5,8 @@
 import pytest
 import torch
 
-from tagwright.models.distributed import ALONE
 from tagwright.training import _gradients
-from tagwright.training._gradients import start_of, summed
+from tagwright.training._gradients import start_of
 
 
 def test_buckets_hold_every_gradient_in_order_one_type_each(monkeypatch):
@@ -27,15 +26,6 @@ def test_buckets_hold_every_gradient_in_order_one_type_each(monkeypatch):
 
 def test_no_gradients_make_no_bucket():
     assert list(_gradients._buckets([])) == []
-
-
-def test_one_alone_keeps_its_gradients_as_they_are():
-    used, unused = (torch.ones(2, requires_grad=True) for _ in range(2))
-    (3 * used).sum().backward()
-    before = used.grad
-    assert summed([used, unused], 1.5, ALONE) == 1.5
-    assert used.grad is before
-    assert unused.grad is None
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])

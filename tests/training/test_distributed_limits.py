@@ -15,7 +15,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from tagwright.errors import SettingsError
-from tagwright.models.distributed import ALONE, Ranks
+from tagwright.models.distributed import Ranks
 from tagwright.pipelines.fit import fit_folder, run_folder
 from tagwright.settings.schema import resolve
 from tagwright.storage.lock import locked
@@ -237,7 +237,6 @@ def test_what_only_one_process_can_train_is_refused_and_says_what_works(given, m
     settings = resolve({"encoder": {"name": "cnn"}, **given}, "many")
     with pytest.raises(SettingsError, match=match):
         check_ranks(settings, TWO)
-    check_ranks(settings, ALONE)
 
 
 def test_a_process_without_a_gpu_of_its_own_is_refused(monkeypatch):

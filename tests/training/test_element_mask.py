@@ -15,11 +15,12 @@ from tagwright.masks.elements import element_mask
 from tagwright.settings.schema import resolve
 from tagwright.targets.hard import hard
 from tagwright.training import element_mask as module
+from tagwright.training.check import check
 from tagwright.training.element_mask import GIVEN, excused_rows, summary
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
 from tagwright.training.teacher import Teaching
-from tagwright.training.train import Run, check, fit
+from tagwright.training.train import Run, fit
 
 from ..pipelines.kills import Killed, Watching, same_bits
 

@@ -17,10 +17,11 @@ from tagwright.integrations.tagger import of_model
 from tagwright.pipelines.fit import fit_folder, run_folder
 from tagwright.settings.schema import resolve
 from tagwright.storage.files import json_ready
+from tagwright.training.check import check
 from tagwright.training.exact import COPIES, workers_for
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
-from tagwright.training.train import Run, check, fit
+from tagwright.training.train import Run, fit
 
 from ..pipelines.kills import Killed, Watching, same_bits
 

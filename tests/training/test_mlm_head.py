@@ -23,6 +23,7 @@ from tagwright.pipelines.fit import fit_folder
 from tagwright.settings.schema import resolve
 from tagwright.training import steps as loops
 from tagwright.training.captured import CapturedStep, captured_steps
+from tagwright.training.check import check
 from tagwright.training.head_objective import HeadObjective
 from tagwright.training.learner import BatchLoss, learner_of
 from tagwright.training.loop import Course, steps
@@ -31,7 +32,7 @@ from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
 from tagwright.training.regularizers.mlm import MaskedModelling
 from tagwright.training.steps import batch_loss
-from tagwright.training.train import Run, check, fit
+from tagwright.training.train import Run, fit
 
 from ..tiny_encoders import FAMILIES, write_encoder
 

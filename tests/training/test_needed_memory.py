@@ -20,9 +20,9 @@ from tagwright.pipelines.compare import compare_folder
 from tagwright.pipelines.fit import fit_folder
 from tagwright.settings.schema import resolve
 from tagwright.training import needed_memory as module
+from tagwright.training.check import check
 from tagwright.training.needed_memory import needed, require_memory
 from tagwright.training.prepare import prepare
-from tagwright.training.train import check
 
 from ..pipelines.several import MOODS, TOPICS, heads_of, ready, write_heads
 

@@ -13,9 +13,10 @@ from tagwright.inference import model_folder
 from tagwright.labels.space import LabelSpace
 from tagwright.links import probabilities
 from tagwright.settings.schema import resolve
+from tagwright.training.check import check
 from tagwright.training.prepare import prepare
 from tagwright.training.teacher import Teaching, plainly, require_labels
-from tagwright.training.train import Run, check, fit
+from tagwright.training.train import Run, fit
 
 from ..pipelines.kills import Killed, Watching, same_bits
 

@@ -11,9 +11,10 @@ import torch
 from tagwright.data import read_data
 from tagwright.errors import ModelError, SettingsError
 from tagwright.settings.schema import resolve
+from tagwright.training.check import check
 from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
-from tagwright.training.train import Run, check, fit
+from tagwright.training.train import Run, fit
 
 from ..pipelines.kills import Killed, Watching, same_bits
 

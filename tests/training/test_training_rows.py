@@ -11,10 +11,11 @@ from tagwright.data import read_data
 from tagwright.errors import ModelError
 from tagwright.objective import build_objective
 from tagwright.settings.schema import resolve
+from tagwright.training.head_objective import objectives_of
 from tagwright.training.prepare import prepare
 from tagwright.training.state import Run
 from tagwright.training.teacher import Teaching
-from tagwright.training.train import _network, fit, objectives_of
+from tagwright.training.train import _network, fit
 from tagwright.training.training_rows import check_lessons, lessons
 
 from ..pipelines.kills import Watching

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from tagwright.analysis.tag_facts import confused_tokens, examples, tag_facts
-from tagwright.inference.model import Scores, TrainedHead
+from tagwright.inference.model import TrainedHead
 from tagwright.inference.model_folder import versions
 from tagwright.labels.shortlist import ShortScores
 from tagwright.links import probabilities
@@ -29,7 +28,7 @@ from tagwright.reports.facts import (
     ThresholdCurve,
 )
 from tagwright.training.decided import Fitted
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 from tagwright.training.run_folder import REPORT, write_pages
 
 
@@ -109,7 +108,7 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
         best_step=best["step"] if best else None,
         per_label=per_label(measures, head),
         bands=None if tagged else bands(space.counts, head.metrics["metrics"]),
-        threshold_curve=threshold_curve(prepared, head, scores),
+        threshold_curve=threshold_curve(prepared, fitted),
         confused=(confused_tokens if tagged else confused)(measures, space.names, dev),
         calibration=calibration(measures),
         seconds=fitted.seconds,
@@ -148,12 +147,12 @@ def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
 
 def per_label(measures: Measures, head: TrainedHead) -> PerLabel:
     """Scores of every label, and its threshold as a probability where it has one."""
-    result: dict[str, Any] = measures.states["counts"].per_label()
+    result: PerLabel = {**measures.states["counts"].per_label()}
     thresholds = head.decision.thresholds
     if thresholds is not None:
         own = np.broadcast_to(thresholds, len(head.space))
         result["threshold"] = probabilities(own[None], head.link, calibration=head.calibration)[0]
-    return result  # type: ignore[return-value]
+    return result
 
 
 def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]:
@@ -173,12 +172,11 @@ def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]
     ]
 
 
-def threshold_curve(
-    prepared: Prepared, head: TrainedHead, scores: Scores | ShortScores
-) -> ThresholdCurve | None:
+def threshold_curve(prepared: Prepared, fitted: Fitted) -> ThresholdCurve | None:
     """Micro- and macro-F1 on dev if one probability were the bar for all; None for one label a
     text, and shortlists.
     """
+    [(head, _, scores)] = fitted.heads.values()
     if head.space.exclusive or isinstance(scores, ShortScores):
         return None
     truth = (

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tagwright.arrays import Ints
+
 # tokens of a batch in prediction, padding included, by kind of device: a CPU gains nothing by more,
 # and pads less; a GPU waits for the host between small ones, and with more an evaluation would want
 # more memory than training does
@@ -10,14 +12,14 @@ POOL = 64  # batches that are sorted by length together; more pad less but mix l
 
 
 def plan(
-    lengths: np.ndarray,
+    lengths: Ints,
     *,
     batch: int,
     seed: int,
     epoch: int,
     shuffle: bool = True,
     room: int | None = None,
-) -> list[np.ndarray]:
+) -> list[Ints]:
     """Indices of each batch, every text exactly once; the plan depends on (seed, epoch) alone.
 
     Without `shuffle` all texts are sorted by length: the least padding, for prediction; the caller
@@ -40,13 +42,11 @@ def plan(
     return [batches[i] for i in random.permutation(len(batches))]
 
 
-def _cut(order: np.ndarray, batch: int) -> list[np.ndarray]:
+def _cut(order: Ints, batch: int) -> list[Ints]:
     return [order[start : start + batch] for start in range(0, len(order), batch)]
 
 
-def _cut_to_room(
-    order: np.ndarray, ascending: np.ndarray, batch: int, room: int
-) -> list[np.ndarray]:
+def _cut_to_room(order: Ints, ascending: Ints, batch: int, room: int) -> list[Ints]:
     """The longest text of a batch is its last one: as many as `room` has place for at that
     length.
     """

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Ints
 from tagwright.tokenizers.tokens import Tokens
 
 
@@ -16,7 +17,7 @@ class Padded(NamedTuple):
     lengths: Tensor  # int64 (B,)
 
 
-def collate(tokens: Tokens, index: np.ndarray, *, limit: int = 512) -> Padded:
+def collate(tokens: Tokens, index: Ints, *, limit: int = 512) -> Padded:
     """Pad the texts at `index` to the longest of them, at least 1; of a text over `limit` the head
     is kept.
     """

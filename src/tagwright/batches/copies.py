@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.arrays import Bools, Ints, Range
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.tokenizers.words_of import WordTokens
 
@@ -17,12 +18,12 @@ class Gaps(NamedTuple):
     `word`; each (C,).
     """
 
-    owner: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    word: np.ndarray
+    owner: Ints
+    start: Ints
+    stop: Ints
+    word: Ints
 
-    def take(self, index: np.ndarray | slice) -> "Gaps":
+    def take(self, index: Ints | Bools | Range) -> "Gaps":
         """Some of them."""
         return Gaps(*(column[index] for column in self))
 
@@ -60,7 +61,7 @@ def copies(tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None = None) -> T
     return Tokens(tokens.ids[place + np.repeat(tokens.offsets[gaps.owner], lengths)], offsets)
 
 
-def first_alike(tokens: Tokens) -> np.ndarray:
+def first_alike(tokens: Tokens) -> Ints:
     """For each row the first with the same ids, (n,); its own number where there is none before
     it.
     """
@@ -71,7 +72,7 @@ def first_alike(tokens: Tokens) -> np.ndarray:
     return found
 
 
-def _digests(tokens: Tokens) -> np.ndarray:
+def _digests(tokens: Tokens) -> Ints:
     """A number for each row, the same for the same ids; rarely the same for others."""
     lengths, random = tokens.lengths, np.random.default_rng(0)
     ids = (tokens.ids if tokens.ids.ndim == 2 else tokens.ids[:, None]).astype(np.uint64)
@@ -90,7 +91,7 @@ def _digests(tokens: Tokens) -> np.ndarray:
     )
 
 
-def _equal(tokens: Tokens, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _equal(tokens: Tokens, left: Ints, right: Ints) -> Bools:
     """Whether rows are the same, bool (n,)."""
     lengths = tokens.lengths[left]
     same = lengths == tokens.lengths[right]

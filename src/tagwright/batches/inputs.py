@@ -1,12 +1,13 @@
 """What an encoder is fed: rows of tokens, or rows of sparse features, by row number."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 from torch import Tensor
 
+from tagwright.arrays import Ints
 from tagwright.batches.collate import collate
 from tagwright.batches.sparse import SparseRows
 from tagwright.tokenizers.tokens import Tokens
@@ -24,7 +25,7 @@ class Inputs(Protocol):
         """Tokens that a batch may hold in prediction, by kind of device; {}: nobody minds."""
 
     @property
-    def counts(self) -> np.ndarray | int:
+    def counts(self) -> Ints | int:
         """Windows that each row is read in, (n,)."""
 
     @property
@@ -38,13 +39,13 @@ class Inputs(Protocol):
         """Whether each row is one row of ids in a batch: not features, not windows."""
 
     @property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> Ints:
         """Cost of each row, (n,)."""
 
-    def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
+    def batch(self, index: Ints) -> tuple[Tensor, ...]:
         """The tensors of some rows, in this order."""
 
-    def joined(self, other: Any) -> Any:
+    def joined(self, other: Self) -> Self:
         """These rows, then those of the other."""
 
 
@@ -55,7 +56,7 @@ class TokenInputs(NamedTuple):
     limit: int = 512
 
     @property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> Ints:
         """Tokens of each row, (n,)."""
         return np.minimum(self.tokens.lengths, self.limit)
 
@@ -81,7 +82,7 @@ class TokenInputs(NamedTuple):
         """
         return self.limit, 0
 
-    def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
+    def batch(self, index: Ints) -> tuple[Tensor, ...]:
         """Ids (B, T) and lengths (B,)."""
         return tuple(collate(self.tokens, index, limit=self.limit))
 
@@ -100,7 +101,7 @@ class FeatureInputs(NamedTuple):
         """None: features are no tokens."""
 
     @property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> Ints:
         """Features of each row, (n,)."""
         return np.diff(self.matrix.indptr)
 
@@ -124,7 +125,7 @@ class FeatureInputs(NamedTuple):
         """Features are no ids."""
         return False
 
-    def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
+    def batch(self, index: Ints) -> tuple[Tensor, ...]:
         """Feature ids (N,), values (N,) and offsets (B + 1,)."""
         return tuple(SparseRows.of(self.matrix, index))
 

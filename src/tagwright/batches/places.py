@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
+from tagwright.arrays import Ints
 from tagwright.batches.bucket import ROOMS
 from tagwright.batches.collate import collate
 from tagwright.errors import SettingsError
@@ -23,14 +24,14 @@ class Places(NamedTuple):
     """
 
     tokens: Tokens  # a row a window
-    owner: np.ndarray  # int64 (N,): the token, numbered through all texts, or -1
-    text: np.ndarray  # int64 (windows,)
+    owner: Ints  # int64 (N,): the token, numbered through all texts, or -1
+    text: Ints  # int64 (windows,)
     token_count: int  # of all texts
 
 
 def placed(
     pieces: Tokens,
-    offsets: np.ndarray,
+    offsets: Ints,
     *,
     limit: int,
     overlap: int = 64,
@@ -57,7 +58,7 @@ def placed(
     begin = np.minimum(number * step, np.maximum(lengths[text] - room, 0))
     size = np.minimum(lengths[text] - begin, room)
     inside, window = _ranges(starts[text] + begin, size)
-    owner = np.full(len(pieces.ids), -1, np.int64)
+    owner: Ints = np.full(len(pieces.ids), -1, np.int64)
     owner[pieces.offsets[:-1]] = np.arange(len(pieces))
     low, high = _own(begin, size, number, counts[text])
     within = inside - starts[text][window]
@@ -66,9 +67,7 @@ def placed(
     return Places(tokens, owner, text, len(pieces))
 
 
-def _own(
-    begin: np.ndarray, size: np.ndarray, number: np.ndarray, counts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _own(begin: Ints, size: Ints, number: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """From where to where each window speaks, in positions of its text: seams lie in the middle of
     what two share.
     """
@@ -78,16 +77,14 @@ def _own(
     return np.where(number > 0, np.append(0, seam[:-1]), 0), seam
 
 
-def _ranges(starts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     """Every index of ranges, one after the other, and the number of its range."""
     number = np.repeat(np.arange(len(sizes)), sizes)
     before = np.cumsum(sizes) - sizes
     return np.arange(int(sizes.sum())) + (starts - before)[number], number
 
 
-def _with_specials(
-    ids: np.ndarray, owner: np.ndarray, sizes: np.ndarray, around: Around
-) -> tuple[Tokens, np.ndarray]:
+def _with_specials(ids: Ints, owner: Ints, sizes: Ints, around: Around) -> tuple[Tokens, Ints]:
     before, behind = around
     whole = sizes + len(before) + len(behind)
     offsets = np.concatenate([[0], np.cumsum(whole)])
@@ -123,7 +120,7 @@ class TagInputs(NamedTuple):
         return ROOMS
 
     @property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> Ints:
         """Positions of each window, (windows,)."""
         return self.tokens.lengths
 
@@ -142,11 +139,11 @@ class TagInputs(NamedTuple):
         """Each window is a row."""
         return True
 
-    def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
+    def batch(self, index: Ints) -> tuple[Tensor, ...]:
         """Ids (B, T) and lengths (B,)."""
         return tuple(collate(self.tokens, index, limit=self.limit))
 
-    def owners(self, index: np.ndarray) -> np.ndarray:
+    def owners(self, index: Ints) -> Ints:
         """For which token each position of a batch speaks, (B, T); -1 for none."""
         return laid_out(self.places.owner, self.tokens.offsets, index)
 
@@ -164,7 +161,7 @@ class TagInputs(NamedTuple):
         return TagInputs(both, self.limit)
 
 
-def laid_out(values: np.ndarray, offsets: np.ndarray, index: np.ndarray) -> np.ndarray:
+def laid_out(values: Ints, offsets: Ints, index: Ints) -> Ints:
     """Values (N,) of at least -1, one a position, as rows (B, T) of a batch; -1 behind the last.
 
     >>> laid_out(np.array([5, 6, 7]), np.array([0, 1, 3]), np.array([0, 1]))

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Ints
 from tagwright.batches.rows import Batch, HeadBatch, HeadRows, Rows
 
 # tokens of a batch; beyond, the next multiple of 128
@@ -51,7 +52,7 @@ class Resident:
         """What a mean over these rows divides by, ()."""
         return real.sum() if self.sizes is None else (real * self.sizes[rows]).sum().clamp_min(1.0)
 
-    def width_of(self, index: np.ndarray) -> int:
+    def width_of(self, index: Ints) -> int:
         """The number of tokens that a batch of these rows is laid out in; the longest row of all
         bounds it.
         """
@@ -145,7 +146,7 @@ def one_row_a_text(rows: Rows) -> bool:
     return rows.inputs.row_a_text
 
 
-def _laid_out(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+def _laid_out(rows: Rows) -> tuple[Ints, Ints]:
     """All rows as the encoder would see them: ids one after the other, int32 (N,) or (N, F), and
     lengths (n,).
     """

@@ -11,6 +11,7 @@ import torch
 from scipy.sparse import csr_array, vstack
 from torch import Tensor
 
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.places import laid_out
 from tagwright.batches.sparse import SparseRows
@@ -57,14 +58,14 @@ class HeadRows:
     target: csr_array  # (n, L)
     unknown: csr_array | None = None
     sparse: bool = False
-    soft: np.ndarray | csr_array | None = None
+    soft: Floats | csr_array | None = None
     excused: csr_array | None = None
-    tags: np.ndarray | None = None
-    labelled: np.ndarray | None = None
+    tags: Ints | None = None
+    labelled: Bools | None = None
 
     def batch(
         self,
-        index: np.ndarray,
+        index: Ints,
         weight: Tensor | None,
         tokens: Tokens | None,
         device: torch.device | str,
@@ -94,12 +95,12 @@ class HeadRows:
             tags = torch.from_numpy(laid_out(self.tags, tokens.offsets, index)).to(device)
         return HeadBatch(target, known, weight, soft, excused, tags)
 
-    def _soft(self, index: np.ndarray) -> Tensor:
+    def _soft(self, index: Ints) -> Tensor:
         part = self.soft[index]  # type: ignore[index]
         return torch.from_numpy(part if isinstance(part, np.ndarray) else part.toarray())
 
     def _named(
-        self, index: np.ndarray, device: torch.device | str
+        self, index: Ints, device: torch.device | str
     ) -> tuple[SparseTarget, SparseMask | None]:
         gold = SparseRows.of(self.target, index).to(device)
         target = SparseTarget(gold.ids, gold.offsets, gold.values)
@@ -139,10 +140,10 @@ class Rows:
 
     inputs: Inputs
     heads: Mapping[str, HeadRows]
-    weight: np.ndarray | None = None
+    weight: Floats | None = None
 
     @property
-    def sizes(self) -> np.ndarray | None:
+    def sizes(self) -> Ints | None:
         """What each row counts in the mean over a batch, (n,): its tokens that any head has a tag
         for, where every head tags tokens; None: one each."""
         tags = [head.tags for head in self.heads.values() if head.tags is not None]
@@ -157,7 +158,7 @@ class Rows:
         """Whether some head takes its labels in chunks."""
         return any(head.sparse for head in self.heads.values())
 
-    def batch(self, index: np.ndarray, device: torch.device | str) -> Batch:
+    def batch(self, index: Ints, device: torch.device | str) -> Batch:
         """The rows `index`, in that order, on a device."""
         inputs = tuple(tensor.to(device) for tensor in self.inputs.batch(index))
         weight = None if self.weight is None else torch.from_numpy(self.weight[index]).to(device)
@@ -182,9 +183,9 @@ def _or_zeros(matrix: csr_array | None, like: csr_array) -> csr_array:
     return csr_array(like.shape, dtype=np.float32) if matrix is None else matrix
 
 
-def _or_true(flags: np.ndarray | None, like: csr_array) -> np.ndarray:
+def _or_true(flags: Bools | None, like: csr_array) -> Bools:
     return np.ones(like.shape[0], bool) if flags is None else flags
 
 
-def _or_ones(weight: np.ndarray | None, like: Inputs) -> np.ndarray:
+def _or_ones(weight: Floats | None, like: Inputs) -> Floats:
     return np.ones(len(like.lengths), np.float32) if weight is None else weight

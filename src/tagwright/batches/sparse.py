@@ -7,6 +7,8 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from tagwright.arrays import Ints
+
 
 class SparseRows(NamedTuple):
     """Row i has columns ids[offsets[i]:offsets[i + 1]] with those values; no column twice in a
@@ -18,7 +20,7 @@ class SparseRows(NamedTuple):
     offsets: Tensor  # int64 (B + 1,)
 
     @classmethod
-    def of(cls, rows: csr_array, index: np.ndarray) -> "SparseRows":
+    def of(cls, rows: csr_array, index: Ints) -> "SparseRows":
         """The rows `index` of a matrix (n, d), in that order."""
         lengths = np.diff(rows.indptr)[index]
         offsets = np.concatenate([[0], np.cumsum(lengths)])

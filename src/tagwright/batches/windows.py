@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Ints
 from tagwright.batches.bucket import ROOMS
 from tagwright.errors import SettingsError, unknown
 from tagwright.tokenizers.tokens import Tokens
@@ -52,7 +53,7 @@ class PieceInputs:
             )
 
     @property
-    def _inner(self) -> np.ndarray:
+    def _inner(self) -> Ints:
         """Pieces of each text between its specials, (n,)."""
         return self.tokens.lengths - sum(self.specials)
 
@@ -75,7 +76,7 @@ class PieceInputs:
         return before + self.room + steps * (self.room - self.overlap), behind
 
     @cached_property
-    def counts(self) -> np.ndarray:
+    def counts(self) -> Ints:
         """Windows of each text, (n,)."""
         if self.long != "windows":
             return np.ones(len(self.tokens), np.int64)
@@ -83,7 +84,7 @@ class PieceInputs:
         return np.minimum(1 - (-beyond // (self.room - self.overlap)), self.most)
 
     @cached_property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> Ints:
         """What each text costs, (n,): the pieces of all its windows."""
         held = np.minimum(self._inner, self.room) + sum(self.specials)
         return held * self.counts
@@ -93,7 +94,7 @@ class PieceInputs:
         """Unless texts are read in windows."""
         return self.long != "windows"
 
-    def batch(self, index: np.ndarray) -> tuple[Tensor, ...]:
+    def batch(self, index: Ints) -> tuple[Tensor, ...]:
         """Ids (W, T) padded with 0 and lengths (W,) of the windows, text after text; with windows
         also counts (B,).
         """
@@ -108,7 +109,7 @@ class PieceInputs:
         tensors = [torch.from_numpy(ids), torch.from_numpy(lengths)]
         return (*tensors, torch.from_numpy(counts)) if self.long == "windows" else tuple(tensors)
 
-    def _places(self, rows: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _places(self, rows: Ints, number: Ints) -> tuple[Ints, Ints]:
         """Where in the flat ids each piece of each window stands (W, T), and the windows' lengths
         (W,).
         """

@@ -5,7 +5,7 @@ its own.
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,7 +43,15 @@ from tagwright.errors import DataError, unknown
 KEYS = ("labels", "task", "separator")
 
 # by name: the labels' column or columns, the task and the separator
-Heads = Mapping[str, Mapping[str, Any]]
+Heads = Mapping[str, Mapping[str, object]]
+
+
+class HeadGiven(TypedDict, total=False):
+    """What is set of a head."""
+
+    labels: Names
+    task: Task
+    separator: str
 
 
 class HeadRequest(NamedTuple):
@@ -127,13 +135,14 @@ def canonical_heads(
     )
 
 
-def _asked(table: pa.Table, name: str, given: Mapping[str, Any], separator: str) -> HeadRequest:
+def _asked(table: pa.Table, name: str, given: Mapping[str, object], separator: str) -> HeadRequest:
     if not re.fullmatch(NAME, name):
         raise DataError(f"head {name!r}: {NAMES}")
     for key in given:
         if key not in KEYS:
             raise DataError(f"head {name!r}: {unknown('key', key, KEYS)}")
-    values = {key: value for key, value in given.items() if value is not None}
+    # what `listed` and `check_choices` let pass
+    values = cast(HeadGiven, {key: value for key, value in given.items() if value is not None})
     task = values.get("task")
     head = HeadRequest(
         name, listed(table, values.get("labels", name)), task, values.get("separator", separator)

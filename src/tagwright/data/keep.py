@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Bools
 from tagwright.data.dataset import names_heads
 from tagwright.errors import DataError, nearest, some
 from tagwright.randomness import seed_of
@@ -62,7 +63,7 @@ def _counts(table: pa.Table) -> dict[str, int]:
     return dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist()))
 
 
-def _has(table: pa.Table, label: str) -> np.ndarray:
+def _has(table: pa.Table, label: str) -> Bools:
     """Which texts have the label, bool (n,)."""
     labels = table["labels"].combine_chunks()
     hits = pc.equal(pc.list_flatten(labels), label).to_numpy(zero_copy_only=False).astype(bool)

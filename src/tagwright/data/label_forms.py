@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Bools, Ints
 from tagwright.data.readers.faults import Origin
 from tagwright.errors import DataError
 from tagwright.labels.list_columns import offsets_of
@@ -176,7 +177,7 @@ def _from_brackets(column: pa.StringArray) -> pa.ListArray:
     return rebuilt(lists, pc.utf8_trim(lists.flatten(), " '\"" if quoted else " "))
 
 
-def _states(name: str, column: pa.Array, origin: Origin) -> np.ndarray:
+def _states(name: str, column: pa.Array, origin: Origin) -> Ints:
     """1 on, 0 off, -1 unknown, (n,)."""
     coded = column.dictionary_encode()
     words = [*_words(coded.dictionary), ""]
@@ -198,7 +199,7 @@ def _words(values: pa.Array) -> list[str]:
 
 
 def _named_rows(
-    rows: list[np.ndarray], names: list[str], count: int, null: np.ndarray | None = None
+    rows: list[Ints], names: list[str], count: int, null: Bools | None = None
 ) -> pa.ListArray:
     all_rows = np.concatenate(rows)
     which = np.repeat(np.arange(len(names)), [len(part) for part in rows])[

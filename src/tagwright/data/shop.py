@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from tagwright.arrays import Floats
 from tagwright.data import _shop_words as words
 from tagwright.data.dataset import Data
 from tagwright.data.split import split
@@ -86,7 +87,7 @@ def _stream(rng: np.random.Generator) -> Iterator[float]:
         yield from rng.random(8192).tolist()
 
 
-def _zipf(count: int) -> np.ndarray:
+def _zipf(count: int) -> Floats:
     """Shares of the labels, (count,), most common first: Zipf's law with a flattened head."""
     raw = 1 / (np.arange(count) + 4.0) ** 1.4
     return raw / raw.sum()

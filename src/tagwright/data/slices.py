@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Ints
 from tagwright.labels.list_columns import offsets_of
 
 OFFSET = 4  # bytes of a string or list that is empty
@@ -33,7 +34,7 @@ def slices(data: Rows, *, rows: int, size: int) -> Iterator[Rows]:
         yield data.slice(start, stop - start)
 
 
-def bounds(sizes: np.ndarray, *, rows: int, size: int) -> Iterator[tuple[int, int]]:
+def bounds(sizes: Ints, *, rows: int, size: int) -> Iterator[tuple[int, int]]:
     """Yield where each slice of rows with these `sizes` (n,) begins and ends. Equal sizes give
     equal slices.
 
@@ -71,7 +72,7 @@ def _has_dictionary(data: pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
     return any("dictionary<" in str(kind) or "view" in str(kind) for kind in held)
 
 
-def row_bytes(data: pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> np.ndarray:
+def row_bytes(data: pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> Ints:
     """Bytes of each row, int64 (n,). A value of a dictionary counts each time it is used.
 
     >>> row_bytes(pa.array(["a", "bcd", None])).tolist()
@@ -86,7 +87,7 @@ def row_bytes(data: pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table) -> n
     return _value_bytes(data.storage if isinstance(data, pa.ExtensionArray) else data)
 
 
-def _value_bytes(values: pa.Array) -> np.ndarray:
+def _value_bytes(values: pa.Array) -> Ints:
     kind = values.type
     if pa.types.is_dictionary(kind):
         used = pc.fill_null(values.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)

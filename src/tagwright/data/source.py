@@ -1,13 +1,12 @@
 """From what a user names (a file, a folder of splits, a known set) to labelled text."""
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +27,13 @@ BOTH_OF_SHOP = {
 SPELLINGS = {name: name for name in SPLITS} | dict.fromkeys(
     ("valid", "validation", "val", "development"), "dev"
 )
+
+
+class UnderHeads(Protocol):
+    """Brings a table into canonical columns by named heads."""
+
+    def __call__(self, table: pa.Table, origin: Origin, *, text: Names = None) -> Canonical:
+        """The table, with the columns of every head."""
 
 
 def read_data(
@@ -213,13 +219,19 @@ def _data(source: str, parts: dict[str, pa.Table], made: Canonical, notes: set[s
     )
 
 
-def _under_heads(heads: Heads | None, **options: Any) -> Callable[..., Canonical] | None:
+def _under_heads(
+    heads: Heads | None, *, separator: str, strict: bool, optional: bool
+) -> UnderHeads | None:
     """What brings a table into canonical columns where there are named heads."""
-    return partial(canonical_heads, heads=heads, **options) if heads else None
+    if not heads:
+        return None
+    return partial(
+        canonical_heads, heads=heads, separator=separator, strict=strict, optional=optional
+    )
 
 
 def _embedded(
-    text: Names, labels: Names, task: Task | None, under_heads: Callable[..., Canonical] | None
+    text: Names, labels: Names, task: Task | None, under_heads: UnderHeads | None
 ) -> Data:
     if text is not None or labels is not None:
         raise DataError(
@@ -235,7 +247,7 @@ def _embedded(
     return replace(data, task=task, heads=BOTH_OF_SHOP if task == "both" else {})
 
 
-def _cut_anew(data: Data, under_heads: Callable[..., Canonical]) -> Data:
+def _cut_anew(data: Data, under_heads: UnderHeads) -> Data:
     """The embedded set with the columns of named heads, its parts the same."""
     table, sizes = (
         pa.concat_tables(data.tables.values()),

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from tagwright.arrays import Floats, Ints
 from tagwright.data.dataset import Data
 from tagwright.errors import DataError, SettingsError
 
@@ -86,7 +87,7 @@ def plain_texts(texts: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array
     return pc.utf8_trim(spaced, " ")
 
 
-def row_units(table: pa.Table) -> np.ndarray:
+def row_units(table: pa.Table) -> Ints:
     """The unit of every row, int64 (n,): rows of one unit share a text or a group, directly or
     through others.
     """
@@ -100,7 +101,7 @@ def row_units(table: pa.Table) -> np.ndarray:
     return connected_components(edges, directed=False)[1].astype(np.int64)[texts]
 
 
-def codes(values: pa.ChunkedArray | pa.Array) -> np.ndarray:
+def codes(values: pa.ChunkedArray | pa.Array) -> Ints:
     """A number for every value, int64 (n,): equal values, equal numbers, counted from 0 as they
     first come.
     """
@@ -139,7 +140,7 @@ def _renamed(data: Data) -> dict[str, pa.Table]:
     return {"train" if name == "all" else name: table for name, table in data.tables.items()}
 
 
-def _label_counts(labels: pa.ChunkedArray, units: np.ndarray) -> csr_array:
+def _label_counts(labels: pa.ChunkedArray, units: Ints) -> csr_array:
     """Rows of each unit that carry each label, (U, L + 1), from rare to common; the last column is
     labelled rows.
     """
@@ -161,7 +162,7 @@ def _label_counts(labels: pa.ChunkedArray, units: np.ndarray) -> csr_array:
     return counts
 
 
-def _stratify(counts: csr_array, held_out: Sequence[float], rng: np.random.Generator) -> np.ndarray:
+def _stratify(counts: csr_array, held_out: Sequence[float], rng: np.random.Generator) -> Ints:
     """The part of every unit, (U,): 0 is train, where units without a labelled row stay."""
     if counts.shape[1] > MANY:
         return _at_random(counts, held_out, rng)
@@ -188,9 +189,7 @@ def _stratify(counts: csr_array, held_out: Sequence[float], rng: np.random.Gener
     return parts
 
 
-def _at_random(
-    counts: csr_array, held_out: Sequence[float], rng: np.random.Generator
-) -> np.ndarray:
+def _at_random(counts: csr_array, held_out: Sequence[float], rng: np.random.Generator) -> Ints:
     """The part of every unit, (U,), whatever its labels, but that of every label's units one at
     least is in train.
     """
@@ -210,9 +209,7 @@ def _at_random(
     return parts
 
 
-def _queue(
-    counts: csr_array, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _queue(counts: csr_array, rng: np.random.Generator) -> tuple[Ints, Floats, Ints]:
     """Labelled units in the order of their turn, their rows of the label whose turn it is, and each
     label's bounds.
     """
@@ -229,7 +226,7 @@ def _queue(
     return units[order], counts.data[first][order], bounds
 
 
-def _taken(deals: np.ndarray, counts: csr_array, parts: int) -> np.ndarray:
+def _taken(deals: Ints, counts: csr_array, parts: int) -> Floats:
     """Rows of every label that the deals (K, m) of units with `counts` (m, L + 1) give to every
     part, (K, P, L + 1).
     """
@@ -238,7 +235,7 @@ def _taken(deals: np.ndarray, counts: csr_array, parts: int) -> np.ndarray:
     return (counts.T @ flat.T).T.reshape(len(deals), parts, counts.shape[1])
 
 
-def _imbalance(desire: np.ndarray, shares: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _imbalance(desire: Floats, shares: Floats, totals: Floats) -> Floats:
     """How far wishes (K, P, L + 1) are from the parts' shares of what is left, (K,); rare labels
     weigh more.
     """
@@ -246,7 +243,7 @@ def _imbalance(desire: np.ndarray, shares: np.ndarray, totals: np.ndarray) -> np
     return (surplus**2 / np.maximum(totals, 1)).sum(axis=(1, 2))
 
 
-def _need(lacking: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _need(lacking: Floats, sizes: Floats) -> Floats:
     """Rows that every part, (P,), lacks beyond its slack if the rest is dealt in proportion; a
     trace breaks ties.
     """
@@ -255,9 +252,7 @@ def _need(lacking: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return surplus - np.clip(surplus, -slack, slack) + 1e-6 * lacking / sizes
 
 
-def _deals(
-    weights: np.ndarray, wanted: np.ndarray, need: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def _deals(weights: Floats, wanted: Floats, need: Floats, rng: np.random.Generator) -> Ints:
     """Ways to deal the units of one label, (K, m): heavy ones first, each to the part that wants
     the label most.
     """

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Bools, Ints
 from tagwright.data.readers.faults import Origin
 from tagwright.errors import DataError
 from tagwright.labels.list_columns import offsets_of
@@ -78,6 +79,6 @@ def _lists(column: pa.Array) -> pa.ListArray:
     return column.cast(pa.list_(pa.string()))
 
 
-def _sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def _sums(values: Bools, offsets: Ints) -> Ints:
     total = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
     return total[offsets[1:]] - total[offsets[:-1]]

@@ -8,10 +8,12 @@ Fan and Lin 2007), until none moves.
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Ints, Numbers
+
 PASSES = 10  # far more than it takes: two or three
 
 
-def joint_cuts(scores: np.ndarray, truth: np.ndarray, *, weight: float) -> np.ndarray:
+def joint_cuts(scores: Floats, truth: Bools, *, weight: float) -> Floats:
     """Logits (n, L) and truth (n, L), bool -> cuts (L,), half way to the next lower score.
 
     A label may choose no text at all, and one without positives does: its cut is its highest score.
@@ -33,9 +35,9 @@ def joint_cuts(scores: np.ndarray, truth: np.ndarray, *, weight: float) -> np.nd
     return np.where(np.isinf(low), np.nextafter(high, -np.inf), (high + low) / 2)
 
 
-def _cycled(hits: np.ndarray, cells: np.ndarray, allowed: np.ndarray, weight: float) -> np.ndarray:
+def _cycled(hits: Numbers, cells: Numbers, allowed: Bools, weight: float) -> Ints:
     """How many texts each label chooses, (L,), from its best F1 on."""
-    seen = max(np.count_nonzero(hits[:, -1]), 1)
+    seen = max(int(np.count_nonzero(hits[:, -1])), 1)
     own = np.where(allowed, 2 * hits / np.maximum(cells, 1) / seen, -np.inf)
     best, rows = own.argmax(axis=1), np.arange(len(own))
     hit, counted = hits[rows, best].sum(), cells[rows, best].sum()

@@ -1,9 +1,8 @@
 """The one label with the highest score; for labels that exclude each other."""
 
-from typing import Any
-
 import numpy as np
 
+from tagwright.arrays import Bools, Floats
 from tagwright.decisions import Decision
 
 
@@ -11,7 +10,7 @@ class Argmax(Decision):
     """Chooses exactly one label, the first of equals."""
 
     @classmethod
-    def exactly_one(cls, **options: Any) -> bool:
+    def exactly_one(cls, **options: object) -> bool:
         """Always."""
         return True
 
@@ -19,7 +18,7 @@ class Argmax(Decision):
         """A sentence for the model card."""
         return "The label with the highest score."
 
-    def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    def choose(self, logits: Floats, probabilities: Floats) -> Bools:
         """Scores (n, L) -> bool (n, L)."""
         chosen = np.zeros(logits.shape, bool)
         chosen[np.arange(len(logits)), logits.argmax(-1)] = True

@@ -1,7 +1,6 @@
 """Every label whose probability is above one given value."""
 
-import numpy as np
-
+from tagwright.arrays import Bools, Floats
 from tagwright.decisions import Decision
 from tagwright.errors import SettingsError
 
@@ -23,7 +22,7 @@ class Fixed(Decision):
         """A sentence for the model card."""
         return "Every label whose probability is above one fixed value."
 
-    def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    def choose(self, logits: Floats, probabilities: Floats) -> Bools:
         """Scores (n, L) -> bool (n, L)."""
         return probabilities > self.probability
 

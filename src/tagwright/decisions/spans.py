@@ -6,10 +6,10 @@ may follow everything, get the highest.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.decisions import Decision
 from tagwright.decisions.argmax import Argmax
 from tagwright.errors import ShapeError
@@ -37,7 +37,7 @@ class SpanDecision(Decision):
         self._allowed = transitions(scheme_of(self._names))
 
     @classmethod
-    def exactly_one(cls, **options: Any) -> bool:
+    def exactly_one(cls, **options: object) -> bool:
         """Of each token."""
         return True
 
@@ -50,9 +50,7 @@ class SpanDecision(Decision):
             " spans."
         )
 
-    def choose(
-        self, logits: np.ndarray, probabilities: np.ndarray, offsets: np.ndarray | None = None
-    ) -> np.ndarray:
+    def choose(self, logits: Floats, probabilities: Floats, offsets: Ints | None = None) -> Bools:
         """Scores (N, L) -> bool (N, L); text i has tokens offsets[i] to offsets[i + 1], (n + 1,).
 
         Without offsets nobody knows what follows what, and every token gets its highest tag; so
@@ -83,7 +81,7 @@ class SpanDecision(Decision):
         return chosen
 
 
-def _broken(tags: np.ndarray, offsets: np.ndarray, allowed: Transitions) -> np.ndarray:
+def _broken(tags: Ints, offsets: Ints, allowed: Transitions) -> Bools:
     """Which texts (n,) have tags, ids (N,), that cannot stand where they are."""
     wrong = np.zeros(len(tags) + 1, bool)
     wrong[1:-1] = ~allowed.follows[tags[:-1], tags[1:]]
@@ -96,7 +94,7 @@ def _broken(tags: np.ndarray, offsets: np.ndarray, allowed: Transitions) -> np.n
     return found
 
 
-def _blocks(offsets: np.ndarray, labels: int, wanted: np.ndarray) -> Iterator[np.ndarray]:
+def _blocks(offsets: Ints, labels: int, wanted: Bools) -> Iterator[Ints]:
     """The wanted texts (n,), longest first, so many at a time that their cells, padded to the
     longest, are few.
     """
@@ -109,8 +107,8 @@ def _blocks(offsets: np.ndarray, labels: int, wanted: np.ndarray) -> Iterator[np
 
 
 def _best_path(
-    likely: np.ndarray, starts: np.ndarray, lengths: np.ndarray, allowed: Transitions
-) -> tuple[np.ndarray, np.ndarray]:
+    likely: Floats, starts: Ints, lengths: Ints, allowed: Transitions
+) -> tuple[Ints, Ints]:
     """The legal tags of texts whose log-probabilities in `likely` (N, L) add up highest: tokens
     (m,), their tags (m,).
 
@@ -135,7 +133,7 @@ def _best_path(
     return _trace(back, np.where(allowed.last, total, -np.inf), starts, lengths, alive)
 
 
-def _sources(follows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def _sources(follows: Bools) -> list[tuple[Ints, Ints]]:
     """Tags that may follow the same ones, and those: with t types there are t + 1 such pairs, not
     L² cells.
     """
@@ -147,8 +145,8 @@ def _sources(follows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _trace(
-    back: np.ndarray, total: np.ndarray, starts: np.ndarray, lengths: np.ndarray, alive: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
+    back: Ints, total: Floats, starts: Ints, lengths: Ints, alive: list[int]
+) -> tuple[Ints, Ints]:
     """Follow the best last tags to the first ones; `back` (T, n, L) has the tag before."""
     path = np.zeros(back.shape[:2], np.int64)
     current = total.argmax(axis=1)

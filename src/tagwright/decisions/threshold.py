@@ -7,10 +7,11 @@ Common is that cut, or 0, which is what the loss was trained for and owes nothin
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.decisions import Decision, HeldOut
 from tagwright.decisions._joint import joint_cuts
 from tagwright.errors import ShapeError
@@ -33,17 +34,17 @@ class Threshold(Decision):
 
     def __init__(
         self,
-        thresholds: np.ndarray,
+        thresholds: Floats,
         *,
         shrink: float = -1.0,
         to_zero: bool = False,
         micro: float = MICRO,
     ) -> None:
-        self.thresholds: np.ndarray = thresholds
+        self.thresholds: Floats = thresholds
         self.shrink, self.to_zero, self.micro = shrink, to_zero, micro
 
     @classmethod
-    def fit(cls, held_out: HeldOut, **options: Any) -> tuple["Threshold", np.ndarray]:
+    def fit(cls, held_out: HeldOut, **options: Unpack["Settings"]) -> tuple["Threshold", Bools]:
         """Thresholds of all rows; each row's choices are by those of the other folds."""
         logits, truth, positives = held_out.logits, held_out.truth, held_out.positives
         if positives is not None:
@@ -52,7 +53,7 @@ class Threshold(Decision):
                 logits, truth, positives, seed=held_out.seed
             )
         chosen, pull = cross_fitted(logits, truth, seed=held_out.seed, **options)
-        options = {**options, **pull._asdict()}
+        options = {**options, "shrink": pull.shrink, "to_zero": pull.to_zero}
         return cls(fit_thresholds(logits, truth, **options), **options), chosen
 
     def describe(self) -> str:
@@ -61,9 +62,17 @@ class Threshold(Decision):
             return "Every label whose score is above one threshold, fitted on dev."
         return "Every label whose score is above its own threshold, fitted on dev."
 
-    def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    def choose(self, logits: Floats, probabilities: Floats) -> Bools:
         """Scores (n, L) -> bool (n, L)."""
         return logits > self.thresholds
+
+
+class Settings(TypedDict, total=False):
+    """What a user sets of `Threshold`."""
+
+    shrink: float
+    to_zero: bool
+    micro: float
 
 
 class Pull(NamedTuple):
@@ -86,11 +95,11 @@ class LabelCuts(NamedTuple):
     positives (L,).
     """
 
-    own: np.ndarray
+    own: Floats
     everywhere: float
-    positives: np.ndarray
+    positives: Ints
 
-    def pulled(self, pull: Pull) -> np.ndarray:
+    def pulled(self, pull: Pull) -> Floats:
         """Thresholds (L,): `shrink` is the number of positives at which own and common cut weigh
         the same.
         """
@@ -103,13 +112,13 @@ class LabelCuts(NamedTuple):
 
 
 def fit_thresholds(
-    scores: np.ndarray,
-    truth: np.ndarray,
+    scores: Floats,
+    truth: Bools,
     *,
     shrink: float = 0.0,
     to_zero: bool = False,
     micro: float = MICRO,
-) -> np.ndarray:
+) -> Floats:
     """Logits (n, L) and truth (n, L) -> thresholds (L,), float64: a label is chosen where its logit
     is above.
 
@@ -120,15 +129,15 @@ def fit_thresholds(
 
 
 def cross_fitted(
-    scores: np.ndarray,
-    truth: np.ndarray,
+    scores: Floats,
+    truth: Bools,
     *,
     folds: int = 5,
     seed: int = 0,
     shrink: float = -1.0,
     to_zero: bool = False,
     micro: float = MICRO,
-) -> tuple[np.ndarray, Pull]:
+) -> tuple[Bools, Pull]:
     """Choices (n, L), bool: each row decided by thresholds that were fitted without it, for an
     honest held-out F1.
 
@@ -141,7 +150,7 @@ def cross_fitted(
         for held in np.unique(fold).tolist()
     }
 
-    def chosen(pull: Pull) -> np.ndarray:
+    def chosen(pull: Pull) -> Bools:
         choices = np.zeros(truth.shape, bool)
         for held, own in cuts.items():
             choices[fold == held] = scores[fold == held] > own.pulled(pull)
@@ -172,7 +181,7 @@ def _best_pull(
     return max(kept or [PULLS[-1]], key=lambda pull: found[pull][0] + micro * found[pull][1])
 
 
-def _cuts(scores: np.ndarray, truth: np.ndarray, micro: float) -> LabelCuts:
+def _cuts(scores: Floats, truth: Bools, micro: float) -> LabelCuts:
     _require_alike(scores, truth)
     positives = truth.sum(axis=0)
     if not positives.any():
@@ -181,7 +190,7 @@ def _cuts(scores: np.ndarray, truth: np.ndarray, micro: float) -> LabelCuts:
     return LabelCuts(joint_cuts(scores, truth, weight=micro), everywhere, positives)
 
 
-def _f1(chosen: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
+def _f1(chosen: Bools, truth: Bools) -> tuple[float, float]:
     """Macro-F1 over all labels, and micro-F1."""
     hits, cells = (chosen & truth).sum(0), chosen.sum(0) + truth.sum(0)
     return float((2 * hits / np.maximum(cells, 1)).mean()), float(
@@ -189,7 +198,7 @@ def _f1(chosen: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
     )
 
 
-def fit_one_threshold(scores: np.ndarray, truth: np.ndarray, positives: int) -> np.ndarray:
+def fit_one_threshold(scores: Floats, truth: Bools, positives: int) -> Floats:
     """The one cut, shape (), with the highest micro-F1 over the cells (n, k) of shortlists and
     their truth, bool.
 
@@ -204,9 +213,7 @@ def fit_one_threshold(scores: np.ndarray, truth: np.ndarray, positives: int) -> 
     )[0]
 
 
-def cross_fitted_one(
-    scores: np.ndarray, truth: np.ndarray, positives: np.ndarray, *, seed: int = 0
-) -> np.ndarray:
+def cross_fitted_one(scores: Floats, truth: Bools, positives: Ints, *, seed: int = 0) -> Bools:
     """Choices (n, k), bool, as `cross_fitted`, by one threshold; `positives` (n,) are the true
     labels of each text.
     """
@@ -220,11 +227,11 @@ def cross_fitted_one(
     return chosen
 
 
-def _folds(rows: int, *, folds: int = 5, seed: int) -> np.ndarray:
+def _folds(rows: int, *, folds: int = 5, seed: int) -> Ints:
     return np.random.default_rng(seed).permutation(rows) % folds
 
 
-def _best_cuts(scores: np.ndarray, truth: np.ndarray, *, beyond: int = 0) -> np.ndarray:
+def _best_cuts(scores: Floats, truth: Bools, *, beyond: int = 0) -> Floats:
     """The cut of each column with the highest F1, half way to the next lower score, (L,); of equals
     the highest.
 
@@ -244,7 +251,7 @@ def _best_cuts(scores: np.ndarray, truth: np.ndarray, *, beyond: int = 0) -> np.
     return np.where(np.isinf(lower), np.nextafter(upper, -np.inf), (upper + lower) / 2)
 
 
-def _require_alike(scores: np.ndarray, truth: np.ndarray) -> None:
+def _require_alike(scores: Floats, truth: Bools) -> None:
     if scores.ndim != 2 or scores.shape != truth.shape or truth.dtype != bool:
         got = f"{scores.shape} and {truth.shape} {truth.dtype}"
         raise ShapeError(

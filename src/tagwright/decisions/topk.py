@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats
 from tagwright.decisions import Decision
 from tagwright.errors import SettingsError
 
@@ -28,7 +29,7 @@ class TopK(Decision):
         """A sentence for the model card."""
         return "The labels with the highest scores, always the same number."
 
-    def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    def choose(self, logits: Floats, probabilities: Floats) -> Bools:
         """Scores (n, L) -> bool (n, L)."""
         best = np.argsort(-logits, axis=-1, kind="stable")[:, : self.k]
         chosen = np.zeros(logits.shape, bool)

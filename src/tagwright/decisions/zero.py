@@ -1,7 +1,6 @@
 """Every label whose logit is above 0: the natural decision of ZLPR, and p > 0.5 of a sigmoid."""
 
-import numpy as np
-
+from tagwright.arrays import Bools, Floats
 from tagwright.decisions import Decision
 
 
@@ -12,7 +11,7 @@ class Zero(Decision):
         """A sentence for the model card."""
         return "Every label whose logit is above 0."
 
-    def choose(self, logits: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    def choose(self, logits: Floats, probabilities: Floats) -> Bools:
         """Scores (n, L) -> bool (n, L)."""
         return logits > 0
 

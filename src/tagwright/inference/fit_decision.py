@@ -31,7 +31,7 @@ def rule_of(choice: Choice, *, exclusive: bool, tagged: bool = False) -> Choice:
         choice = Choice(name="spans" if tagged else usual, options=choice.options)
     rule, faults = (
         decision_named(choice.name),
-        registry.check("decisions", choice.name, choice.options),
+        registry.check(registry.DECISIONS, choice.name, choice.options),
     )
     if faults:
         raise SettingsError("; ".join(faults))
@@ -130,12 +130,12 @@ def _decide_shortlist(
 
 def decision_named(rule: str) -> type[Decision]:
     """The class of a decision."""
-    found: type[Decision] = registry.find("decisions", rule).factory
+    found: type[Decision] = registry.find(registry.DECISIONS, rule).factory
     return found
 
 
 def _about_tokens() -> str:
-    names = [one.name for one in registry.usable("decisions") if one.factory.about_tokens]
+    names = [one.name for one in registry.usable(registry.DECISIONS) if one.factory.about_tokens]
     if len(names) == 1:
         return f"{names[0]} is the decision about tokens, and the only one"
     return f"{' and '.join(names)} are the decisions about tokens"
@@ -145,7 +145,7 @@ def calibration_of(settings: Settings) -> Calibration:
     """That of the loss, where it is known without data: as far as the option that it names makes it
     unsure.
     """
-    factory = registry.find("losses", settings.loss.name).factory
+    factory = registry.find(registry.LOSSES, settings.loss.name).factory
     unsure_by = factory.unsure_by
     if unsure_by is None:
         return IDENTITY

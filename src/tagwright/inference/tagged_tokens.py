@@ -101,9 +101,7 @@ def flat(column: pa.ChunkedArray) -> pa.Array:
 
 
 def with_cut(settings: Settings, data: Data) -> Settings:
-    """Settings that know how texts are cut into the tokens of the data, where these are tagged."""
-    if data.task not in ("tokens", "both"):
-        return settings
+    """Settings that know how texts are cut into the tokens of the data."""
     way = way_of(flat(data.first["tokens"])) if settings.data.cut == "auto" else settings.data.cut
     cut([], way)  # one that is not there is refused now
     return replace(settings, data=replace(settings.data, task=data.task, cut=way))

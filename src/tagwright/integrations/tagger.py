@@ -22,8 +22,9 @@ from tagwright.labels.shortlist import ShortScores
 from tagwright.models.device import device_named
 from tagwright.reports.card import model_card
 from tagwright.settings.schema import resolve
+from tagwright.training.check import check
 from tagwright.training.prepare import prepare
-from tagwright.training.train import check, fit
+from tagwright.training.train import fit
 
 
 class Tagger(ClassifierMixin, BaseEstimator):

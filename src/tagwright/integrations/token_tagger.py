@@ -29,8 +29,9 @@ from tagwright.models.device import device_named
 from tagwright.reports.card import model_card
 from tagwright.settings.schema import resolve
 from tagwright.tokenizers.cut import cut
+from tagwright.training.check import check
 from tagwright.training.prepare import prepare
-from tagwright.training.train import check, fit
+from tagwright.training.train import fit
 
 
 class TokenTagger(BaseEstimator):

@@ -4,8 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Ints
 
-def offsets_of(lists: pa.ListArray) -> np.ndarray:
+
+def offsets_of(lists: pa.ListArray) -> Ints:
     """Where each row's values begin in `flatten()`, (n + 1,); null rows are empty.
 
     >>> offsets_of(pa.array([["a", "b"], None, ["c"]]))

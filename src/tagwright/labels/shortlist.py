@@ -7,18 +7,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from tagwright.arrays import Bools, Floats, Ints
+
 
 class Shortlist(NamedTuple):
     """The k highest labels of n texts: ids and logits (n, k), falling; `log_sum` (n,) where
     probabilities sum to 1.
     """
 
-    ids: np.ndarray
-    logits: np.ndarray
-    log_sum: np.ndarray | None
+    ids: Ints
+    logits: Floats
+    log_sum: Floats | None
     label_count: int
 
-    def truth_cells(self, truth: csr_array) -> np.ndarray:
+    def truth_cells(self, truth: csr_array) -> Bools:
         """Which cells of the shortlist are true, bool (n, k), of truth (n, L)."""
         count, width = truth.shape
         true = np.repeat(np.arange(count), np.diff(truth.indptr)) * width + truth.indices
@@ -30,15 +32,15 @@ class ShortScores(NamedTuple):
     """What a model says of n texts by their shortlists, each (n, k)."""
 
     shortlist: Shortlist
-    probabilities: np.ndarray
-    chosen: np.ndarray
+    probabilities: Floats
+    chosen: Bools
 
     @property
-    def logits(self) -> np.ndarray:
+    def logits(self) -> Floats:
         """The logits of the shortlists, (n, k)."""
         return self.shortlist.logits
 
-    def cells(self, kept: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def cells(self, kept: Bools | None = None) -> tuple[Ints, Ints, Floats]:
         """Row, label id and probability of every chosen cell, in their order; of `kept` rows (n,)
         alone.
         """
@@ -47,7 +49,7 @@ class ShortScores(NamedTuple):
         order = np.lexsort((labels, rows))
         return rows, labels[order], self.probabilities[rows, places][order]
 
-    def highest(self) -> np.ndarray:
+    def highest(self) -> Ints:
         """The id of each text's highest label, (n,)."""
         return self.shortlist.ids[:, 0].astype(np.int64)
 

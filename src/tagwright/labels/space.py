@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
+from tagwright.arrays import Bools, Ints
 from tagwright.errors import DataError
 from tagwright.storage.files import value_of
 
@@ -23,8 +24,8 @@ class Encoded(NamedTuple):
     repeats.
     """
 
-    ids: np.ndarray  # int64 (N,)
-    offsets: np.ndarray  # int64 (n + 1,)
+    ids: Ints  # int64 (N,)
+    offsets: Ints  # int64 (n + 1,)
     unseen: dict[str, int]  # labels outside the space, with how often they came; they are dropped
 
     def matrix(self, label_count: int) -> csr_array:
@@ -96,7 +97,7 @@ class LabelSpace:
         offsets = np.searchsorted(keys, np.arange(len(lists) + 1) * len(self))
         return Encoded(keys % len(self), offsets.astype(np.int64), unseen)
 
-    def decode(self, chosen: np.ndarray) -> list[list[str]]:
+    def decode(self, chosen: Bools) -> list[list[str]]:
         """Names of the true cells of (n, L)."""
         rows, columns = np.nonzero(chosen)
         result: list[list[str]] = [[] for _ in range(len(chosen))]
@@ -110,7 +111,7 @@ class LabelSpace:
         path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> "LabelSpace":
+    def from_dict(cls, content: Mapping[str, object]) -> "LabelSpace":
         """From what `save` wrote."""
         names, counts = value_of(content, "names", list), value_of(content, "counts", list)
         if not names or {type(name) for name in names} != {str} or len(set(names)) < len(names):

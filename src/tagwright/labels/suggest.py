@@ -11,6 +11,8 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
+from tagwright.arrays import Ints, Numbers
+
 ROUNDING = 1e-9  # of a mean of rates that is the share itself
 
 
@@ -74,7 +76,7 @@ def suggest(
     counts: csr_array,
     rates: csr_array,
     *,
-    texts: np.ndarray,
+    texts: Ints,
     share: float,
     least: int,
 ) -> Suggestion:
@@ -141,7 +143,7 @@ def clusters(rates: csr_array, share: float) -> list[list[int]]:
     return sorted(found)
 
 
-def _with(pattern: coo_array, values: np.ndarray) -> csr_array:
+def _with(pattern: coo_array, values: Numbers) -> csr_array:
     """Values in the places of a pattern, without the diagonal."""
     left, right = pattern.coords
     other = left != right

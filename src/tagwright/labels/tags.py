@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Bools, Ints
 from tagwright.errors import ShapeError
 from tagwright.labels.list_columns import offsets_of
 
@@ -32,8 +33,8 @@ class Scheme:
     """
 
     kind: Literal["iob2", "iobes", "plain"]
-    prefix: np.ndarray  # (L,) prefix codes
-    type: np.ndarray  # (L,) places in `types`, -1 for O
+    prefix: Ints  # (L,) prefix codes
+    type: Ints  # (L,) places in `types`, -1 for O
     types: tuple[str, ...]
     outside: int  # the id of O, -1 where there is none
 
@@ -43,10 +44,10 @@ class Spans(NamedTuple):
     after the last, type.
     """
 
-    row: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    type: np.ndarray
+    row: Ints
+    start: Ints
+    end: Ints
+    type: Ints
 
 
 class Transitions(NamedTuple):
@@ -54,9 +55,9 @@ class Transitions(NamedTuple):
     (L,).
     """
 
-    follows: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
+    follows: Bools
+    first: Bools
+    last: Bools
 
 
 def scheme_of(names: Sequence[str]) -> Scheme:
@@ -125,7 +126,7 @@ def transitions(scheme: Scheme) -> Transitions:
     return Transitions(goes_on | (closes[:, None] & opens), opens, closes)
 
 
-def spans_of(ids: np.ndarray, offsets: np.ndarray, scheme: Scheme) -> Spans:
+def spans_of(ids: Ints, offsets: Ints, scheme: Scheme) -> Spans:
     """The spans of all texts: ids (N,) of the tags, text i has tokens offsets[i] to offsets[i + 1],
     (n + 1,).
 
@@ -139,7 +140,7 @@ def spans_of(ids: np.ndarray, offsets: np.ndarray, scheme: Scheme) -> Spans:
     return Spans(row, first - offsets[row], after - offsets[row], types)
 
 
-def require_offsets(offsets: np.ndarray, tokens: int) -> None:
+def require_offsets(offsets: Ints, tokens: int) -> None:
     """Refuse offsets (n + 1,) that do not part this number of tokens into texts."""
     if (
         np.ndim(offsets) != 1
@@ -180,9 +181,7 @@ def faults(tags: pa.ListArray, *, most: int = 300) -> list[tuple[int, int]]:
     return list(zip(rows.tolist(), (tokens - offsets[rows]).tolist()))
 
 
-def _bounds(
-    ids: np.ndarray, offsets: np.ndarray, scheme: Scheme
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _bounds(ids: Ints, offsets: Ints, scheme: Scheme) -> tuple[Ints, Ints, Ints]:
     """First token, token after the last and type of every span, tokens counted over all texts."""
     # an id of -1 takes the last entry, so that one is O
     prefix, types = np.append(scheme.prefix, OUTSIDE)[ids], np.append(scheme.type, -1)[ids]
@@ -199,7 +198,7 @@ def _bounds(
     return first[inside], after[inside], types[first[inside]]
 
 
-def _mended(tags: pa.ListArray) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _mended(tags: pa.ListArray) -> tuple[list[str], Ints, Ints]:
     """Names of tags, the ids of the given tags (N,), and those of valid ones with the same spans
     (N,).
     """
@@ -225,7 +224,7 @@ def _mended(tags: pa.ListArray) -> tuple[list[str], np.ndarray, np.ndarray]:
     return names, ids, mended
 
 
-def _table(names: list[str], scheme: Scheme) -> np.ndarray:
+def _table(names: list[str], scheme: Scheme) -> Ints:
     """The tag of every type and prefix code, (types, 5), as places in `names`, which gets what is
     missing.
     """

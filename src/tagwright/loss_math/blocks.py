@@ -4,12 +4,13 @@ A block's target is made dense for as long as the block takes, so that no (B, L)
 its gradient is made at once, so that nothing else has to be kept for the backward pass.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Protocol, TypeAlias
 
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Range
 from tagwright.loss_math.check import eager
 from tagwright.loss_math.fused import blocks_of, fused, learnt
 from tagwright.loss_math.sparse import SparseMask, SparseTarget, soft_of
@@ -17,13 +18,25 @@ from tagwright.loss_math.sparse import SparseMask, SparseTarget, soft_of
 CELLS = {"cpu": 2**18}  # a block's tensors stay in the cache of a core; a GPU wants large launches
 CELLS_ELSEWHERE = 2**24
 
+# of rows and of labels
+Cut: TypeAlias = "tuple[slice[int | None, int | None, int | None], ...]"
+
+
+class Dense(Protocol):
+    """A loss of dense tensors, whose settings are further keywords."""
+
+    def __call__(
+        self, logits: Tensor, target: Tensor, mask: Tensor | None, /, **settings: object
+    ) -> Tensor:
+        """The values, not reduced."""
+
 
 def in_blocks(
-    function: Callable[..., Tensor],
+    function: Dense,
     logits: Tensor,
     target: Tensor | SparseTarget,
     mask: Tensor | SparseMask | None,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
     batchwise: bool,
     extra_logits: int,
 ) -> Tensor:
@@ -33,8 +46,8 @@ def in_blocks(
     rows, label_count = logits.shape[0], logits.shape[1] - extra_logits
     cells = CELLS.get(logits.device.type, CELLS_ELSEWHERE)
 
-    def run(part: Tensor, block: slice) -> Tensor:
-        cut = (slice(None), block) if batchwise else (block, slice(None))
+    def run(part: Tensor, block: Range) -> Tensor:
+        cut: Cut = (slice(None), block) if batchwise else (block, slice(None))
         own = {name: _own(value, cut, (rows, label_count)) for name, value in settings.items()}
         truth = _dense(target, label_count, block, batchwise)
         return function(
@@ -44,7 +57,7 @@ def in_blocks(
             **own,
         )
 
-    def kernel(part: Tensor, block: slice) -> tuple[Tensor, Tensor | None]:
+    def kernel(part: Tensor, block: Range) -> tuple[Tensor, Tensor | None]:
         if not logits.requires_grad:
             return run(part, block), None
         with torch.enable_grad():
@@ -63,7 +76,7 @@ def in_blocks(
     return fused(kernel, plain, logits, cells=cells, by=int(batchwise))
 
 
-def _own(value: Any, cut: tuple[slice, slice], shape: tuple[int, int]) -> Any:
+def _own(value: object, cut: Cut, shape: tuple[int, int]) -> object:
     """The part of a setting that belongs to a block: of a tensor (L,), (B, 1), (1, L) or (B, L),
     else the whole.
     """
@@ -77,7 +90,9 @@ def _own(value: Any, cut: tuple[slice, slice], shape: tuple[int, int]) -> Any:
     return value[cut[0] if value.shape[0] == shape[0] else slice(None), across]
 
 
-def _dense(given: Any, label_count: int, block: slice, batchwise: bool) -> Tensor:
+def _dense(
+    given: Tensor | SparseTarget | SparseMask, label_count: int, block: Range, batchwise: bool
+) -> Tensor:
     if isinstance(given, Tensor):
         return given[:, block] if batchwise else given[block]
     if not batchwise:

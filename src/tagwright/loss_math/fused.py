@@ -11,19 +11,22 @@ what the plain form costs.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import Protocol, TypeAlias, TypeVarTuple
 
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Range
 from tagwright.loss_math.check import eager
+from tagwright.loss_math.context import Context
 
 CELLS = 2**20  # smaller blocks lie closer to the core, but the calls then cost more than the memory
 
 # a block of logits and where it lies -> its values and their gradient, None where none is asked for
-Kernel: TypeAlias = Callable[[Tensor, slice], tuple[Tensor, Tensor | None]]
+Kernel: TypeAlias = Callable[[Tensor, Range], tuple[Tensor, Tensor | None]]
 # logits -> the same values by operations that autograd knows
 Plain: TypeAlias = Callable[[Tensor], Tensor]
+Ts = TypeVarTuple("Ts")
 
 
 def fusable(logits: Tensor, *given: Tensor | None) -> bool:
@@ -35,7 +38,7 @@ def fusable(logits: Tensor, *given: Tensor | None) -> bool:
     return eager(logits) and not learnt(given)
 
 
-def learnt(given: Iterable[Any]) -> bool:
+def learnt(given: Iterable[object]) -> bool:
     """Whether a tensor among these wants a gradient."""
     return any(isinstance(one, Tensor) and one.requires_grad for one in given)
 
@@ -51,20 +54,20 @@ def fused(
 
 
 def with_graph(
-    plain: Callable[..., Tensor], given: tuple[Tensor | None, ...], upstream: Tensor
+    plain: Callable[[*Ts], Tensor], given: tuple[*Ts], upstream: Tensor
 ) -> list[Tensor | None]:
     """The gradients of `plain(*given)` times upstream, each with a graph of its own, for every
     tensor that wants one.
 
     It is for a backward pass that runs with `create_graph=True`: grad mode is then on.
     """
-    wanted = [one is not None and one.requires_grad for one in given]
-    leaves = [one for one, wants in zip(given, wanted) if wants and one is not None]
+    wanted = [isinstance(one, Tensor) and one.requires_grad for one in given]
+    leaves = [one for one in given if isinstance(one, Tensor) and one.requires_grad]
     found = iter(torch.autograd.grad(plain(*given), leaves, upstream, create_graph=True))
     return [next(found) if wants else None for wants in wanted]
 
 
-def blocks_of(logits: Tensor, cells: int, by: int) -> list[slice]:
+def blocks_of(logits: Tensor, cells: int, by: int) -> list[Range]:
     """Slices of the rows or columns of (B, L) logits, each of about so many cells and at least one
     of them.
     """
@@ -75,12 +78,18 @@ def blocks_of(logits: Tensor, cells: int, by: int) -> list[slice]:
     ]
 
 
+class _Fusing(Context, Protocol):
+    plain: Plain
+    by: int
+    saved_tensors: tuple[Tensor, Tensor]
+
+
 class _Fused(torch.autograd.Function):
     """Keeps the gradient, and the logits for a graph of it."""
 
     @staticmethod
     def forward(
-        ctx: Any, logits: Tensor, kernel: Kernel, plain: Plain, blocks: list[slice], by: int
+        ctx: _Fusing, logits: Tensor, kernel: Kernel, plain: Plain, blocks: list[Range], by: int
     ) -> Tensor:
         ctx.plain, ctx.by = plain, by
         if len(blocks) == 1:
@@ -99,7 +108,7 @@ class _Fused(torch.autograd.Function):
         return values
 
     @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _Fusing, upstream: Tensor) -> tuple[Tensor | None, ...]:
         logits, gradient = ctx.saved_tensors
         if torch.is_grad_enabled():
             return *with_graph(ctx.plain, (logits,), upstream), None, None, None, None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Range
 from tagwright.loss_math.check import marked, refuse_no_numbers
 from tagwright.loss_math.fused import fusable, fused
 from tagwright.loss_math.terms import log_share, shares
@@ -40,7 +41,7 @@ def of_log_sums(
     def plain(logits: Tensor) -> Tensor:
         return marked(combine.logs(*log_sums_of(logits, target, mask, *weights))[0], logits)
 
-    def kernel(logits: Tensor, rows: slice) -> tuple[Tensor, Tensor]:
+    def kernel(logits: Tensor, rows: Range) -> tuple[Tensor, Tensor]:
         own = (w if w is None or w.ndim < 2 or len(w) == 1 else w[rows] for w in weights)
         gold, other = shares(target[rows], None if mask is None else mask[rows], *own)
         return _with_gradient(combine, logits, gold, other)

@@ -5,7 +5,7 @@ reduction after.
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import NamedTuple, Protocol, TypedDict, Unpack, cast
 
 import torch
 from torch import Tensor
@@ -17,6 +17,7 @@ from tagwright.loss_math.check import check, check_answer, marked
 from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.sparse import SparseMask, SparseTarget, soft_of
 from tagwright.loss_math.terms import divisor
+from tagwright.registry import P
 
 
 class Cells(TypedDict, total=False):
@@ -28,7 +29,18 @@ class Cells(TypedDict, total=False):
     validate: bool
 
 
-class Loss(Protocol):
+# arguments of the mathematics that are no settings
+BESIDE = {"logits", "target", "mask", "positive_weight", "negative_weight", "example_weight"}
+
+
+class Bounds(TypedDict):
+    """What a loss's checks depend on."""
+
+    extra_logits: int
+    hard: bool
+
+
+class Called(Protocol):
     """How a loss is called; its own settings are further keywords."""
 
     __name__: str
@@ -42,13 +54,42 @@ class Loss(Protocol):
         positive_weight: Tensor | None = None,
         negative_weight: Tensor | None = None,
         validate: bool = False,
-        **settings: Any,
+        **settings: object,
     ) -> Tensor:
         """The values, not reduced."""
 
+
+class Loss(Called, Protocol):
+    """A loss, and what its module calls."""
+
     @property
-    def total(self) -> Callable[..., Tensor]:
-        """The same with `example_weight`, `reduction` and `scale`: the values reduced."""
+    def settings(self) -> tuple[str, ...]:
+        """The names of its own settings."""
+
+    @property
+    def total(self) -> partial[Tensor]:
+        """The same with `example_weight`, `reduction` and `factor`: the values reduced."""
+
+
+class Mathematics(Protocol):
+    """What a loss's file defines, of dense tensors: its own settings are further keywords."""
+
+    __name__: str
+
+    def __call__(
+        self, logits: Tensor, target: Tensor, *, mask: Tensor | None, **settings: object
+    ) -> Tensor:
+        """The values, not reduced."""
+
+
+class Declaration(TypedDict, total=False):
+    """The fields of `Declared`."""
+
+    hard: bool
+    extra_logits: int
+    batchwise: bool
+    sparse: bool
+    marks: bool
 
 
 class Declared(NamedTuple):
@@ -62,7 +103,7 @@ class Declared(NamedTuple):
     marks: bool = False
 
 
-def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
+def loss(**given: Unpack[Declaration]) -> Callable[[Callable[P, Tensor]], Loss]:
     """Decorates the mathematics of dense tensors, which is then checked, and takes sparse targets
     and masks as well.
 
@@ -70,9 +111,9 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
     0; what is `given` are the fields of `Declared`.
     """
     declared = Declared(**given)
-    bounds: dict[str, Any] = {"extra_logits": declared.extra_logits, "hard": declared.hard}
+    bounds = Bounds(extra_logits=declared.extra_logits, hard=declared.hard)
 
-    def decorate(function: Callable[..., Tensor]) -> Loss:
+    def decorate(function: Callable[P, Tensor]) -> Loss:
         @wraps(function)
         def called(
             logits: Tensor,
@@ -82,7 +123,7 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
             positive_weight: Tensor | None = None,
             negative_weight: Tensor | None = None,
             validate: bool = False,
-            **settings: Any,
+            **settings: object,
         ) -> Tensor:
             weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
             check(logits, target, mask, weights, **bounds, validate=validate)
@@ -98,28 +139,33 @@ def loss(**given: Any) -> Callable[[Callable[..., Tensor]], Loss]:
                 check_answer(values, logits, mask, validate=validate)
             return values
 
-        plain: Callable[..., Tensor] = partial(_plain, function, declared)
+        # settings are those that its signature has: whoever calls it looks there
+        plain = partial(_plain, cast(Mathematics, function), declared)
         name = function.__name__
         defaults = {
             n: p.default
             for n, p in inspect.signature(function).parameters.items()
             if p.default is not p.empty
         }
-        called.__signature__ = _public(function)  # type: ignore[attr-defined]
-        called.total = partial(_total, called, plain, defaults, bounds)  # type: ignore[attr-defined]
-        return called  # type: ignore[return-value]
+        own = inspect.signature(function).parameters.keys() - BESIDE
+        vars(called).update(
+            __signature__=_public(function),
+            settings=tuple(sorted(own)),
+            total=partial(_total, called, plain, defaults, bounds),
+        )
+        return cast(Loss, called)
 
     return decorate
 
 
 def _plain(
-    function: Callable[..., Tensor],
+    function: Mathematics,
     declared: Declared,
     logits: Tensor,
     *,
-    target: Any,
-    mask: Any,
-    **settings: Any,
+    target: Tensor | SparseTarget,
+    mask: Tensor | SparseMask | None,
+    **settings: object,
 ) -> Tensor:
     """The values without kernels: of dense targets and masks at once, of sparse ones in blocks."""
     dense = partial(_dense, function, declared)
@@ -133,12 +179,12 @@ def _plain(
 
 
 def _dense(
-    function: Callable[..., Tensor],
+    function: Mathematics,
     declared: Declared,
     logits: Tensor,
     target: Tensor,
     mask: Tensor | None,
-    **settings: Any,
+    **settings: object,
 ) -> Tensor:
     dtype = torch.promote_types(logits.dtype, torch.float32)
     logits, target = logits.to(dtype), target.to(dtype)
@@ -151,27 +197,29 @@ def _dense(
 
 
 def _total(
-    called: Any,
-    plain: Callable[..., Tensor],
-    defaults: Mapping[str, Any],
-    bounds: Mapping[str, Any],
+    called: Called,
+    plain: partial[Tensor],
+    defaults: Mapping[str, object],
+    bounds: Bounds,
     logits: Tensor,
     target: Tensor | SparseTarget,
     *,
     example_weight: Tensor | None,
     reduction: str,
-    scale: float = 1.0,
+    factor: float = 1.0,
     mask: Tensor | SparseMask | None = None,
     validate: bool = False,
-    **given: Any,
+    positive_weight: Tensor | None = None,
+    negative_weight: Tensor | None = None,
+    **given: object,
 ) -> Tensor:
-    """`scale` times the values of a loss, reduced; by a kernel both in one, with the gradient."""
-    weights = {name: given.pop(name, None) for name in ("positive_weight", "negative_weight")}
+    """`factor` times the values of a loss, reduced; by a kernel both in one, with the gradient."""
+    weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
     fixed, name = (soft_of(target), *weights.values(), example_weight), called.__name__
     plain = partial(plain, target=target, mask=mask, **weights, **given)
 
     def whole(values: Tensor) -> Tensor:
-        return reduced(values if scale == 1 else values * scale, example_weight, reduction)
+        return reduced(values if factor == 1 else values * factor, example_weight, reduction)
 
     def again(logits: Tensor) -> Tensor:
         return whole(plain(logits))
@@ -184,17 +232,27 @@ def _total(
         and logits.dtype != torch.float16
     ):
         check(logits, target, mask, weights, **bounds, validate=validate)
-        share, factor = _shares(example_weight, len(logits), reduction)
+        share, scale = _shares(example_weight, len(logits), reduction)
         given = {**defaults, **given}
         value = kernels.reduced(
             again, name, logits, target, mask, weights, given, share, factor * scale
         )
         check_answer(value, logits, mask, validate=validate)
         return value
-    return whole(called(logits, target, mask=mask, validate=validate, **weights, **given))
+    return whole(
+        called(
+            logits,
+            target,
+            mask=mask,
+            positive_weight=positive_weight,
+            negative_weight=negative_weight,
+            validate=validate,
+            **given,
+        )
+    )
 
 
-def _public(function: Callable[..., Tensor]) -> inspect.Signature:
+def _public(function: Callable[P, Tensor]) -> inspect.Signature:
     """The function's signature as a caller sees it: with sparse targets and masks, and
     `validate`.
     """

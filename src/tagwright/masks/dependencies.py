@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from tagwright.arrays import Bools, Floats
 from tagwright.errors import DataError, SettingsError, nearest, some, unknown
 from tagwright.labels.group_files import read_text
 from tagwright.labels.space import LabelSpace
@@ -79,7 +80,7 @@ class Elements:
         return len(self.rows)
 
 
-def dependent(full: np.ndarray, without: np.ndarray, *, threshold: float) -> np.ndarray:
+def dependent(full: Floats, without: Floats, *, threshold: float) -> Bools:
     """Which labels depend on which word, bool (W, L): probabilities of a text (L,), and without
     each word (W, L).
 

@@ -9,6 +9,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from tagwright.arrays import Bools
 from tagwright.labels.groups import PREFIX, groups_of, said
 from tagwright.masks import Mask
 from tagwright.masks._draw import check_draw, plain_rows
@@ -25,7 +26,7 @@ class GroupMask(Mask):
 
     def __init__(
         self,
-        membership: np.ndarray | csr_array,
+        membership: Bools | csr_array,
         *,
         plain_share: float = 0.5,
         draw: str = "step",

@@ -12,19 +12,23 @@ States add, so the numbers are the same however the rows were batched or spread.
 0.8
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal, overload
 
 from tagwright import registry
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.errors import SettingsError, ShapeError, unknown
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, is_paper, merge
 from tagwright.metrics._entities import Entities
-from tagwright.metrics._family import Family
+from tagwright.metrics._family import Family, State
 from tagwright.metrics._without_o import WithoutO
 from tagwright.registry import Kind
+
+if TYPE_CHECKING:
+    from tagwright.metrics.calibration import CalibrationErrors
+    from tagwright.metrics.confusion import Confusion
+    from tagwright.metrics.counts import Counts
 
 __all__ = [
     "KIND",
@@ -32,6 +36,7 @@ __all__ = [
     "Convention",
     "Family",
     "Measures",
+    "States",
     "check",
     "descriptions",
     "facts",
@@ -53,7 +58,7 @@ def families() -> dict[str, type[Family]]:
     """All families by name, those of other packages among them; one that is broken is passed
     over.
     """
-    return {part.name: part.factory for part in registry.usable("metrics")}
+    return {part.name: part.factory for part in registry.usable(registry.METRICS)}
 
 
 def descriptions() -> Descriptions:
@@ -94,6 +99,28 @@ def shown_first() -> tuple[str, ...]:
 _BLOCK = 1 << 18
 
 
+class States(dict[str, State]):
+    """States of the families by file name; the type checker knows some by their names."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, name: Literal["calibration"]) -> CalibrationErrors: ...
+        @overload
+        def __getitem__(self, name: Literal["confusion"]) -> Confusion: ...
+        @overload
+        def __getitem__(self, name: Literal["counts"]) -> Counts: ...
+        @overload
+        def __getitem__(self, name: Literal["entities"]) -> Entities: ...
+        @overload
+        def __getitem__(self, name: Literal["without_o"]) -> WithoutO: ...
+        @overload
+        def __getitem__(self, name: str) -> State: ...
+        def __getitem__(self, name: str) -> State:
+            """The state of a family."""
+            return self[name]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Measures:
     """States of the families by file name, of rows with `label_count` labels. `+` merges those of
@@ -101,7 +128,7 @@ class Measures:
     """
 
     label_count: int
-    states: Mapping[str, Any]
+    states: States
 
     def __add__(self, other: "Measures") -> "Measures":
         mine, theirs = (self.label_count, set(self.states)), (other.label_count, set(other.states))
@@ -109,7 +136,7 @@ class Measures:
             raise ShapeError(
                 f"only measures of the same labels and families add up, got {mine} and {theirs}"
             )
-        states = {name: state + other.states[name] for name, state in self.states.items()}
+        states = States({name: state + other.states[name] for name, state in self.states.items()})
         return Measures(label_count=self.label_count, states=states)
 
     def results(
@@ -130,11 +157,11 @@ class Measures:
 
 
 def measure(
-    scores: np.ndarray,
-    truth: np.ndarray,
-    chosen: np.ndarray,
+    scores: Floats,
+    truth: Bools,
+    chosen: Bools,
     *,
-    rows: np.ndarray | None = None,
+    rows: Ints | None = None,
     names: Iterable[str] | None = None,
 ) -> Measures:
     """Measure rows: scores (n, L) float, truth (n, L) bool, chosen (n, L) bool.
@@ -148,11 +175,10 @@ def measure(
     wanted = known if names is None else {_family(name): known[_family(name)] for name in names}
     step = max(1, _BLOCK // scores.shape[1])
     blocks = [slice(start, start + step) for start in range(0, max(1, len(scores)), step)]
-    states = {}
+    states = States()
     for name, family in wanted.items():
         given = [{"rows": rows[b]} if family.ROWS and rows is not None else {} for b in blocks]
-        of: Callable[..., Any] = family.of
-        made = [of(scores[b], truth[b], chosen[b], **own) for b, own in zip(blocks, given)]
+        made = [family.of(scores[b], truth[b], chosen[b], **own) for b, own in zip(blocks, given)]
         states[name] = sum(made[1:], start=made[0])
     return Measures(label_count=scores.shape[1], states=states)
 

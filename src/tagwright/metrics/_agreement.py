@@ -2,14 +2,29 @@
 alike.
 """
 
+from typing import TypedDict
+
 import numpy as np
+
+from tagwright.arrays import Floats, Int, Ints, Numbers
 
 MEASURES = ("precision", "recall", "f1", "f2")
 
 
+class Scores(TypedDict):
+    """Arrays of one shape; `support` is how many are true, `predicted` how many are chosen."""
+
+    precision: Floats
+    recall: Floats
+    f1: Floats
+    f2: Floats
+    support: Ints
+    predicted: Ints
+
+
 def agreement(
-    hits: np.ndarray, wrong: np.ndarray, missed: np.ndarray, *, empty: float
-) -> dict[str, np.ndarray]:
+    hits: Ints | Int, wrong: Ints | Int, missed: Ints | Int, *, empty: float
+) -> dict[str, Floats]:
     """Each of `MEASURES` for counts of any one shape; 0/0 is 0, as scikit-learn's
     `zero_division=0`.
 
@@ -31,6 +46,19 @@ def agreement(
     return {name: np.where(unused, empty, value) for name, value in values.items()}
 
 
-def ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
+def scores_of(hits: Ints, wrong: Ints, missed: Ints, *, empty: float) -> Scores:
+    """`agreement`, with the counts of what is true and of what is chosen."""
+    found = agreement(hits, wrong, missed, empty=empty)
+    return Scores(
+        precision=found["precision"],
+        recall=found["recall"],
+        f1=found["f1"],
+        f2=found["f2"],
+        support=hits + missed,
+        predicted=hits + wrong,
+    )
+
+
+def ratio(top: Numbers | Int, bottom: Numbers | Int) -> Floats:
     """top / bottom in float64, 0 where bottom is 0."""
     return np.divide(top, bottom, out=np.zeros(np.shape(bottom)), where=np.not_equal(bottom, 0))

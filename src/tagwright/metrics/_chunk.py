@@ -4,19 +4,28 @@ states.
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Literal, TypeVar, get_args
+from typing import Literal, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Int, Ints
 from tagwright.errors import SettingsError, ShapeError, unknown
 
 Convention = Literal["sklearn", "paper"]
-LabelCounts = Sequence[int] | np.ndarray  # (L,): how often each label is true in train
+LabelCounts = Sequence[int] | Ints  # (L,): how often each label is true in train
 Descriptions = dict[str, tuple[str, bool]]  # metric: (one line, higher is better)
-State = TypeVar("State")
+S = TypeVar("S")
+A = TypeVar("A", bound="Addable")
 
 
-def check(scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> None:
+class Addable(Protocol):
+    """What has a sum with another of its type: numbers, arrays, tuples."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """The sum of both."""
+
+
+def check(scores: Floats, truth: Bools, chosen: Bools) -> None:
     """Refuse what cannot be measured: other shapes than (n, L), truth that is not bool (swapped
     arguments), NaN.
     """
@@ -52,7 +61,7 @@ def is_paper(convention: Convention) -> bool:
     return convention == "paper"
 
 
-def merge(first: State, second: State) -> State:
+def merge(first: S, second: S) -> S:
     """Add two states of one family field by field: numbers and arrays sum up, tuples of chunks are
     joined.
     """
@@ -67,12 +76,12 @@ def merge(first: State, second: State) -> State:
     )
 
 
-def mean(total: float, count: int) -> float:
+def mean(total: float | Int, count: int) -> float:
     """total / count, NaN where nothing was counted: no rows have no mean."""
     return float(total / count) if count else float("nan")
 
 
-def _add(first: Any, second: Any) -> Any:
+def _add(first: A, second: A) -> A:
     shapes = [one.shape if isinstance(one, np.ndarray) else None for one in (first, second)]
     if shapes[0] != shapes[1]:  # numpy would spread a single label over all
         raise ShapeError(

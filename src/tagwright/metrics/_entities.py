@@ -12,9 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from tagwright.arrays import Ints, Strings
 from tagwright.errors import ShapeError
 from tagwright.labels.tags import scheme_of, spans_of
-from tagwright.metrics._agreement import MEASURES, agreement
+from tagwright.metrics._agreement import MEASURES, Scores, agreement, scores_of
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, is_paper, merge
 
 
@@ -39,14 +40,12 @@ class Entities:
     FACTS: ClassVar[dict[str, str]] = {}
 
     types: tuple[str, ...]
-    hits: np.ndarray  # true and chosen
-    wrong: np.ndarray  # chosen, not true
-    missed: np.ndarray  # true, not chosen
+    hits: Ints  # true and chosen
+    wrong: Ints  # chosen, not true
+    missed: Ints  # true, not chosen
 
     @classmethod
-    def of(
-        cls, truth: np.ndarray, chosen: np.ndarray, *, offsets: np.ndarray, names: Sequence[str]
-    ) -> "Entities":
+    def of(cls, truth: Ints, chosen: Ints, *, offsets: Ints, names: Sequence[str]) -> "Entities":
         """Count whole texts: ids of the true and the chosen tags (N,), -1 for none; text i begins
         at offsets[i].
         """
@@ -85,14 +84,13 @@ class Entities:
         macro = {name: float(each[name].mean()) if seen.any() else empty for name in MEASURES}
         return results | {f"entity_macro_{name}": value for name, value in macro.items()}
 
-    def per_type(self) -> dict[str, np.ndarray]:
+    def per_type(self) -> Scores:
         """Arrays (types,): precision, recall, f1, f2, support (true spans), predicted (chosen
         spans).
         """
-        scores = agreement(self.hits, self.wrong, self.missed, empty=0.0)
-        return {**scores, "support": self.hits + self.missed, "predicted": self.hits + self.wrong}
+        return scores_of(self.hits, self.wrong, self.missed, empty=0.0)
 
-    def amounts(self) -> dict[str, np.ndarray]:
+    def amounts(self) -> dict[str, Strings | Ints]:
         """Arrays (types,): the types' names, how many spans are predicted, how many are true."""
         return {
             "name": np.array(self.types, str),

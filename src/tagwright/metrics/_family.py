@@ -1,11 +1,22 @@
 """What every family of metrics is."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol, Self
 
-import numpy as np
-
+from tagwright.arrays import Bools, Floats
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts
+
+
+class State(Protocol):
+    """The additive state of a family: its rows' sums, and the numbers that they give."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """The state of the rows of both."""
+
+    def results(
+        self, *, convention: Convention = "sklearn", label_counts: LabelCounts | None = None
+    ) -> dict[str, float]:
+        """Metrics and facts by name, those that apply."""
 
 
 class Family:
@@ -23,13 +34,13 @@ class Family:
     FIRST: ClassVar[tuple[str, ...]] = ()  # metrics that a summary shows beside the usual ones
 
     @classmethod
-    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> Any:
+    def of(cls, scores: Floats, truth: Bools, chosen: Bools) -> Self:
         """The state of one chunk of rows, each (n, L): scores float, truth and chosen bool. There
         may be no rows.
         """
         raise NotImplementedError
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Self) -> Self:
         """The state of the rows of both."""
         raise NotImplementedError
 

@@ -6,19 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Ints
+
 
 class Ranked(NamedTuple):
     """Rows sorted by descending score; all (n, L). Labels of equal score share `starts`, `ends` and
     `hits`.
     """
 
-    truth: np.ndarray  # bool: is the label at this place true?
-    starts: np.ndarray  # how many labels score strictly higher
-    ends: np.ndarray  # how many labels score at least as high: the worst rank of the tie
-    hits: np.ndarray  # how many true labels score at least as high
+    truth: Bools  # bool: is the label at this place true?
+    starts: Ints  # how many labels score strictly higher
+    ends: Ints  # how many labels score at least as high: the worst rank of the tie
+    hits: Ints  # how many true labels score at least as high
 
 
-def rank_rows(scores: np.ndarray, truth: np.ndarray) -> Ranked:
+def rank_rows(scores: Floats, truth: Bools) -> Ranked:
     """Sort every row of scores (n, L), n > 0, with its truth."""
     order = np.argsort(-scores, axis=1)
     ordered = np.take_along_axis(scores, order, axis=1)
@@ -33,7 +35,7 @@ def rank_rows(scores: np.ndarray, truth: np.ndarray) -> Ranked:
     return Ranked(true, starts, lasts + 1, hits)
 
 
-def tie_averaged(ranked: Ranked, count: int) -> np.ndarray:
+def tie_averaged(ranked: Ranked, count: int) -> Floats:
     """The chance that each of the first `count` places holds a true label, ties in random order;
     (n, count).
     """

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Ints, Strings
 from tagwright.errors import ShapeError
 from tagwright.metrics._agreement import MEASURES, agreement
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, is_paper, mean, merge
@@ -38,9 +39,7 @@ class WithoutO:
     counts: Counts
 
     @classmethod
-    def of(
-        cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray, *, names: Sequence[str]
-    ) -> "WithoutO":
+    def of(cls, scores: Floats, truth: Bools, chosen: Bools, *, names: Sequence[str]) -> "WithoutO":
         """Count tokens: scores (N, L), truth (N, L) bool, chosen (N, L) bool, of the tags
         `names`.
         """
@@ -70,7 +69,7 @@ class WithoutO:
             f"macro_{name}_without_o": mean(each[name].sum(), len(each[name])) for name in MEASURES
         }
 
-    def amounts(self) -> dict[str, np.ndarray]:
+    def amounts(self) -> dict[str, Strings | Ints]:
         """Arrays (L,): the tags' names, O among them, how many tokens are predicted so, how many
         are truly so.
         """

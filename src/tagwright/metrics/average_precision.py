@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tagwright.arrays import Bools, Bytes, Floats
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, merge
 from tagwright.metrics._family import Family
 
@@ -34,11 +35,11 @@ class AveragePrecision(Family):
         "labels_with_positives": "number of labels that are true in some row"
     }
 
-    scores: tuple[np.ndarray, ...]  # each (n, L) float32
-    truth: tuple[np.ndarray, ...]  # each (n, ⌈L / 8⌉) uint8: bits, row by row
+    scores: tuple[Floats, ...]  # each (n, L) float32
+    truth: tuple[Bytes, ...]  # each (n, ⌈L / 8⌉) uint8: bits, row by row
 
     @classmethod
-    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> "AveragePrecision":
+    def of(cls, scores: Floats, truth: Bools, chosen: Bools) -> "AveragePrecision":
         """Keep one chunk of rows: scores (n, L), truth (n, L) bool; `chosen` takes no part."""
         check(scores, truth, chosen)
         return cls(scores=(scores.astype(np.float32),), truth=(np.packbits(truth, axis=1),))
@@ -58,7 +59,7 @@ class AveragePrecision(Family):
             "labels_with_positives": int(seen.sum()),
         }
 
-    def per_label(self) -> np.ndarray:
+    def per_label(self) -> Floats:
         """Average precision of every label, (L,) float64; NaN where no row has it."""
         scores = np.concatenate(self.scores)
         truth = np.unpackbits(np.concatenate(self.truth), axis=1, count=scores.shape[1]).view(bool)
@@ -76,7 +77,7 @@ class AveragePrecision(Family):
         return 0.0 if np.isnan(value) else value
 
 
-def _average_precision(scores: np.ndarray, true: np.ndarray) -> float:
+def _average_precision(scores: Floats, true: Floats) -> float:
     """Mean over the scores of true cells of the precision at that score, ties included; NaN where
     there are none.
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats
 from tagwright.errors import ShapeError
 from tagwright.metrics._agreement import agreement
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, is_paper, merge
@@ -37,7 +38,7 @@ class Bands(Family):
     counts: Counts
 
     @classmethod
-    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> "Bands":
+    def of(cls, scores: Floats, truth: Bools, chosen: Bools) -> "Bands":
         """Count one chunk of rows: scores (n, L), truth (n, L) bool, chosen (n, L) bool."""
         return cls(counts=Counts.of(scores, truth, chosen))
 
@@ -64,14 +65,14 @@ class Bands(Family):
                 results |= self._scores(band, inside, float(is_paper(convention)))
         return results
 
-    def _scores(self, band: str, inside: np.ndarray, empty: float) -> dict[str, float]:
+    def _scores(self, band: str, inside: Bools, empty: float) -> dict[str, float]:
         parts = [part[inside] for part in (self.counts.hits, self.counts.wrong, self.counts.missed)]
         micro = agreement(*[part.sum() for part in parts], empty=empty)["f1"]
         macro = agreement(*parts, empty=empty)["f1"].mean()
         return {f"{band}_macro_f1": float(macro), f"{band}_micro_f1": float(micro)}
 
 
-def band_masks(label_counts: LabelCounts) -> dict[str, np.ndarray]:
+def band_masks(label_counts: LabelCounts) -> dict[str, Bools]:
     """Head, middle and tail as masks (L,): each label in exactly one band, labels of one count
     always together.
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Numbers
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, merge
 from tagwright.metrics._family import Family
 
@@ -37,11 +38,11 @@ class CalibrationErrors(Family):
     rows: int
     exclusive: int  # rows with exactly one true and one chosen label
     outside: int  # scores that are no probabilities
-    cells: np.ndarray  # (3, 15): number of cells, sum of probabilities, number of true cells
-    tops: np.ndarray  # (3, 15): the same of each row's highest
+    cells: Floats  # (3, 15): number of cells, sum of probabilities, number of true cells
+    tops: Floats  # (3, 15): the same of each row's highest
 
     @classmethod
-    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> "CalibrationErrors":
+    def of(cls, scores: Floats, truth: Bools, chosen: Bools) -> "CalibrationErrors":
         """Fill the bins from one chunk of rows: scores (n, L) probabilities, truth (n, L) bool,
         chosen (n, L) bool.
         """
@@ -72,7 +73,7 @@ class CalibrationErrors(Family):
             results["top_calibration_error"] = _gap(self.tops)
         return results
 
-    def reliability(self, *, top: bool = False) -> dict[str, np.ndarray]:
+    def reliability(self, *, top: bool = False) -> dict[str, Floats]:
         """The curve, arrays (15,): lower edge, count, mean confidence and observed frequency (NaN
         in empty bins).
 
@@ -90,7 +91,7 @@ class CalibrationErrors(Family):
         }
 
 
-def _bins(scores: np.ndarray, true: np.ndarray) -> np.ndarray:
+def _bins(scores: Floats, true: Numbers) -> Floats:
     # a score outside voids the results; here it must only find a bin
     inside = np.clip(scores, 0, 1)
     index = np.minimum((inside * _BINS).astype(np.intp), _BINS - 1)
@@ -98,7 +99,7 @@ def _bins(scores: np.ndarray, true: np.ndarray) -> np.ndarray:
     return np.stack([np.bincount(index, weight, _BINS).astype(np.float64) for weight in weights])
 
 
-def _gap(bins: np.ndarray) -> float:
+def _gap(bins: Floats) -> float:
     count, confidence, true = bins
     return float(np.abs(confidence - true).sum() / count.sum())
 

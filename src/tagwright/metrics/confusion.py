@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.errors import ShapeError
 from tagwright.metrics._chunk import Convention, Descriptions, LabelCounts, check, mean, merge
 from tagwright.metrics._family import Family
@@ -27,7 +28,7 @@ class Errors(NamedTuple):
     sparse.
     """
 
-    rows: np.ndarray
+    rows: Ints
     missed: csr_array
     wrong: csr_array
 
@@ -58,11 +59,11 @@ class Confusion(Family):
     @classmethod
     def of(
         cls,
-        scores: np.ndarray,
-        truth: np.ndarray,
-        chosen: np.ndarray,
+        scores: Floats,
+        truth: Bools,
+        chosen: Bools,
         *,
-        rows: np.ndarray | None = None,
+        rows: Ints | None = None,
     ) -> "Confusion":
         """Count one chunk of rows: scores (n, L), truth (n, L) bool, chosen (n, L) bool; `rows`
         (n,): indices.
@@ -108,11 +109,11 @@ class Confusion(Family):
         return tuple(np.sort(np.concatenate(hits))[:limit].tolist()) if hits else ()
 
 
-def _sparse(cells: np.ndarray) -> csr_array:
+def _sparse(cells: Bools) -> csr_array:
     return csr_array(cells.astype(np.int64))
 
 
-def _has(matrix: csr_array, label: int, rows: int) -> np.ndarray:
+def _has(matrix: csr_array, label: int, rows: int) -> Bools:
     """Which rows hold this label, (rows,) bool."""
     result = np.zeros(rows, bool)
     places = np.flatnonzero(matrix.indices == label)

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tagwright.metrics._agreement import MEASURES, agreement
+from tagwright.arrays import Bools, Floats, Ints
+from tagwright.metrics._agreement import MEASURES, Scores, agreement, scores_of
 from tagwright.metrics._chunk import (
     Convention,
     Descriptions,
@@ -46,12 +47,12 @@ class Counts(Family):
     }
 
     rows: int
-    hits: np.ndarray  # true and chosen
-    wrong: np.ndarray  # chosen, not true
-    missed: np.ndarray  # true, not chosen
+    hits: Ints  # true and chosen
+    wrong: Ints  # chosen, not true
+    missed: Ints  # true, not chosen
 
     @classmethod
-    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> "Counts":
+    def of(cls, scores: Floats, truth: Bools, chosen: Bools) -> "Counts":
         """Count one chunk of rows: scores (n, L), truth (n, L) bool, chosen (n, L) bool."""
         check(scores, truth, chosen)
         hits = np.count_nonzero(truth & chosen, axis=0)
@@ -68,28 +69,27 @@ class Counts(Family):
     ) -> dict[str, float]:
         """The metrics of `METRICS`."""
         empty = float(is_paper(convention))
-        labels = self.per_label(convention=convention)
+        labels = agreement(self.hits, self.wrong, self.missed, empty=empty)
         total = [np.sum(part) for part in (self.hits, self.wrong, self.missed)]
-        # nothing is true: all labels weigh the same
-        support = labels["support"] if labels["support"].any() else None
+        support = self.hits + self.missed
+        weights = support if support.any() else None  # nothing is true: all labels weigh the same
         results = {
             f"micro_{name}": float(value) for name, value in agreement(*total, empty=empty).items()
         }
         results |= {f"macro_{name}": float(labels[name].mean()) for name in MEASURES}
         results |= {
-            f"weighted_{name}": float(np.average(labels[name], weights=support))
+            f"weighted_{name}": float(np.average(labels[name], weights=weights))
             for name in MEASURES
         }
         results["hamming_loss"] = mean(total[1] + total[2], self.rows * len(self.hits))
         results["micro_jaccard"] = float(total[0] / sum(total)) if sum(total) else empty
         return results
 
-    def per_label(self, *, convention: Convention = "sklearn") -> dict[str, np.ndarray]:
+    def per_label(self, *, convention: Convention = "sklearn") -> Scores:
         """Arrays (L,): precision, recall, f1, f2, support (rows where true), predicted (rows where
         chosen).
         """
-        scores = agreement(self.hits, self.wrong, self.missed, empty=float(is_paper(convention)))
-        return {**scores, "support": self.hits + self.missed, "predicted": self.hits + self.wrong}
+        return scores_of(self.hits, self.wrong, self.missed, empty=float(is_paper(convention)))
 
 
 PART = Counts

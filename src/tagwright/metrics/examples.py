@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats
 from tagwright.metrics._agreement import MEASURES, agreement
 from tagwright.metrics._chunk import (
     Convention,
@@ -50,10 +51,10 @@ class Examples(Family):
     unchosen: int  # rows with no chosen label
     true: int
     chosen: int
-    sums: np.ndarray  # (4,) of MEASURES, 0 for rows without any label
+    sums: Floats  # (4,) of MEASURES, 0 for rows without any label
 
     @classmethod
-    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> "Examples":
+    def of(cls, scores: Floats, truth: Bools, chosen: Bools) -> "Examples":
         """Sum up one chunk of rows: scores (n, L), truth (n, L) bool, chosen (n, L) bool."""
         check(scores, truth, chosen)
         hits = np.count_nonzero(truth & chosen, axis=1)

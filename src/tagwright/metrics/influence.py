@@ -8,10 +8,12 @@ counts F + n (2 t_e - F n_e) / N.
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Ints
+
 METRICS = ("micro_f1", "macro_f1")
 
 
-def influence(metric: str, truth: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def influence(metric: str, truth: Bools, chosen: Bools) -> Floats:
     """Truth and chosen (n, L) bool -> values (n,) with the metric as their mean.
 
     >>> truth = np.array([[True, False], [True, True]])
@@ -32,7 +34,7 @@ def influence(metric: str, truth: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     return total / max(truth.shape[1], 1)
 
 
-def _expanded(hits: np.ndarray, counted: np.ndarray) -> np.ndarray:
+def _expanded(hits: Ints, counted: Ints) -> Floats:
     """Hits (n,) and what is true plus what is chosen (n,) -> values (n,) of F1; 0 where nothing is
     either.
     """

@@ -8,14 +8,14 @@ precision, calibration) is left out.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from tagwright.arrays import Floats, Ints
 from tagwright.errors import SettingsError, ShapeError
 from tagwright.labels.shortlist import Shortlist
-from tagwright.metrics import Measures, metric
+from tagwright.metrics import Measures, States, metric
 from tagwright.metrics._agreement import MEASURES, agreement
 from tagwright.metrics._chunk import Convention, LabelCounts, merge
 from tagwright.metrics._ranks import rank_rows
@@ -40,7 +40,7 @@ class Top:
     """
 
     rows: int
-    top: np.ndarray  # (3, 3): precision, recall, ndcg at each of the depths
+    top: Floats  # (3, 3): precision, recall, ndcg at each of the depths
 
     def __add__(self, other: "Top") -> "Top":
         return merge(self, other)
@@ -68,7 +68,7 @@ def measure_shortlist(
     truth: csr_array,
     chosen: csr_array,
     *,
-    rows: np.ndarray | None = None,
+    rows: Ints | None = None,
     names: Iterable[str] | None = None,
 ) -> Measures:
     """Measure rows by their shortlists: truth and chosen are sparse bool (n, L); the options are
@@ -80,18 +80,18 @@ def measure_shortlist(
         )
     wanted = [require_given(name) for name in names] if names is not None else None
     if wanted is not None and set(wanted) <= set(TOP):
-        return Measures(label_count=truth.shape[1], states={"ranking": _ranking(shortlist, truth)})
+        return Measures(
+            label_count=truth.shape[1], states=States(ranking=_ranking(shortlist, truth))
+        )
     truth, chosen = truth.astype(np.int64), chosen.astype(np.int64)
     counts = _counts(truth, chosen)
-    states: dict[str, Any] = {
-        "bands": Bands(counts=counts),
-        "confusion": _confusion(truth, chosen, rows),
-    }
-    states |= {
-        "counts": counts,
-        "examples": _examples(truth, chosen),
-        "ranking": _ranking(shortlist, truth),
-    }
+    states = States(
+        bands=Bands(counts=counts),
+        confusion=_confusion(truth, chosen, rows),
+        counts=counts,
+        examples=_examples(truth, chosen),
+        ranking=_ranking(shortlist, truth),
+    )
     return Measures(label_count=truth.shape[1], states=states)
 
 
@@ -120,7 +120,7 @@ def _examples(truth: csr_array, chosen: csr_array) -> Examples:
     )
 
 
-def _confusion(truth: csr_array, chosen: csr_array, rows: np.ndarray | None) -> Confusion:
+def _confusion(truth: csr_array, chosen: csr_array, rows: Ints | None) -> Confusion:
     hits = truth * chosen
     missed, wrong = _without_zeros(truth - hits), _without_zeros(chosen - hits)
     confused = np.flatnonzero((np.diff(missed.indptr) > 0) & (np.diff(wrong.indptr) > 0))

@@ -6,26 +6,26 @@ the accuracy: the family `ranking` is measured only where one of its metrics is 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.errors import SettingsError, ShapeError
 from tagwright.labels.tags import require_offsets, scheme_of
-from tagwright.metrics import OF_TAGS, Measures, families, measure, metric
+from tagwright.metrics import OF_TAGS, Measures, States, families, measure, metric
 from tagwright.metrics._chunk import check
 from tagwright.metrics._entities import Entities
 from tagwright.metrics._without_o import WithoutO
 
 
 def measure_tokens(
-    probabilities: np.ndarray,
-    truth: np.ndarray,
-    chosen: np.ndarray,
+    probabilities: Floats,
+    truth: Bools,
+    chosen: Bools,
     *,
-    offsets: np.ndarray,
+    offsets: Ints,
     tags: Sequence[str],
-    rows: np.ndarray | None = None,
+    rows: Ints | None = None,
     names: Iterable[str] | None = None,
 ) -> Measures:
     """Measure the tokens of whole texts: probabilities (N, L) float, truth and chosen (N, L) bool,
@@ -43,7 +43,7 @@ def measure_tokens(
         )
     asked = list(metrics_of_tokens() if names is None else names)
     plain = [name for name in asked if not _of_tags(name)]
-    states: dict[str, Any] = {}
+    states = States()
     if plain:
         states |= measure(probabilities, truth, chosen, rows=rows, names=plain).states
     if not Entities.METRICS.keys().isdisjoint(asked):
@@ -80,7 +80,7 @@ def require_measured(name: str, *, tagged: bool) -> str:
     return name
 
 
-def tag_ids(cells: np.ndarray) -> np.ndarray:
+def tag_ids(cells: Bools) -> Ints:
     """One tag a token, bool (N, L) -> ids (N,), -1 for none; several are an error."""
     count = np.count_nonzero(cells, axis=1)
     if (count > 1).any():

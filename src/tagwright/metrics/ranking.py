@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.metrics._agreement import ratio
 from tagwright.metrics._chunk import (
     Convention,
@@ -67,10 +68,10 @@ class Ranking(Family):
     lrap: float
     ranking_loss: float
     coverage: int
-    top: np.ndarray  # (3, 3): precision, recall, ndcg at each of the depths
+    top: Floats  # (3, 3): precision, recall, ndcg at each of the depths
 
     @classmethod
-    def of(cls, scores: np.ndarray, truth: np.ndarray, chosen: np.ndarray) -> "Ranking":
+    def of(cls, scores: Floats, truth: Bools, chosen: Bools) -> "Ranking":
         """Sum up one chunk of rows: scores (n, L), truth (n, L) bool; `chosen` takes no part."""
         check(scores, truth, chosen)
         labelled = truth.any(axis=1)
@@ -104,7 +105,7 @@ class Ranking(Family):
         return results | top_results(self.top, self.rows)
 
 
-def top_results(top: np.ndarray, rows: int) -> dict[str, float]:
+def top_results(top: Floats, rows: int) -> dict[str, float]:
     """The metrics of the first places, of sums (3, 3) over so many rows."""
     results = {"one_error": 1 - mean(top[0, 0], rows)}
     for name, sums in zip(("precision", "recall", "ndcg"), top):
@@ -112,7 +113,7 @@ def top_results(top: np.ndarray, rows: int) -> dict[str, float]:
     return results
 
 
-def top_sums(ranked: Ranked, true: np.ndarray) -> np.ndarray:
+def top_sums(ranked: Ranked, true: Ints) -> Floats:
     """Sums over rows of precision, recall and ndcg at each depth, (3, 3); every row has a true
     label.
     """

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from scipy.special import gammaincinv, ndtr, ndtri, stdtr, stdtrit
 
+from tagwright.arrays import Floats
 from tagwright.errors import DataError, SettingsError, ShapeError
 
 
@@ -29,7 +30,7 @@ class Interval:
     seeds_counted: bool = True
 
 
-def paired_interval(a: np.ndarray, b: np.ndarray, *, level: float = 0.95) -> Interval:
+def paired_interval(a: Floats, b: Floats, *, level: float = 0.95) -> Interval:
     """Paired t interval of mean(a − b): a (S,) and b (S,) are scores of two systems, seed by seed
     on the same test set.
 
@@ -48,7 +49,7 @@ def paired_interval(a: np.ndarray, b: np.ndarray, *, level: float = 0.95) -> Int
     )
 
 
-def crossed_interval(a: np.ndarray, b: np.ndarray, *, level: float = 0.95) -> Interval:
+def crossed_interval(a: Floats, b: Floats, *, level: float = 0.95) -> Interval:
     """Interval of mean(a − b) for other seeds and other examples: a (S, n) and b (S, n) are
     per-example scores.
 
@@ -86,7 +87,7 @@ def crossed_interval(a: np.ndarray, b: np.ndarray, *, level: float = 0.95) -> In
     )
 
 
-def holm(p_values: np.ndarray) -> np.ndarray:
+def holm(p_values: Floats) -> Floats:
     """p-values (m,) adjusted for being m at once (Holm 1979): those below 0.05 hold together with
     95% confidence.
 
@@ -103,7 +104,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     return result
 
 
-def _difference(a: np.ndarray, b: np.ndarray, *, ndim: int, level: float) -> np.ndarray:
+def _difference(a: Floats, b: Floats, *, ndim: int, level: float) -> Floats:
     if not 0 < level < 1:
         raise SettingsError(f"level must lie between 0 and 1, such as 0.95; got {level}")
     if np.ndim(a) != ndim or np.shape(a) != np.shape(b) or np.size(a) == 0:
@@ -120,13 +121,13 @@ def _difference(a: np.ndarray, b: np.ndarray, *, ndim: int, level: float) -> np.
     return difference
 
 
-def _variance(values: np.ndarray) -> float:
+def _variance(values: Floats) -> float:
     # equal values must give 0 exactly: their mean may differ from them in the last bit
     return float(np.var(values, ddof=1)) if np.ptp(values) > 0 else 0.0
 
 
 @cache
-def _behind(degrees: int) -> tuple[np.ndarray, np.ndarray]:
+def _behind(degrees: int) -> tuple[Floats, Floats]:
     """Mean squares that may be behind a seen 1, degrees / χ², and their weights, both (24,): an
     integral's nodes.
     """
@@ -137,7 +138,7 @@ def _behind(degrees: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mixed_interval(
-    mean: float, variances: np.ndarray, weights: np.ndarray, degrees: int, *, level: float
+    mean: float, variances: Floats, weights: Floats, degrees: int, *, level: float
 ) -> Interval:
     """The interval of a normal mean whose variance is one of `variances`, which have these
     weights.

@@ -99,7 +99,7 @@ def _decided(
             said = f"{' and '.join(fitted)} are fitted on labelled data"
             raise SettingsError(f"{said}: give it after the model, or choose another --rule")
         decision = registry.build(
-            "decisions", choice.name, choice.options, label_names=head.space.names
+            registry.DECISIONS, choice.name, choice.options, label_names=head.space.names
         )
         return replace(
             head, rule=choice.name, decision=decision, metrics=_without_figures(head)

@@ -16,12 +16,12 @@ from tagwright.reports import model_card
 from tagwright.settings.schema import Settings, check_settings
 from tagwright.storage.folder import named, require_model
 from tagwright.storage.lock import require_free
+from tagwright.training.check import check, score_of
 from tagwright.training.decided import Fitted, TrainedNetwork, decided, undecided
-from tagwright.training.dev import Watched
 from tagwright.training.distributed_limits import check_ranks
-from tagwright.training.exact import is_exact
-from tagwright.training.prepare import Prepared, prepare
-from tagwright.training.read import read_for
+from tagwright.training.prepare import prepare
+from tagwright.training.prepared import Prepared
+from tagwright.training.read_data import read_for
 from tagwright.training.run_folder import (
     clear_run,
     clear_state,
@@ -33,7 +33,7 @@ from tagwright.training.run_folder import (
     write_pages,
 )
 from tagwright.training.state import Progress, Run, nothing, silent
-from tagwright.training.train import check, train
+from tagwright.training.train import train
 
 UNDESCRIBED = "# A text tagger made with Tagwright\n"
 UNDECIDED = f"{UNDESCRIBED}\n## Decision rule\n\nNot fitted yet: `tagwright decide` does that.\n"
@@ -182,14 +182,13 @@ def _prepared(
     data, settings = read_for(source, given)
     for sentence in data.found:
         say(sentence)
-    check_ranks(settings, ranks)
+    if ranks.world > 1:
+        check_ranks(settings, ranks)
     prepared = prepare(data, settings)
     for sentence in (*prepared.found[len(data.found) :], *_dropped(prepared), *prepared.warnings):
         say(sentence)
-    for sentence in check(prepared, settings):
+    for sentence in (*check(prepared, settings), *score_of(prepared, settings)):
         say(sentence)
-    if not is_exact(settings):  # there is one solution, and none to be chosen
-        say(f"score: {Watched(prepared, settings)} on dev")
     return prepared, settings
 
 

@@ -18,8 +18,9 @@ from tagwright.targets.tfidf import PLAIN
 from tagwright.targets.weighting import Weighting
 from tagwright.targets.word_counts import WordCounts, batches_of, count
 from tagwright.training.memory import require_soft_memory
-from tagwright.training.prepare import MAIN, Prepared, prepare
-from tagwright.training.read import read_for
+from tagwright.training.prepare import prepare
+from tagwright.training.prepared import MAIN, Prepared
+from tagwright.training.read_data import read_for
 
 WAYS = ("kwls", "tfidf")
 
@@ -134,7 +135,7 @@ def _weighting(by: str, settings: Settings) -> Weighting:
     """The settings of the targets, where they are of this way; else its defaults."""
     if by == "tfidf":
         return PLAIN
-    own = registry.options(registry.find("targets", by).factory)
+    own = registry.options(registry.find(registry.TARGETS, by).factory)
     given = settings.targets.options if settings.targets.name == by else {}
     return Weighting(base=1.0, **{name: given.get(name, own[name]) for name in ("k1", "b", "k2")})
 
@@ -170,7 +171,7 @@ def _texts(
     given = settings.targets.options if settings.targets.name == by else {}
     if texts:
         require_soft_memory(table.num_rows, len(prepared.space))
-    soft = registry.build("targets", by, given, **facts) if texts else np.zeros((0, 1))
+    soft = registry.build(registry.TARGETS, by, given, **facts) if texts else np.zeros((0, 1))
     drawn = np.sort(np.random.default_rng(seed).permutation(table.num_rows)[:texts])
     found = []
     for row in drawn.tolist():

@@ -142,8 +142,8 @@ def _limits(facts: CardFacts) -> Iterator[str]:
     if rare := int(np.sum(counts < RARE)):
         share = f"{plural(rare, 'label')} of {len(counts):,}"
         yield f"{share} had fewer than {RARE} texts to learn from; treat these labels as hints."
-    encoder, limit = facts.settings.get("encoder"), facts.settings.get("fit", {}).get("limit")
-    if isinstance(encoder, Mapping) and "long" in encoder and limit is not None:
+    encoder, limit = _section(facts, "encoder"), _section(facts, "fit").get("limit")
+    if "long" in encoder and limit is not None:
         ends = {"head": "its beginning", "tail": "its end", "both": "its beginning and end"}
         read = f"it is read in up to {encoder['windows']} windows"
         if encoder["long"] in ends:
@@ -198,8 +198,8 @@ def _training(facts: CardFacts) -> Iterator[tuple[str, str]]:
     for section in ("encoder", "objective", "targets"):
         if name := part_name(facts.settings, section):
             yield section, name
-    encoder, fit = facts.settings.get("encoder"), facts.settings.get("fit", {})
-    if isinstance(encoder, Mapping) and encoder.get("path"):
+    encoder, fit = _section(facts, "encoder"), _section(facts, "fit")
+    if encoder.get("path"):
         yield "pretrained weights", _source(str(encoder["path"]))
     for name in DIGEST:
         if name in fit and fit[name] != "":
@@ -207,6 +207,12 @@ def _training(facts: CardFacts) -> Iterator[tuple[str, str]]:
     if facts.seconds is not None:
         yield "time", duration(facts.seconds)
     yield from facts.versions.items()
+
+
+def _section(facts: CardFacts, name: str) -> Mapping[str, object]:
+    """The settings of a section; none where it is a part's name."""
+    found = facts.settings.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _source(path: str) -> str:

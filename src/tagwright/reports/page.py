@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -133,7 +133,7 @@ def score_notes(scores: PerLabel, *, what: str, split: str) -> list[str]:
     return notes
 
 
-def render(template: str, **context: Any) -> str:
+def render(template: str, **context: object) -> str:
     """The page or card of a template; a name the template uses and `context` lacks is an error."""
     return _templates().get_template(template).render(**context)
 
@@ -276,7 +276,7 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def part_name(settings: Mapping[str, Any] | None, section: str) -> str:
+def part_name(settings: Mapping[str, object] | None, section: str) -> str:
     """The name of the part a section chose, "" where the settings do not say."""
     chosen = (settings or {}).get(section, "")
     return str(chosen.get("name", "")) if isinstance(chosen, Mapping) else str(chosen)

@@ -2,15 +2,20 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tagwright.arrays import Floats, Ints
 from tagwright.errors import TagwrightError
 from tagwright.reports.compare_facts import BandScore
 from tagwright.reports.facts import Band, ReliabilityBins, Values
 from tagwright.reports.page import plural
 from tagwright.reports.short_names import short_names
+
+if TYPE_CHECKING:
+    import altair
 
 WIDTH = 450  # of a plot, axes included: one scale for all means one size of letters
 HEIGHT = 240
@@ -83,10 +88,12 @@ def lines(
     """
     alt = load_altair()
     rows: list[dict[str, object]] = []
+    across: list[float] = []
     for name, (x, y) in series.items():
         kept = np.flatnonzero(np.isfinite(np.asarray(y, float)))
         for i in kept[thin(len(kept), MOST_POINTS)]:
-            rows.append({"name": name, "x": float(x[i]), "y": float(y[i])})
+            across.append(float(x[i]))
+            rows.append({"name": name, "x": across[-1], "y": float(y[i])})
     y_scale = alt.Scale(zero=False, nice=True)
     chart = chart_of_rows(alt).encode(
         x=alt.X(
@@ -109,7 +116,7 @@ def lines(
         upright = alt.Chart(alt.Data(values=[{"x": rule}])).encode(x="x:Q")
         layers.insert(0, upright.mark_rule(color=MUTED, strokeDash=[4, 4]))
     if marked is not None:
-        layers += _mark(alt, marked, rows)
+        layers += _mark(alt, marked, across)
     if best and len(series) > 1:
         rings = alt.Chart(
             alt.Data(values=[{"name": name, "x": x, "y": y} for name, (x, y) in best.items()])
@@ -120,12 +127,11 @@ def lines(
 
 
 def _mark(
-    alt: Any, marked: tuple[float, float, str], rows: Sequence[Mapping[str, Any]]
-) -> list[Any]:
+    alt: ModuleType, marked: tuple[float, float, str], across: Sequence[float]
+) -> "list[altair.Chart]":
     """A ring with its words above, turned away from the nearer end of the axis."""
     x, y, words = marked
-    ends = [row["x"] for row in rows]
-    place = (x - min(ends)) / ((max(ends) - min(ends)) or 1)
+    place = (x - min(across)) / ((max(across) - min(across)) or 1)
     align = "right" if place > 0.85 else "center"
     if place < 0.15:
         align = "left"
@@ -209,7 +215,11 @@ def reliability(calibration: ReliabilityBins) -> str:
 
 
 def draw(
-    chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT, width: int = WIDTH
+    chart: "altair.Chart | altair.LayerChart",
+    rows: Sequence[Mapping[str, object]],
+    *,
+    height: int = HEIGHT,
+    width: int = WIDTH,
 ) -> str:
     """The chart as SVG, names escaped; nothing is clipped, so no two plots share an id."""
     import vl_convert
@@ -234,7 +244,7 @@ def draw(
     return str(vl_convert.vegalite_to_svg(_drawable(spec), vl_version=version))
 
 
-def _drawable(value: Any) -> Any:
+def _drawable(value: object) -> object:
     """The same nested values, strings cut and without what XML forbids: that makes the converter
     end the process.
 
@@ -249,7 +259,7 @@ def _drawable(value: Any) -> Any:
     return [_drawable(item) for item in value] if isinstance(value, list) else value
 
 
-def load_altair() -> Any:
+def load_altair() -> ModuleType:
     """Altair, imported on first use: training must not need it."""
     try:
         import altair
@@ -261,26 +271,26 @@ def load_altair() -> Any:
     return altair
 
 
-def chart_of_rows(alt: Any) -> Any:
+def chart_of_rows(alt: ModuleType) -> "altair.Chart":
     """A chart whose data `draw` brings: altair would copy them at every step of building it."""
     return alt.Chart(alt.NamedData(name="rows"))
 
 
-def names_axis(alt: Any) -> Any:
+def names_axis(alt: ModuleType) -> "altair.Y":
     """The vertical axis of names, in the order they come; longer ones end in an ellipsis."""
     return alt.Y(
         "name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False)
     )
 
 
-def colors(alt: Any, names: Sequence[str]) -> Any:
+def colors(alt: ModuleType, names: Sequence[str]) -> "altair.Color":
     legend = alt.Legend(orient="top", title=None, symbolType="square", offset=6)
     return alt.Color(
         "name:N", scale=alt.Scale(domain=list(names), range=PALETTE[: len(names)]), legend=legend
     )
 
 
-def decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
+def decades(alt: ModuleType, values: Floats) -> "tuple[altair.Axis, altair.Scale]":
     """A logarithmic axis over whole decades, few of them with ticks at 2 and 5; values are >= 1."""
     low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
     high = max(high, low + 1)
@@ -290,7 +300,7 @@ def decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
     return axis, alt.Scale(type="log", domain=[10**low, 10**high], nice=False)
 
 
-def thin(count: int, limit: int) -> np.ndarray:
+def thin(count: int, limit: int) -> Ints:
     """At most `limit` positions of range(count), evenly spread, both ends among them.
 
     >>> thin(7, 3).tolist(), thin(2, 3).tolist()

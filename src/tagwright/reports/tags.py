@@ -1,12 +1,13 @@
 """What the report of a model that tags tokens shows: spans by type, tokens by tag."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
 from tagwright.reports import plots
-from tagwright.reports.facts import FitFacts, PerLabel, TagFacts, Values
+from tagwright.reports.bar_plots import amounts
+from tagwright.reports.facts import FitFacts, PerLabel, TagFacts
 from tagwright.reports.figures import MEASURES, figures_of_tags
 from tagwright.reports.page import (
     Card,
@@ -20,18 +21,21 @@ from tagwright.reports.page import (
     score_notes,
     score_table,
 )
-from tagwright.reports.plots import MUTED, chart_of_rows, colors, draw, load_altair
-from tagwright.reports.short_names import short_names
 
+Course = Literal["score", "entity_f1", "macro_f1", "macro_f2"]
 KEY_METRICS = ("entity_f1", "entity_f2", "entity_precision", "entity_recall", "macro_f1_without_o")
 OF_CLASSES = ("accuracy", "macro_f1", "macro_f2", "weighted_f1")  # where tags tell of no spans
 OTHERS = ("accuracy", "calibration_error")  # what is no F1, F2, precision or recall
-COURSES = ("entity_f1", "macro_f1", "macro_f2")  # beside the score; the first is of spans
+COURSES: tuple[Course, ...] = (
+    "entity_f1",
+    "macro_f1",
+    "macro_f2",
+)  # beside the score; the first is of spans
 NAMES = {"macro_f1_without_o": "token macro-F1"}  # a key figure has one line
 NOTES = {"macro_f1_without_o": "all tags but O", "accuracy": "tokens that are right"}
 
 
-def page_of_tags(facts: FitFacts, tags: TagFacts) -> dict[str, Any]:
+def page_of_tags(facts: FitFacts, tags: TagFacts) -> dict[str, object]:
     """What the template is told beside the facts."""
     scores, spans = facts.per_label, tags.per_type
     return {
@@ -132,16 +136,17 @@ def _tail(facts: FitFacts, tags: TagFacts) -> Figure:
     return Figure("How often each tag comes", svg, share)
 
 
-def _curves(facts: FitFacts, courses: tuple[str, ...]) -> Iterator[Figure]:
+def _curves(facts: FitFacts, courses: tuple[Course, ...]) -> Iterator[Figure]:
     """Loss, and the score with what stands beside it, by epoch."""
-    rows: list[Any] = [row for row in facts.history or () if "epoch" in row]
+    rows = [row for row in facts.history or () if "epoch" in row]
     losses = [(row["epoch"], row["loss"]) for row in rows if np.isfinite(row.get("loss", np.nan))]
     if losses:
         epochs, values = zip(*losses)
         svg = plots.lines({"loss": (epochs, values)}, x_title="epoch", y_title="training loss")
         caption = f"Training loss: {number(values[0])} at first, {number(values[-1])} at last."
         yield Figure("Does it learn?", svg, caption)
-    named = {facts.watched: "score"} | {name: name for name in courses if name != facts.watched}
+    named: dict[str, Course] = {facts.watched: "score"}
+    named |= {name: name for name in courses if name != facts.watched}
     points = {
         metric_name(name): [
             (row["epoch"], row[key]) for row in rows if np.isfinite(row.get(key, np.nan))
@@ -187,41 +192,14 @@ def _amounts(facts: FitFacts, tags: TagFacts) -> Iterator[Figure]:
         yield _paired("Tokens of every tag", named, scores, f"tokens of {facts.split}", words)
 
 
-def _paired(title: str, names: Any, scores: Any, axis: str, words: str = "") -> Figure:
+def _paired(
+    title: str, names: Sequence[str], scores: Mapping[str, object], axis: str, words: str = ""
+) -> Figure:
     true, predicted = (np.asarray(scores[key], float) for key in ("support", "predicted"))
     order = np.argsort(-true, kind="stable")[: plots.MOST_BARS]
     most = "" if len(order) == len(names) else f"The {len(order)} most frequent of {len(names):,}."
     svg = amounts([names[i] for i in order], true[order], predicted[order], title=axis)
     return Figure(title, svg, " ".join(part for part in (most, words) if part))
-
-
-def amounts(names: Sequence[str], true: Values, predicted: Values, *, title: str) -> str:
-    """Two bars for each name, in the given order: how many there are, and how many were
-    predicted.
-    """
-    alt = load_altair()
-    kinds, short = ("true", "predicted"), short_names(names)
-    rows = [
-        {"name": kind, "of": name, "value": float(value)}
-        for kind, values in zip(kinds, (true, predicted))
-        for name, value in zip(short, values)
-    ]
-    axis = alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False)
-    base = chart_of_rows(alt).encode(
-        y=alt.Y("of:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.3)),
-        yOffset=alt.YOffset("name:N", sort=list(kinds)),
-        x=alt.X(
-            "value:Q",
-            title=title,
-            axis=alt.Axis(tickCount=4, format="~s"),
-            scale=alt.Scale(zero=True, padding=24),
-        ),
-    )
-    drawn = base.mark_bar().encode(color=colors(alt, list(kinds)))
-    text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(
-        text=alt.Text("value:Q", format=",~r")
-    )
-    return draw(alt.layer(drawn, text), rows, height=40 * len(short) + 90)
 
 
 def _columns(what: str, mark: str, split: str) -> dict[str, tuple[str, str]]:

@@ -108,7 +108,7 @@ def choice_dict(choice: Choice) -> dict[str, Any]:
     return {"name": choice.name, "options": dict(choice.options)}
 
 
-def choice_of(content: Mapping[str, Any]) -> Choice:
+def choice_of(content: object) -> Choice:
     """From what `choice_dict` wrote; lists are tuples again. What is wrong with it is a
     ValueError.
     """

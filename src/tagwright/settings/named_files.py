@@ -12,7 +12,7 @@ from typing import Any
 
 from tagwright import registry
 from tagwright.settings.schema import Settings
-from tagwright.settings.sections import PART_SECTIONS, REGULARIZERS
+from tagwright.settings.sections import PART_SECTIONS
 from tagwright.storage.folder import MANIFEST, sha256
 
 LARGE = 1 << 24  # bytes
@@ -41,7 +41,7 @@ def _named(settings: Settings) -> Iterator[tuple[str, str, str]]:
     chosen = [
         (section, kind, getattr(settings, section)) for section, kind in PART_SECTIONS.items()
     ]
-    chosen += [(choice.name, REGULARIZERS, choice) for choice in settings.regularize]
+    chosen += [(choice.name, registry.REGULARIZERS, choice) for choice in settings.regularize]
     for section, kind, choice in chosen:
         usual: Mapping[str, Any] = {}
         if choice.name in registry.names(kind):

@@ -55,7 +55,7 @@ PRESETS: dict[str, dict[str, object]] = {
 
 def names() -> tuple[str, ...]:
     """Every objective that `--objective` takes."""
-    return tuple(sorted({*registry.names("losses"), *PRESETS}))
+    return tuple(sorted({*registry.names(registry.LOSSES), *PRESETS}))
 
 
 def preset(name: str) -> dict[str, object]:
@@ -76,7 +76,7 @@ def row_of(name: Any) -> dict[str, object]:
         return {}
     if name in PRESETS:
         return {**PLAIN, **PRESETS[name]}
-    return {**PLAIN, "loss": name} if name in registry.names("losses") else {}
+    return {**PLAIN, "loss": name} if name in registry.names(registry.LOSSES) else {}
 
 
 def governed(name: Any) -> dict[str, tuple[str, ...] | None]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagwright import registry
 from tagwright.errors import SettingsError, unknown
+from tagwright.registry import KindName
 from tagwright.settings.merge import merge, side_by_side
 from tagwright.settings.named_heads import (
     HeadChoice,
@@ -26,7 +27,6 @@ from tagwright.settings.sections import (
     OF_THE_RUN,
     PART_SECTIONS,
     PLAIN_SECTIONS,
-    REGULARIZERS,
     DataSettings,
     FitSettings,
     SoftSettings,
@@ -101,7 +101,9 @@ class Settings:
             }
         # one that the objective brings and the user left out must be left out again
         result |= {
-            name: "none" for name in registry.names(REGULARIZERS) if name in row_of(self.objective)
+            name: "none"
+            for name in registry.names(registry.REGULARIZERS)
+            if name in row_of(self.objective)
         }
         for choice in self.regularize:
             result[choice.name] = dict(choice.options)
@@ -112,7 +114,7 @@ class Settings:
     @property
     def link(self) -> str:
         """How logits become probabilities: as the loss declares, or as its settings choose."""
-        declared: str = registry.find("losses", self.loss.name).factory.link
+        declared: str = registry.find(registry.LOSSES, self.loss.name).factory.link
         return str(self.loss.options.get("link", declared))
 
     def of(self, head: str) -> "Settings":
@@ -173,8 +175,8 @@ def _resolved(
     found["regularize"] = _regularizers(values, faults)
     for section, maker in PLAIN_SECTIONS.items():
         found[section] = read_section(section, maker, values.get(section, {}), faults)
-    faults += kept_faults(found["split"].keep)
-    if found["split"].keep and found["fit"].refit:
+    if found["split"].keep:
+        faults += kept_faults(found["split"].keep)
         if given.get("fit", {}).get("refit"):
             faults.append(
                 "fit.refit would learn from dev, which split.keep does not cut; leave one of"
@@ -275,7 +277,7 @@ def _section_kind(name: str, value: Any) -> bool:
     """
     if name in PLAIN_SECTIONS or name == HEADS:
         return isinstance(value, Mapping)
-    if name in registry.names(REGULARIZERS):
+    if name in registry.names(registry.REGULARIZERS):
         return isinstance(value, Mapping) or value == "none"
     return (
         isinstance(value, str | Mapping)
@@ -288,13 +290,19 @@ def _kind_of_section(name: str) -> str:
     """What a section of this name must be, in words."""
     if name in (*PLAIN_SECTIONS, HEADS):
         return "a table of settings"
-    if name in registry.names(REGULARIZERS):
+    if name in registry.names(registry.REGULARIZERS):
         return 'a table of settings or "none"'
     return "a name" if name == "objective" else "a name or a table"
 
 
 def _misplaced(given: Mapping[str, Any]) -> list[str]:
-    sections = [*PLAIN_SECTIONS, *PART_SECTIONS, "objective", HEADS, *registry.names(REGULARIZERS)]
+    sections = [
+        *PLAIN_SECTIONS,
+        *PART_SECTIONS,
+        "objective",
+        HEADS,
+        *registry.names(registry.REGULARIZERS),
+    ]
     faults = [
         unknown("section", name, sections) for name in given if name not in (*sections, "tags")
     ]
@@ -309,8 +317,10 @@ def _schedule_defaults(name: str) -> Mapping[str, Any]:
     """What a schedule brings for other sections: one that gives the rate itself wants to be
     multiplied by 1.
     """
-    known = name in registry.names("schedules")
-    found: Mapping[str, Any] = registry.find("schedules", name).factory.defaults if known else {}
+    known = name in registry.names(registry.SCHEDULES)
+    found: Mapping[str, Any] = (
+        registry.find(registry.SCHEDULES, name).factory.defaults if known else {}
+    )
     return found
 
 
@@ -321,9 +331,9 @@ def _own_defaults(
     comes later.
     """
     name = encoder["name"]
-    if str(name) not in registry.names("encoders"):
+    if str(name) not in registry.names(registry.ENCODERS):
         return {}
-    found: Mapping[str, Any] = registry.find("encoders", name).factory.defaults(
+    found: Mapping[str, Any] = registry.find(registry.ENCODERS, name).factory.defaults(
         task, objective, encoder, size
     )
     return found
@@ -333,15 +343,17 @@ def _regularizers(values: Mapping[str, Any], faults: list[str]) -> tuple[Choice,
     """Those that the objective brings or the user names, but for the ones that are "none"."""
     wanted = {
         name: values[name]
-        for name in registry.names(REGULARIZERS)
+        for name in registry.names(registry.REGULARIZERS)
         if values.get(name, "none") != "none"
     }
     for name, options in wanted.items():
-        faults += registry.check(REGULARIZERS, name, options)
-    return tuple(_filled(REGULARIZERS, name, options) for name, options in wanted.items())
+        faults += registry.check(registry.REGULARIZERS, name, options)
+    return tuple(_filled(registry.REGULARIZERS, name, options) for name, options in wanted.items())
 
 
-def _choice(section: str, kind: str, values: Mapping[str, Any], faults: list[str]) -> Choice:
+def _choice(
+    section: str, kind: KindName[Any, Any], values: Mapping[str, Any], faults: list[str]
+) -> Choice:
     options = {key: value for key, value in values.items() if key != "name"}
     name = values["name"]
     if (name == "none" and section in OPTIONAL) or (name == "auto" and section == "decide"):
@@ -363,7 +375,7 @@ def _choice(section: str, kind: str, values: Mapping[str, Any], faults: list[str
     return _filled(kind, name, options)
 
 
-def _filled(kind: str, name: str, options: Mapping[str, Any]) -> Choice:
+def _filled(kind: KindName[Any, Any], name: str, options: Mapping[str, Any]) -> Choice:
     """The part with every option: those that are not given have their defaults."""
     listed = {
         key: tuple(value) if isinstance(value, list) else value for key, value in options.items()

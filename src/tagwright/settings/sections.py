@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
+from tagwright import registry
 from tagwright.errors import unknown
 
 
@@ -112,24 +113,22 @@ PLAIN_SECTIONS = {
 
 
 # section -> folder of its parts: a table of the part's `name` and its options
-PART_SECTIONS = {
-    "embed": "tokenizers",
-    "encoder": "encoders",
-    "head": "heads",
-    "loss": "losses",
-    "targets": "targets",
-    "mask": "masks",
-    "weights": "weights",
-    "schedule": "schedules",
-    "decide": "decisions",
+PART_SECTIONS: dict[str, registry.KindName[Any, Any]] = {
+    "embed": registry.TOKENIZERS,
+    "encoder": registry.ENCODERS,
+    "head": registry.HEADS,
+    "loss": registry.LOSSES,
+    "targets": registry.TARGETS,
+    "mask": registry.MASKS,
+    "weights": registry.WEIGHTS,
+    "schedule": registry.SCHEDULES,
+    "decide": registry.DECISIONS,
 }
 # what every head of a model has of its own, and what its heads share; [heads.NAME] has any of the
 # former
 OF_A_HEAD = ("objective", "soft", "head", "loss", "targets", "mask", "weights", "decide")
 OF_THE_RUN = ("data", "split", "fit", "embed", "encoder", "schedule")
 HEADS = "heads"
-# kind of part of which a run takes any number: each is a section of its own, if it is there
-REGULARIZERS = "regularizers"
 
 
 def read_section(

@@ -11,6 +11,7 @@ A reader moves nothing.
 
 import hashlib
 import json
+import math
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +19,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, Required, TypedDict, TypeVar, cast
 
 from tagwright.errors import ModelError
 from tagwright.storage.files import followed, left_over
@@ -33,6 +34,18 @@ CURE = "restore it, or make the folder anew"
 T = TypeVar("T")
 
 
+class Manifest(TypedDict, total=False):
+    """What a folder says of itself. Who opens it has seen digests; the rest a reader of its kind
+    checks.
+    """
+
+    sha256: Required[dict[str, str]]  # digest of every file
+    format: int  # of a model's folder
+    heads: list[str]
+    packages: dict[str, str]  # those of parts that are not ours
+    fingerprint: str  # of a checkpoint: the data and settings that it belongs to
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sealed:
     """The files that a manifest lists, as they were when the folder was opened.
@@ -41,7 +54,7 @@ class Sealed:
     """
 
     folder: Path
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     digest: str  # of the manifest
     texts: Mapping[str, bytes]
     tensors: Mapping[str, BufferedReader]
@@ -51,12 +64,12 @@ class Sealed:
         with self.reading(name):
             return self._listed(self.texts, name).decode("utf-8")
 
-    def json(self, name: str) -> dict[str, Any]:
+    def json(self, name: str) -> dict[str, object]:
         """The object in a JSON file."""
         with self.reading(name):
             return json_object(self._listed(self.texts, name))
 
-    def made(self, name: str, make: Callable[[dict[str, Any]], T]) -> T:
+    def made(self, name: str, make: Callable[[dict[str, object]], T]) -> T:
         """What `make` makes of the object in a JSON file."""
         content = self.json(name)
         with self.reading(name):
@@ -100,15 +113,15 @@ def opened(folder: Path, *, known: Callable[[str], bool] = lambda name: True) ->
         yield _settled(folder, known, files)
 
 
-def verified(folder: Path) -> dict[str, Any]:
+def verified(folder: Path) -> Manifest:
     """The manifest, after every file that it lists was found unaltered; others are ignored."""
     with opened(folder) as files:
         for name in files.tensors:
             files.check(name)
-        return dict(files.manifest)
+        return files.manifest
 
 
-def read_manifest(folder: Path) -> tuple[dict[str, Any], bytes]:
+def read_manifest(folder: Path) -> tuple[Manifest, bytes]:
     """The manifest of a folder, and its bytes; no file that it lists is looked at."""
     path = folder / MANIFEST
     try:
@@ -121,10 +134,10 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], bytes]:
             raise ValueError("sha256 must be an object of names and digests")
     except (ValueError, KeyError, RecursionError) as error:
         raise ModelError(f"{path} is no manifest of ours: {reason_of(error)}") from None
-    return found, content
+    return cast(Manifest, found), content
 
 
-def json_object(content: bytes | str) -> dict[str, Any]:
+def json_object(content: bytes | str) -> dict[str, object]:
     """The object in a JSON text, whose strings can be written as UTF-8.
 
     >>> json_object('{"a": 1}')
@@ -141,6 +154,22 @@ def json_object(content: bytes | str) -> dict[str, Any]:
         except UnicodeEncodeError as error:  # no file or terminal can show half of a pair
             raise ValueError("it has half of a surrogate pair (\\ud800 to \\udfff)") from error
     return found
+
+
+def value_of(content: Mapping[str, object], name: str, kind: type[T]) -> T:
+    """The value of this name as JSON or TOML gave it, which must be of this very type. A float must
+    be finite.
+
+    >>> value_of({"limit": 3}, "limit", float)
+    3.0
+    """
+    value = content[name]
+    if kind is float and type(value) is int:
+        value = float(value)
+    right = type(value) is kind and not (isinstance(value, float) and not math.isfinite(value))
+    if not right or not isinstance(value, kind):
+        raise ValueError(f"{name} must be of type {kind.__name__}, got {value!r}")
+    return value
 
 
 def read_small(path: Path) -> bytes:
@@ -253,7 +282,7 @@ def _mark(path: Path, held: ExitStack) -> os.stat_result:
 
 def _read(folder: Path, known: Callable[[str], bool], files: ExitStack) -> Sealed:
     manifest, content = read_manifest(folder)
-    digests: dict[str, Any] = manifest["sha256"]
+    digests = manifest["sha256"]
     _require_names(folder, digests, known)
     tensors = {
         name: _listed(f"{folder}/{name}", files) for name in digests if name.endswith(TENSORS)
@@ -275,7 +304,7 @@ def _no_manifest(folder: Path) -> str:
     return f"{folder} is not there"
 
 
-def _require_names(folder: Path, names: Mapping[str, Any], known: Callable[[str], bool]) -> None:
+def _require_names(folder: Path, names: Mapping[str, object], known: Callable[[str], bool]) -> None:
     """Refuse names that lead out of the folder, and those that no folder of its kind has."""
     for name in names:
         inside = not set(name) & set("\\:\0") and not {"", ".", ".."} & set(name.split("/"))
@@ -296,7 +325,7 @@ def _listed(path: str, files: ExitStack) -> BufferedReader:
         raise ModelError(f"{path} is missing; it was there when the folder was written") from None
 
 
-def _require_same(path: str, digest: str, listed: Any) -> None:
+def _require_same(path: str, digest: str, listed: object) -> None:
     if digest != listed:
         raise ModelError(f"{path} was altered since it was written; {CURE}")
 

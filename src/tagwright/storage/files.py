@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar, overload
 
 import numpy as np
 
@@ -57,19 +57,23 @@ def write_text(path: Path, text: str) -> None:
         aside.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def write_json(path: Path, content: Any) -> None:
+def write_json(path: Path, content: object) -> None:
     """Write a value as a JSON file."""
     write_text(path, json.dumps(content))
 
 
-def write_readable_json(path: Path, content: Mapping[str, Any]) -> None:
+def write_readable_json(path: Path, content: Mapping[str, object]) -> None:
     """Write values as a JSON file for people to read, in a folder that is not in place yet."""
     path.write_text(
         json.dumps(json_ready(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
 
 
-def json_ready(value: Any) -> Any:
+@overload
+def json_ready(value: Mapping[str, object]) -> dict[str, object]: ...
+@overload
+def json_ready(value: object) -> object: ...
+def json_ready(value: object) -> object:
     """Nested values that JSON can hold: lists for tuples and arrays, Python numbers for NumPy's,
     None for numbers that are not finite.
 
@@ -87,7 +91,7 @@ def json_ready(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def value_of(content: Mapping[str, Any], name: str, kind: type[T]) -> T:
+def value_of(content: Mapping[str, object], name: str, kind: type[T]) -> T:
     """The value of this name as JSON or TOML gave it, which must be of this very type. A float must
     be finite.
 

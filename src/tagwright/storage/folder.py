@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
 
 from tagwright.errors import InUseError, ModelError
 from tagwright.storage.checked import MANIFEST, read_manifest, verified
@@ -30,7 +29,7 @@ PATIENCE = 60.0  # seconds to wait for a process that is writing the same folder
 def written(
     folder: Path,
     *,
-    about: Mapping[str, Any],
+    about: Mapping[str, object],
     overwrite: bool = False,
     free: Sequence[str] = (),
     kept: Sequence[str] = (),
@@ -150,7 +149,7 @@ def _linked(folder: Path, aside: Path, kept: Sequence[str]) -> dict[str, str]:
 
 
 def _seal(
-    folder: Path, about: Mapping[str, Any], free: Sequence[str], known: Mapping[str, str]
+    folder: Path, about: Mapping[str, object], free: Sequence[str], known: Mapping[str, str]
 ) -> str:
     """Write the manifest, and sync all files to the disk; digests that are `known` are not made
     again.

@@ -6,17 +6,18 @@ import math
 import os
 from collections.abc import Mapping
 from io import BufferedReader
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 
+from tagwright.arrays import Numbers
 from tagwright.errors import ModelError, some
 from tagwright.storage.checked import CURE, SMALL, readable
 
-T = TypeVar("T", np.ndarray, Tensor)
+T = TypeVar("T", bound=Numbers | Tensor)
 # as a file names them, and as torch does
 TYPES = {
     "BOOL": "bool",
@@ -30,6 +31,16 @@ TYPES = {
     "F32": "float32",
     "F64": "float64",
 }
+
+
+class Header(Protocol):
+    """A tensor in an open file, before it is read."""
+
+    def get_dtype(self) -> str:
+        """The name of its type, as `TYPES` has it."""
+
+    def get_shape(self) -> list[int]:
+        """Its shape."""
 
 
 class Form(NamedTuple):
@@ -102,12 +113,12 @@ def _faults(found: Mapping[str, Form], wanted: Mapping[str, Form]) -> list[str]:
     return other + missing + [f"{name} is unknown" for name in found if name not in wanted]
 
 
-def _form(header: Any) -> Form:
+def _form(header: Header) -> Form:
     dtype = header.get_dtype()
     return Form(TYPES.get(dtype, dtype), tuple(header.get_shape()))
 
 
-def _finite(tensor: np.ndarray | Tensor) -> bool:
+def _finite(tensor: Numbers | Tensor) -> bool:
     """Whether all numbers of a tensor are finite; makes no tensor of its size."""
     if isinstance(tensor, np.ndarray):
         ends = (tensor.min(), tensor.max()) if tensor.size else ()

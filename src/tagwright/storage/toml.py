@@ -4,7 +4,6 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ _TOKEN = re.compile(
 )
 
 
-def loads(text: str) -> dict[str, Any]:
+def loads(text: str) -> dict[str, object]:
     """The values in a TOML text; one that would take long to read is a ValueError.
 
     >>> loads("a.b = 1")
@@ -45,7 +44,7 @@ def loads(text: str) -> dict[str, Any]:
         raise ValueError("its values are nested too deeply") from None
 
 
-def dumps(values: Mapping[str, Any]) -> str:
+def dumps(values: Mapping[str, object]) -> str:
     """Scalars and lists first, then a table per section, and after each the tables in it.
 
     >>> print(dumps({"a": 1, "b": {"c": "x", "d": [1, 2]}}))
@@ -59,7 +58,7 @@ def dumps(values: Mapping[str, Any]) -> str:
     return "\n".join(_lines(values, ())) + "\n"
 
 
-def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+def without_none(values: Mapping[str, object]) -> dict[str, object]:
     """Nested values without those that are None, which TOML cannot write.
 
     >>> without_none({"a": None, "b": {"c": None, "d": 1}})
@@ -72,7 +71,7 @@ def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lines(values: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+def _lines(values: Mapping[str, object], path: tuple[str, ...]) -> Iterator[str]:
     """The lines of a table, its header first; a table that holds nothing but tables needs none."""
     own = {name: value for name, value in values.items() if not isinstance(value, Mapping)}
     if path and (own or not values):
@@ -90,7 +89,7 @@ def key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else scalar(name)
 
 
-def scalar(value: Any) -> str:
+def scalar(value: object) -> str:
     """One value as TOML; of a string also a key, and safe in a comment, for it has no line
     breaks.
     """

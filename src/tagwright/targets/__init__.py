@@ -1,6 +1,13 @@
 """Targets: what the truth is, and how soft."""
 
+from typing import TypeAlias
+
+from scipy.sparse import csr_array
+
+from tagwright.arrays import Floats
 from tagwright.registry import Kind
+
+SoftLabels: TypeAlias = Floats | csr_array  # (n, L)
 
 KIND = Kind(
     title="target",

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
+from tagwright.arrays import Floats
 from tagwright.targets.weighting import Weighting, saturated
 from tagwright.targets.word_counts import WordCounts
 
@@ -13,7 +14,7 @@ CELLS = 2**18  # (text, word, label) at once: what a cache holds
 
 def relevance_left_out(
     words: csc_array, labels: csr_array, counts: WordCounts, weighting: Weighting
-) -> np.ndarray:
+) -> Floats:
     """ILR of eq. 7, (n, L), of texts with these words (n, V) and labels (n, L), which are among
     those counted.
 
@@ -36,7 +37,7 @@ def _block(
     frequency: csr_array,
     counts: WordCounts,
     weighting: Weighting,
-) -> np.ndarray:
+) -> Floats:
     # of each cell of `words`, M in all
     text = np.repeat(np.arange(words.shape[0]), np.diff(words.indptr))
     own = labels[text]
@@ -58,16 +59,14 @@ def _block(
     )
 
 
-def _norms(
-    words: csr_array, labels: csr_array, counts: WordCounts, weighting: Weighting
-) -> np.ndarray:
+def _norms(words: csr_array, labels: csr_array, counts: WordCounts, weighting: Weighting) -> Floats:
     """K / k1 of eq. 1 without the text itself, (n, L)."""
     own = labels.toarray() * words.sum(axis=1, dtype=np.int64)[:, None]
     mean = (counts.label_words.sum() - own.sum(axis=1, keepdims=True)) / labels.shape[1]
     return weighting.norm(counts.label_words - own, mean)
 
 
-def _mean_lengths(words: csr_array, counts: WordCounts) -> np.ndarray:
+def _mean_lengths(words: csr_array, counts: WordCounts) -> Floats:
     """X_avg of eq. 7 without the text itself, (n,); where no other word is, 1, for all that it
     divides is 0.
     """

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import expit
 
+from tagwright.arrays import Floats
 from tagwright.errors import SettingsError, unknown
 from tagwright.labels.space import Encoded, LabelSpace
 from tagwright.targets.hard import hard
@@ -24,7 +25,7 @@ def soft_labels(
     *,
     leave_one_out: bool,
     normalize: Normalize,
-) -> np.ndarray:
+) -> Floats:
     """Soft labels (n, L), float32. A label with a given value counts where the value is above 0.5,
     as in scoring.
     """
@@ -42,7 +43,7 @@ def soft_labels(
     return soft
 
 
-def softmax(relevance: np.ndarray) -> np.ndarray:
+def softmax(relevance: Floats) -> Floats:
     """Shares of a row, (n, L); the highest is subtracted first, so that none is too large for exp.
 
     >>> softmax(np.array([[1e6, 1e6], [0.0, 0.0]])).tolist()

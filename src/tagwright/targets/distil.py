@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from tagwright.arrays import Floats
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.links import probabilities
@@ -21,7 +22,7 @@ class TeacherScores(NamedTuple):
     link.
     """
 
-    logits: np.ndarray
+    logits: Floats
     link: str
 
 
@@ -38,7 +39,7 @@ def nobody(model: str) -> TeacherScores:
 
 def distil(
     space: LabelSpace, teacher: Teacher, *, model: str = "", temperature: float = 1.0
-) -> np.ndarray:
+) -> Floats:
     """Soft labels (n, L), float32: the teacher's probabilities of its logits divided by
     `temperature`.
 
@@ -56,7 +57,7 @@ def distil(
     return soft
 
 
-def _soft(space: LabelSpace, said: TeacherScores, temperature: float) -> np.ndarray:
+def _soft(space: LabelSpace, said: TeacherScores, temperature: float) -> Floats:
     soft = np.empty(said.logits.shape, np.float32)
     for start in range(0, len(soft), ROWS):
         part = slice(start, start + ROWS)

@@ -1,8 +1,8 @@
 """KWLS: soft labels from the keywords that a text shares with labels, eqs. 1 to 8 (Liu 2022)."""
 
-import numpy as np
 import pyarrow as pa
 
+from tagwright.arrays import Floats
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.targets._soft import Normalize, soft_labels
@@ -20,7 +20,7 @@ def kwls(
     k2: float = 2.0,
     leave_one_out: bool = False,
     normalize: Normalize = "auto",
-) -> np.ndarray:
+) -> Floats:
     """Soft labels (n, L), float32, of the rows of `table`, whose tokens are `tokens`; `_counts`
     says what a word is.
 

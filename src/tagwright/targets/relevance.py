@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
+from tagwright.arrays import Floats
 from tagwright.errors import DataError
 from tagwright.labels.space import Encoded
 from tagwright.targets._left_out import relevance_left_out
@@ -35,7 +36,7 @@ def relevances(
     weighting: Weighting,
     *,
     leave_one_out: bool = False,
-) -> Iterator[np.ndarray]:
+) -> Iterator[Floats]:
     """ILR of eq. 7, (n, L), in blocks of rows. A text without words has 0 everywhere.
 
     With `leave_one_out` every text meets the counts of all the others.
@@ -70,7 +71,7 @@ def word_label_relevance(counts: WordCounts, weighting: Weighting) -> csr_array:
     return csr_array((values, found.indices, found.indptr), shape=found.shape)
 
 
-def label_vectors(counts: WordCounts, weighting: Weighting) -> np.ndarray | csr_array:
+def label_vectors(counts: WordCounts, weighting: Weighting) -> Floats | csr_array:
     """WLR * WIW / X_avg, (V, L): all of eq. 7 that does not depend on the text."""
     relevance = word_label_relevance(counts, weighting)
     weight = weighting.inverse(counts.text_count, counts.word_texts) * (
@@ -81,8 +82,8 @@ def label_vectors(counts: WordCounts, weighting: Weighting) -> np.ndarray | csr_
 
 
 def text_label_relevance(
-    words: csc_array, vectors: np.ndarray | csr_array, weighting: Weighting
-) -> np.ndarray:
+    words: csc_array, vectors: Floats | csr_array, weighting: Weighting
+) -> Floats:
     """ILR of eq. 7, (n, L), of texts with these words (n, V): WIC of eq. 4 times the labels'
     vectors.
     """

@@ -5,12 +5,13 @@ arxiv.org/abs/1512.00567).
 import numpy as np
 import pyarrow as pa
 
+from tagwright.arrays import Floats
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.targets.hard import hard
 
 
-def smooth(table: pa.Table, space: LabelSpace, *, epsilon: float = 0.1) -> np.ndarray:
+def smooth(table: pa.Table, space: LabelSpace, *, epsilon: float = 0.1) -> Floats:
     """Targets (n, L), float32: (1 - epsilon) * y + epsilon / L where a text has exactly one label.
 
     Where it may have many, every label is a choice of two: (1 - epsilon) * y + epsilon / 2 (label

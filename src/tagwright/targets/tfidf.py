@@ -4,9 +4,9 @@ section 5.2).
 
 from math import inf
 
-import numpy as np
 import pyarrow as pa
 
+from tagwright.arrays import Floats
 from tagwright.labels.space import LabelSpace
 from tagwright.targets._soft import Normalize, soft_labels
 from tagwright.targets.weighting import Weighting
@@ -22,7 +22,7 @@ def tfidf(
     *,
     leave_one_out: bool = False,
     normalize: Normalize = "auto",
-) -> np.ndarray:
+) -> Floats:
     """Soft labels (n, L), float32: raw counts times log(all / those that have the word), for labels
     and for texts.
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.arrays import Floats, Ints, Numbers
+
 
 class Weighting(NamedTuple):
     """`k1` and `k2` bound what many occurrences count for in a label and in a text; infinity sets
@@ -20,7 +22,7 @@ class Weighting(NamedTuple):
     k2: float
     base: float
 
-    def norm(self, label_words: np.ndarray, mean: float | np.ndarray) -> np.ndarray:
+    def norm(self, label_words: Ints, mean: float | Floats) -> Floats:
         """K / k1 of eq. 1, from the words of labels and their mean; where there are no words at
         all, 1 - b.
         """
@@ -29,7 +31,7 @@ class Weighting(NamedTuple):
         )
         return 1 - self.b + self.b * share
 
-    def inverse(self, total: float, count: np.ndarray) -> np.ndarray:
+    def inverse(self, total: float, count: Numbers) -> Floats:
         """WLW and WIW, eqs. 2 and 5: log(total / count) + base; what never occurs weighs
         nothing.
         """
@@ -37,7 +39,7 @@ class Weighting(NamedTuple):
         return np.where(some, np.log(max(total, 1) / np.where(some, count, 1)) + self.base, 0.0)
 
 
-def saturated(count: np.ndarray, k: float, norm: float | np.ndarray = 1.0) -> np.ndarray:
+def saturated(count: Ints, k: float, norm: float | Floats = 1.0) -> Floats:
     """WLC and WIC, eqs. 1 and 4: count * k / (count + k * norm), in a form that takes k = infinity;
     0 for no count.
     """

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csc_array, csr_array
 
+from tagwright.arrays import Ints
 from tagwright.errors import DataError
 from tagwright.labels.space import Encoded
 from tagwright.tokenizers.tokens import Tokens
@@ -31,9 +32,9 @@ class WordCounts(NamedTuple):
     """
 
     word_labels: csr_array  # int64 (V, L): how often a word stands in the texts of a label
-    word_texts: np.ndarray  # int64 (V,): texts that have the word
-    label_texts: np.ndarray  # int64 (L,): texts of the label
-    label_words: np.ndarray  # int64 (L,): words of the label's texts, S_m
+    word_texts: Ints  # int64 (V,): texts that have the word
+    label_texts: Ints  # int64 (L,): texts of the label
+    label_words: Ints  # int64 (L,): words of the label's texts, S_m
     text_count: int  # N
     word_total: int  # words of all texts
 
@@ -123,12 +124,12 @@ def batches_of(tokens: Tokens, labels: Encoded, *, rows: int = ROWS) -> Iterator
         yield pa.RecordBatch.from_arrays(lists, names=["words", "labels"])
 
 
-def _lists(ids: np.ndarray, offsets: np.ndarray) -> pa.ListArray:
+def _lists(ids: Ints, offsets: Ints) -> pa.ListArray:
     values = pa.array(ids[offsets[0] : offsets[-1]], pa.int32())
     return pa.ListArray.from_arrays(pa.array(offsets - offsets[0], pa.int32()), values)
 
 
-def _flat(lists: pa.Array, name: str, null: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
+def _flat(lists: pa.Array, name: str, null: int, limit: int) -> tuple[Ints, Ints]:
     """All ids one after the other, `null` for a null among them, and where each row's begin, (n +
     1,).
     """

@@ -8,7 +8,7 @@ import time
 from base64 import b64decode
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Literal, Protocol, Required, TypedDict
 
 from tokenizers import Tokenizer
 
@@ -23,6 +23,49 @@ STRANGE = "a \u0378."  # a text with a word that nobody knows
 RUNS = range(2, 41, 2)
 USUAL = "a1 ."  # what patterns stand for by classes
 LETTERS, SECONDS = 64, 0.25
+Inner = Literal["normalizers", "pretokenizers", "processors"]
+
+
+class Component(Protocol):
+    """A part of a tokenizer of the library."""
+
+    def __getstate__(self) -> bytes:
+        """Its JSON in a tokenizer file."""
+
+
+class Pattern(TypedDict, total=False):
+    """What a step looks for: a string, or an expression."""
+
+    String: str
+    Regex: str
+
+
+class Special(TypedDict):
+    """A token that stands for no text."""
+
+    id: str
+    ids: list[int]
+
+
+class Piece(TypedDict, total=False):
+    """A part of a template."""
+
+    SpecialToken: Special
+
+
+class Step(TypedDict, total=False):
+    """One step of a tokenizer, as its file has it: the keys that are looked at."""
+
+    type: Required[str]
+    normalizers: "list[Step]"  # of a sequence, as are the next two
+    pretokenizers: "list[Step]"
+    processors: "list[Step]"
+    prepend: str
+    precompiled_charsmap: str
+    pattern: Pattern
+    content: str
+    single: list[Piece]
+    special_tokens: dict[str, Special]
 
 
 def require_bounded(tokenizer: Tokenizer) -> None:
@@ -78,10 +121,10 @@ def _costly(pattern: str) -> bool:
     return "(" in pattern or len(re.findall(r"[*+?{]", re.sub(r"\\[pP]\{", "", pattern))) > 2
 
 
-def _steps(part: Any, inner: str) -> list[dict[str, Any]]:
+def _steps(part: Component | None, inner: Inner) -> list[Step]:
     """The parts of a sequence of any depth, one after the other."""
-    waiting = [] if part is None else [json.loads(part.__getstate__())]
-    found: list[dict[str, Any]] = []
+    waiting: list[Step] = [] if part is None else [json.loads(part.__getstate__())]
+    found: list[Step] = []
     while waiting:
         step = waiting.pop()
         if step["type"] == "Sequence":
@@ -91,7 +134,7 @@ def _steps(part: Any, inner: str) -> list[dict[str, Any]]:
     return found
 
 
-def _growth(step: dict[str, Any]) -> int:
+def _growth(step: Step) -> int:
     """How many times as long a step makes a text at most, as far as the file decides that."""
     kind = step["type"]
     if kind == "ByteLevel":
@@ -116,7 +159,7 @@ def _longest(charsmap: str) -> int:
     return max(map(len, content[4 + int.from_bytes(content[:4], "little") :].split(b"\0")))
 
 
-def _added(step: dict[str, Any]) -> int:
+def _added(step: Step) -> int:
     """Tokens that a step adds to a text; a text that would be there twice, or not at all, counts as
     too many.
     """

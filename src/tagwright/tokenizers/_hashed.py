@@ -8,12 +8,12 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Ints
 from tagwright.errors import SettingsError
 from tagwright.storage.files import value_of
 from tagwright.tokenizers._texts import UNSPACED, Texts, slices
@@ -70,7 +70,8 @@ class Hashed:
 
     def encode(self, texts: Texts) -> Tokens:
         """Ids (N, 4) of every text; a null or empty text has none."""
-        ids, lengths = [np.empty((0, 4), np.int32)], [np.zeros(1, np.int64)]
+        ids: list[Ints] = [np.empty((0, 4), np.int32)]
+        lengths: list[Ints] = [np.zeros(1, np.int64)]
         for part in slices(texts):
             words, counts = cut(part)
             lengths.append(counts)
@@ -91,12 +92,12 @@ class Hashed:
         normal = pc.utf8_normalize(words, form="NFC")
         return Tokens(self._ids(normal), np.arange(len(words) + 1, dtype=np.int64))
 
-    def _ids(self, words: pa.Array) -> np.ndarray:
+    def _ids(self, words: pa.Array) -> Ints:
         """Ids (n, 4) of n words, each distinct one made once."""
         distinct = words.dictionary_encode()
         return self._features(distinct.dictionary)[distinct.indices.to_numpy()]
 
-    def _features(self, words: pa.Array) -> np.ndarray:
+    def _features(self, words: pa.Array) -> Ints:
         """Ids (n, 4) of n words."""
         lower = pc.utf8_lower(words)
         prefix = pc.utf8_slice_codeunits(lower, 0, self.affix)
@@ -104,7 +105,7 @@ class Hashed:
         channels = zip((lower, prefix, suffix, _shape(words)), self.sizes)
         return np.stack([_hash(strings, size) for strings, size in channels], axis=1)
 
-    def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+    def words(self, ids: Sequence[int] | Ints) -> list[str]:
         """The number of each id, since a hash cannot be turned back; of (n, 4) ids the word
         channel.
         """
@@ -117,12 +118,12 @@ class Hashed:
         (folder / "kind.json").write_text(json.dumps(content) + "\n", encoding="utf-8")
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> "Hashed":
+    def from_dict(cls, content: Mapping[str, object]) -> "Hashed":
         """From the settings that `save` wrote; what is wrong with them is a ValueError."""
         return cls(**{name: value_of(content, name, int) for name in content})
 
 
-def cut(texts: list[str]) -> tuple[pa.Array, np.ndarray]:
+def cut(texts: list[str]) -> tuple[pa.Array, Ints]:
     """All words of the texts, cut as tokenizers/word.py cuts them, and how many each text has."""
     strings = pa.array([unicodedata.normalize("NFC", text) for text in texts], pa.string())
     spaced = pc.utf8_trim_whitespace(pc.replace_substring_regex(strings, _APART, r" \1 "))
@@ -141,7 +142,7 @@ def _shape(words: pa.Array) -> pa.Array:
     return words
 
 
-def _hash(strings: pa.Array, size: int) -> np.ndarray:
+def _hash(strings: pa.Array, size: int) -> Ints:
     """An id from 2 to size - 1 for each string; each distinct string is hashed once."""
     distinct = strings.dictionary_encode()
     sums = [zlib.crc32(str(string).encode()) for string in distinct.dictionary.to_pylist()]

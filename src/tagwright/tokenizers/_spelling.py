@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Ints
 from tagwright.errors import SettingsError
 from tagwright.storage.files import value_of
 from tagwright.tokenizers._hashed import cut
@@ -61,7 +61,7 @@ class Spelling:
         return pa.array(self.lexicon, pa.string())
 
     @cached_property
-    def _codes(self) -> np.ndarray:
+    def _codes(self) -> Ints:
         return np.frombuffer(self.letters.encode("utf-32-le"), np.uint32)
 
     def encode_tokens(self, words: pa.Array) -> Tokens:
@@ -90,7 +90,7 @@ class Spelling:
         marks = ids[:, 0] == START
         return Slice(ids, lengths, np.where(marks, -1, occurrence - np.cumsum(marks)), words)
 
-    def _rows(self, cut_words: tuple[pa.Array, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def _rows(self, cut_words: tuple[pa.Array, Ints]) -> tuple[Ints, Ints]:
         """Words and how many each text has -> rows (N, 2) with the texts' starts, and how many each
         text has.
         """
@@ -105,7 +105,7 @@ class Spelling:
         ids = np.insert(rows, firsts, np.array([START, 1], np.int32), axis=0)
         return ids, np.diff(ends) + (np.diff(ends) > 0)
 
-    def _spell(self, words: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    def _spell(self, words: pa.Array) -> tuple[Ints, Ints]:
         """The rows (M, 2) of all words one after the other, and where each word's begin, (n +
         1,).
         """
@@ -125,13 +125,13 @@ class Spelling:
         channel[starts[:-1]] = word_ids
         return np.stack([channel, letters], axis=1), starts
 
-    def _letter_ids(self, codes: np.ndarray) -> np.ndarray:
+    def _letter_ids(self, codes: Ints) -> Ints:
         if not len(self._codes):
             return np.ones(len(codes), np.int32)
         place = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
         return np.where(self._codes[place] == codes, place + FIRST_LETTER, 1).astype(np.int32)
 
-    def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+    def words(self, ids: Sequence[int] | Ints) -> list[str]:
         """The word of each id; of (n, 2) ids the word channel, "" inside a word."""
         names = ("", UNKNOWN, "[START]", *self.lexicon)
         return [names[int(row)] for row in np.asarray(ids).reshape(len(ids), -1)[:, 0]]
@@ -145,7 +145,7 @@ class Spelling:
         )
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> "Spelling":
+    def from_dict(cls, content: Mapping[str, object]) -> "Spelling":
         """From the settings that `save` wrote; what is wrong with them is a ValueError."""
         lexicon, letters = value_of(content, "lexicon", list), value_of(content, "letters", str)
         if {type(word) for word in lexicon} - {str}:
@@ -155,15 +155,13 @@ class Spelling:
         )
 
 
-def words_of(texts: Sequence[str], *, lowercase: bool) -> tuple[pa.Array, np.ndarray]:
+def words_of(texts: Sequence[str], *, lowercase: bool) -> tuple[pa.Array, Ints]:
     """All words of the texts, cut as tokenizers/word.py cuts them, and how many each text has."""
     words, counts = cut(list(texts))
     return (pc.utf8_lower(words) if lowercase else words), counts
 
 
-def _gathered(
-    rows: np.ndarray, starts: np.ndarray, which: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _gathered(rows: Ints, starts: Ints, which: Ints) -> tuple[Ints, Ints]:
     """The rows of the words `which`, in that order, and how many each has."""
     lengths = np.diff(starts)[which]
     ends = np.concatenate([[0], np.cumsum(lengths)])

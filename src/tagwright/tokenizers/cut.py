@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Ints
 from tagwright.errors import SettingsError, unknown
 from tagwright.tokenizers._texts import Texts, slices
 
@@ -34,8 +35,8 @@ class Cut(NamedTuple):
     """
 
     words: pa.Array
-    offsets: np.ndarray  # int64 (n + 1,)
-    starts: np.ndarray  # int64 (N,), in characters of the text as given
+    offsets: Ints  # int64 (n + 1,)
+    starts: Ints  # int64 (N,), in characters of the text as given
 
 
 def cut(texts: Texts, way: str) -> Cut:

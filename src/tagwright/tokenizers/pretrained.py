@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from tokenizers import Tokenizer
 
+from tagwright.arrays import Ints
 from tagwright.errors import ModelError
 from tagwright.storage.checked import reason_of
 from tagwright.tokenizers._bounded import require_bounded, require_working
@@ -111,7 +112,7 @@ class OwnPieces:
         ids = tuple(self.tokenizer.encode("").ids)
         return ids[:before], ids[before:]
 
-    def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+    def words(self, ids: Sequence[int] | Ints) -> list[str]:
         """The piece of each id."""
         return [self.tokenizer.id_to_token(int(i)) or UNKNOWN for i in ids]
 

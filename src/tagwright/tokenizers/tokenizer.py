@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as LibraryTokenizer
 
+from tagwright.arrays import Ints
 from tagwright.errors import ModelError
 from tagwright.storage.checked import json_object, readable
 from tagwright.storage.files import value_of
@@ -59,7 +59,7 @@ class Tokenizer(Protocol):
         least.
         """
 
-    def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+    def words(self, ids: Sequence[int] | Ints) -> list[str]:
         """What stands for each id."""
 
     def save(self, folder: Path) -> None:
@@ -108,7 +108,7 @@ class TrainedTokenizer:
         """Ids of every token by itself; one that the vocabulary has no part of is unknown."""
         return encoded_tokens(self.tokenizer, words, unknown=1)
 
-    def words(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+    def words(self, ids: Sequence[int] | Ints) -> list[str]:
         """The token of each id."""
         return [self.tokenizer.id_to_token(int(i)) or UNKNOWN for i in ids]
 

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.arrays import Ints
+
 
 class Tokens(NamedTuple):
     """Text i has ids[offsets[i]:offsets[i + 1]].
@@ -11,16 +13,16 @@ class Tokens(NamedTuple):
     `ids` is (N,), or (N, F) where a token has several features (word, prefix, suffix, shape).
     """
 
-    ids: np.ndarray  # int32
-    offsets: np.ndarray  # int64 (n + 1,)
+    ids: Ints  # int32
+    offsets: Ints  # int64 (n + 1,)
 
     @property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> Ints:
         """Tokens of each text, (n,)."""
         return np.diff(self.offsets)
 
     @property
-    def words(self) -> np.ndarray:
+    def words(self) -> Ints:
         """The ids themselves, or of several features the first, (N,)."""
         return self.ids if self.ids.ndim == 1 else self.ids[:, 0]
 

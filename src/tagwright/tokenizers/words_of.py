@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from tokenizers import Tokenizer
 
+from tagwright.arrays import Bools, Ints
 from tagwright.tokenizers._panics import encoding
 from tagwright.tokenizers._texts import Texts, slices
 from tagwright.tokenizers.tokens import Tokens
@@ -24,9 +25,9 @@ class WordTokens(NamedTuple):
     """
 
     tokens: Tokens
-    word_of: np.ndarray  # int32 (N,), into `words`
+    word_of: Ints  # int32 (N,), into `words`
     # int32 (N,), which word of its text, from 0; two equal neighbors are two words
-    place: np.ndarray
+    place: Ints
     words: tuple[str, ...]  # distinct, as the tokenizer normalizes them
 
 
@@ -35,23 +36,21 @@ class Slice(NamedTuple):
     for none.
     """
 
-    ids: np.ndarray
-    lengths: np.ndarray  # (n,)
-    occurrence: np.ndarray
+    ids: Ints
+    lengths: Ints  # (n,)
+    occurrence: Ints
     strings: pa.Array  # the word of each occurrence
 
 
-def gathered(parts: Iterable[Slice], empty: np.ndarray) -> WordTokens:
+def gathered(parts: Iterable[Slice], empty: Ints) -> WordTokens:
     """All slices as one; `empty` are the ids of no text. A word that is nothing but white space is
     none.
     """
     numbers: dict[str, int] = {}
-    ids, lengths, word_of, places = (
-        [empty],
-        [np.zeros(1, np.int64)],
-        [np.empty(0, np.int32)],
-        [np.empty(0, np.int32)],
-    )
+    ids: list[Ints] = [empty]
+    lengths: list[Ints] = [np.zeros(1, np.int64)]
+    word_of: list[Ints] = [np.empty(0, np.int32)]
+    places: list[Ints] = [np.empty(0, np.int32)]
     for part in parts:
         distinct = part.strings.dictionary_encode()
         known = [
@@ -70,7 +69,7 @@ def gathered(parts: Iterable[Slice], empty: np.ndarray) -> WordTokens:
     return WordTokens(tokens, np.concatenate(word_of), np.concatenate(places), tuple(numbers))
 
 
-def _places(part: Slice, counted: np.ndarray) -> np.ndarray:
+def _places(part: Slice, counted: Bools) -> Ints:
     """Which counted word of its text each token is part of, -1 for none."""
     inside = np.append(counted, False)[part.occurrence]
     number = np.append(np.cumsum(counted) - 1, -1)[part.occurrence]

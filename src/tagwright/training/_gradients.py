@@ -16,8 +16,6 @@ def summed(parameters: Sequence[Tensor], value: float, ranks: Ranks) -> float:
     A parameter that one process did not use counts as zeros there; one that none used keeps no
     gradient.
     """
-    if ranks.world == 1:
-        return value
     # over the host, and first: a process that is gone is noticed here, where a GPU would wait for
     # it
     value, *users = ranks.total([value, *(p.grad is not None for p in parameters)])

@@ -19,7 +19,7 @@ from tagwright.models.network import Network
 from tagwright.settings.inference import Record, inference_of
 from tagwright.settings.schema import Settings
 from tagwright.training.dev import Answers, HeadDev, HeadFit, Watched, score_of
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ def head_fit(dev: HeadDev, answers: Answers) -> HeadFit:
 def _plain_head(settings: Settings, space: LabelSpace, *, tagged: bool) -> TrainedHead:
     of_texts = "argmax" if space.exclusive else "zero"
     rule = "spans" if tagged else of_texts
-    decision = registry.build("decisions", rule, {}, label_names=space.names)
+    decision = registry.build(registry.DECISIONS, rule, {}, label_names=space.names)
     return TrainedHead(
         space=space,
         link=settings.link,

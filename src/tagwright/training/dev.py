@@ -32,7 +32,7 @@ from tagwright.models.network import Network
 from tagwright.models.shortlist import shortlisted
 from tagwright.settings.schema import Settings
 from tagwright.training.pipes import Evaluation
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 
 BESIDE = ("macro_f1", "macro_f2", "entity_f1")  # shown beside the score where tokens are tagged
 MEAN = "score"  # the name of a mean over metrics of several heads

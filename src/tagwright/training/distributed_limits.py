@@ -13,17 +13,15 @@ from tagwright.training._gradients import start_of
 
 def check_ranks(settings: Settings, ranks: Ranks) -> None:
     """Refuse settings that only one process can train with."""
-    if ranks.world == 1:
-        return
     losses = [head.settings.loss.name for head in settings.heads.values()] or [settings.loss.name]
-    batchwise = [name for name in losses if registry.find("losses", name).factory.batchwise]
+    batchwise = [name for name in losses if registry.find(registry.LOSSES, name).factory.batchwise]
     if batchwise:
         raise SettingsError(
             f"{batchwise[0]} looks at a whole batch, and each of {ranks.world} processes sees a"
             " share of it; train in one process, or take a loss of single texts such as bce, zlpr"
             " or dice"
         )
-    if registry.find("encoders", settings.encoder.name).factory.sparse:
+    if registry.find(registry.ENCODERS, settings.encoder.name).factory.sparse:
         raise SettingsError(
             f"{settings.encoder.name}'s gradients are sparse rows, which {ranks.world} processes do"
             " not add up; train it in one process, or take cnn, lstm or a pretrained encoder"
@@ -49,9 +47,6 @@ def _check_device(settings: Settings, ranks: Ranks) -> None:
 
 def require_one_start(network: Network, step: int, fingerprint: str, ranks: Ranks) -> None:
     """Processes that begin alike stay alike, for all take the same steps."""
-    if ranks.world > 1:
-        ranks.require_same([int(fingerprint[:15], 16)], "their data or settings")
-        tensors = list(network.state_dict().values())
-        ranks.require_same(
-            [step, *start_of(tensors)], "the weights they start from (is --out shared?)"
-        )
+    ranks.require_same([int(fingerprint[:15], 16)], "their data or settings")
+    tensors = list(network.state_dict().values())
+    ranks.require_same([step, *start_of(tensors)], "the weights they start from (is --out shared?)")

@@ -16,7 +16,7 @@ from tagwright.masks.dependencies import Elements, excused, read_elements, said,
 from tagwright.masks.elements import ElementMask
 from tagwright.models.device import device_of
 from tagwright.training.pipes import Interrupted
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 from tagwright.training.state import Run
 from tagwright.training.teacher import Teaching
 

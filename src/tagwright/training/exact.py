@@ -13,10 +13,10 @@ from tagwright.models.network import Network
 from tagwright.settings.schema import Settings
 from tagwright.training.history import History
 from tagwright.training.memory import free_bytes
-from tagwright.training.optimizers.exact import label_steps
+from tagwright.training.optimizers.label_by_label import label_steps
 from tagwright.training.optimizers.together import JointOptimizer
 from tagwright.training.pipes import interruptible, saved
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 from tagwright.training.state import Run, Training
 
 # of the features, that one regression may hold at a time: with labels beside them, and scaled by
@@ -24,24 +24,12 @@ from tagwright.training.state import Run, Training
 COPIES = 3
 
 
-def is_exact(settings: Settings) -> bool:
-    """Whether every label's weights are solved for, not trained."""
-    return settings.fit.optimizer == "exact"
-
-
 def check_exact(prepared: Prepared, settings: Settings) -> None:
     """Refuse what is no logistic regression of features that stay as they are; all faults at
     once.
     """
-    if not is_exact(settings):
-        if any(settings.of(name).head.name == "chain" for name in prepared.heads):
-            raise SettingsError(
-                "a chain is solved, not trained by steps; take --objective classifier-chain, or set"
-                " fit.optimizer=exact"
-            )
-        return
     encoder, loss, head = settings.encoder.name, settings.loss.name, settings.head.name
-    sparse = registry.find("encoders", encoder).factory.sparse
+    sparse = registry.find(registry.ENCODERS, encoder).factory.sparse
     names = ", ".join(choice.name for choice in settings.regularize)
     faults = {
         f"{encoder} learns its features, and they must stay as they are: take --encoder bow": (

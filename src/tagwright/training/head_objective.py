@@ -9,8 +9,11 @@ from torch import Tensor, nn
 
 from tagwright.batches.rows import HeadBatch
 from tagwright.losses import SparseTarget
+from tagwright.models.device import device_of
 from tagwright.models.heads.cloze_slots import MASK
-from tagwright.objective import Objective
+from tagwright.objective import Objective, build_objective
+from tagwright.settings.schema import Settings
+from tagwright.training.prepared import Prepared
 
 
 class HeadObjective(nn.Module):
@@ -98,3 +101,30 @@ def _of_masked(batch: HeadBatch, dtype: torch.dtype, *, averaged: bool) -> dict[
         )
         weight = share if weight is None else share * weight
     return {"known": known, "example_weight": weight}
+
+
+def objectives_of(prepared: Prepared, settings: Settings) -> dict[str, HeadObjective]:
+    """What each head learns by, on the run's device.
+
+    A step divides by what its rows count: texts, or tokens where every head tags these. Every head
+    weighs as its setting says, so one that has answers for a tenth of them weighs each of its
+    answers ten times. A loss of a whole batch of texts is a mean as it is.
+    """
+    found, counted = {}, prepared.counted
+    for name, head in prepared.heads.items():
+        own, weight = settings.of(name), settings.weight_of(name)
+        objective = build_objective(own, head.space, row_count=head.examples)
+        a_mean = objective.loss.batchwise and not head.tags_tokens
+        balanced = (
+            weight if a_mean or head.examples == counted else weight * counted / head.examples
+        )
+        of_any = balanced if head.tags_tokens else weight
+        made = HeadObjective(
+            objective,
+            link=own.link,
+            tags_tokens=head.tags_tokens,
+            weight=balanced,
+            of_any_text=of_any,
+        )
+        found[name] = made.to(device_of(settings))
+    return found

@@ -14,7 +14,6 @@ from tagwright.losses import SparseTarget
 from tagwright.models.hidden import Hidden
 from tagwright.models.network import Network, soft_head
 from tagwright.settings.schema import Settings
-from tagwright.settings.sections import REGULARIZERS
 from tagwright.training.head_objective import HeadObjective
 
 
@@ -61,14 +60,14 @@ def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> B
     if name is None:
         return batch
     head, own = network.heads[name], batch.heads[name]
-    shown = head.draw(own.target, own.known, generator)  # type: ignore[operator]
+    shown = head.draw(own.target, own.known, generator)  # type: ignore[arg-type]
     return batch._replace(heads={**batch.heads, name: own._replace(shown=shown)})
 
 
 def check_regularizers(settings: Settings, heads: Sequence[Settings]) -> None:
     """Refuse those that have nothing to hold to here; `heads` are the settings of each head."""
     for choice in settings.regularize:
-        factory = registry.find(REGULARIZERS, choice.name).factory
+        factory = registry.find(registry.REGULARIZERS, choice.name).factory
         factory.check(*heads, **{**registry.options(factory), **choice.options})
 
 
@@ -80,10 +79,10 @@ def learner_of(
     """
     learn: Learn = Learner(network, objectives)
     made = [
-        (registry.find(REGULARIZERS, choice.name).factory.depth, choice)
+        (registry.find(registry.REGULARIZERS, choice.name).factory.depth, choice)
         for choice in settings.regularize
     ]
     for _, choice in sorted(made, key=lambda pair: pair[0]):
         known = {"learn": learn, "network": network, "objectives": objectives}
-        learn = registry.build(REGULARIZERS, choice.name, choice.options, **known)
+        learn = registry.build(registry.REGULARIZERS, choice.name, choice.options, **known)
     return learn

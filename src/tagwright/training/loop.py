@@ -19,8 +19,7 @@ from tagwright.training.optimizers.together import Optimizer
 @dataclass(frozen=True, kw_only=True)
 class Step:
     """One update of the weights. `number` counts from 1; an evaluation brings a `score` and metrics
-    `beside` it. Where labels are solved one by one (`training/optimizers/exact.py`), the `unit` is
-    a label.
+    `beside` it. Where labels are solved one by one, the `unit` is a label.
 
     `settled`: the weights are those of this step. A loop that runs ahead says so only of the last
     step it made.
@@ -130,7 +129,8 @@ def steps(
                 if crowded is None:
                     raise
                 accumulate = crowded(min(accumulate, len(own)), len(own))
-        value = summed(trained, value, ranks)
+        if ranks.world > 1:
+            value = summed(trained, value, ranks)
         if clip > 0:
             nn.utils.clip_grad_norm_([p for p in network.parameters() if p.grad is not None], clip)
         optimizer.step()

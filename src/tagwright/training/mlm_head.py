@@ -13,10 +13,10 @@ from tagwright.errors import SettingsError
 from tagwright.models.heads.mlm import MASKED, MaskedPieces
 from tagwright.models.heads.mlm_weights import activation_in, epsilon_in, form_in, weights_in
 from tagwright.settings.schema import Choice, Settings
-from tagwright.settings.sections import REGULARIZERS
 from tagwright.tokenizers.pretrained import OwnPieces
 from tagwright.tokenizers.source import find_source, transformers
-from tagwright.training.prepare import Prepared, source_of
+from tagwright.training.prepare import source_of
+from tagwright.training.prepared import Prepared
 from tagwright.training.regularizers.mlm import require_sound
 
 NAME = "mlm"
@@ -30,7 +30,7 @@ def check_mlm(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     if choice is None:
         return ()
     require_sound(
-        **{**registry.options(registry.find(REGULARIZERS, NAME).factory), **choice.options}
+        **{**registry.options(registry.find(registry.REGULARIZERS, NAME).factory), **choice.options}
     )
     source = source_of(settings)
     if source is None or not isinstance(prepared.tokenizer, OwnPieces):

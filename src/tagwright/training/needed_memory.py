@@ -19,9 +19,8 @@ from tagwright.models.device import device_of, forked_random
 from tagwright.models.shortlist import FULL, shortlisted
 from tagwright.settings.schema import Settings
 from tagwright.tokenizers.tokens import Tokens
-from tagwright.training.exact import is_exact
 from tagwright.training.memory import free_bytes
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 
 FLOAT = 4
 GIGABYTE, MEGABYTE = 1e9, 1e6
@@ -132,17 +131,18 @@ def _weights(
 ) -> tuple[MemoryPart, MemoryPart, MemoryPart]:
     """Weights with the state of their optimizer, the best weights so far, the gradients of a batch;
     those of the `encoder` included, or not."""
-    factory: Any = registry.find("encoders", settings.encoder.name).factory
-    extra = registry.find("losses", settings.loss.name).factory.extra_logits
+    factory: Any = registry.find(registry.ENCODERS, settings.encoder.name).factory
+    extra = registry.find(registry.LOSSES, settings.loss.name).factory.extra_logits
     columns, batch = len(prepared.space) + extra, settings.fit.batch
     logits = float(FLOAT * BATCH * columns * batch)
     if factory.sparse:
         width, touched = _sparse_features(prepared, settings)
         told = f"weights of {width:,} features × {columns:,} labels"
         own = float(FLOAT * (width + 1) * columns)
-        moved = 0.0 if is_exact(settings) else TOUCHED * FLOAT * touched * columns
+        exact = settings.fit.optimizer == "exact"
+        moved = 0.0 if exact else TOUCHED * FLOAT * touched * columns
         best = MemoryPart(
-            0.0 if is_exact(settings) else own, "weights", "a second copy of them (the best so far)"
+            0.0 if exact else own, "weights", "a second copy of them (the best so far)"
         )
         return (
             MemoryPart(own, "weights", told),
@@ -180,7 +180,7 @@ def _matrix(settings: Settings, columns: int) -> tuple[int, int]:
 def _sparse_features(prepared: Prepared, settings: Settings) -> tuple[int, int]:
     """The number of features, and how many different ones a batch has (of texts across train)."""
     encoder = registry.build(
-        "encoders", settings.encoder.name, settings.encoder.options, learned=prepared.learned
+        registry.ENCODERS, settings.encoder.name, settings.encoder.options, learned=prepared.learned
     )
     tokens = prepared.tokens["train"]
     rows = (
@@ -202,7 +202,9 @@ def _dense_width(prepared: Prepared, settings: Settings) -> tuple[int, int]:
     facts |= {"precision": settings.fit.precision, "limit": settings.fit.limit}
 
     def made() -> Any:
-        return registry.build("encoders", settings.encoder.name, settings.encoder.options, **facts)
+        return registry.build(
+            registry.ENCODERS, settings.encoder.name, settings.encoder.options, **facts
+        )
 
     with forked_random():
         try:
@@ -226,7 +228,7 @@ def _cells(prepared: Prepared, settings: Settings) -> tuple[str, int]:
 
 def _advice(kind: str, prepared: Prepared, settings: Settings) -> str:
     """What to do about the largest part."""
-    factory: Any = registry.find("encoders", settings.encoder.name).factory
+    factory: Any = registry.find(registry.ENCODERS, settings.encoder.name).factory
     chunk = settings.head.options.get("chunk", 0)
     if kind == "scores":
         many = len(prepared.space) > FULL and not chunk and not factory.sparse

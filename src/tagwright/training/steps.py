@@ -41,7 +41,9 @@ def steps_of(
     """
     choice, device = settings.fit, device_of(settings)
     facts = {"step_count": course.total, "width": training.network.encoder.width_out}
-    factor = registry.build("schedules", settings.schedule.name, settings.schedule.options, **facts)
+    factor = registry.build(
+        registry.SCHEDULES, settings.schedule.name, settings.schedule.options, **facts
+    )
     done, dials = training.step, _dials(objectives, rows, settings)
     loss_of = partial(
         batch_loss, training.network, learner_of(training.network, objectives, settings)

@@ -29,7 +29,7 @@ from tagwright.storage.files import replaced, write_json
 from tagwright.storage.folder import MANIFEST, sha256
 from tagwright.targets.distil import TeacherScores, folders_in
 from tagwright.training.loop import Step
-from tagwright.training.prepare import Prepared
+from tagwright.training.prepared import Prepared
 from tagwright.training.state import Run
 
 T = TypeVar("T")

@@ -15,7 +15,8 @@ from tagwright.settings.schema import Settings
 from tagwright.training.element_mask import check_elements, excused_rows
 from tagwright.training.head_objective import HeadObjective
 from tagwright.training.memory import require_soft_memory
-from tagwright.training.prepare import UNLABELLED, Prepared, learns_unlabelled
+from tagwright.training.prepare import learns_unlabelled
+from tagwright.training.prepared import UNLABELLED, Prepared
 from tagwright.training.teacher import Teaching, check_teachers
 
 
@@ -52,7 +53,8 @@ def _taught(
 
 def check_lessons(prepared: Prepared, settings: Settings, objective: Objective) -> None:
     """Refuse what the settings name and nobody could learn from, before anything is trained."""
-    check_teachers(settings, prepared.space, prepared.first)
+    if settings.targets.options.get("model") or settings.mask.options.get("model"):
+        check_teachers(settings, prepared.space, prepared.first)
     if isinstance(objective.mask_of, ElementMask):
         check_elements(prepared, objective.mask_of)
     if settings.targets.name != "hard":

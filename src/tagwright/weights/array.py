@@ -4,12 +4,13 @@ each other.
 
 import numpy as np
 
+from tagwright.arrays import Ints
 from tagwright.weights import weights
 from tagwright.weights.label_weights import LabelWeights
 
 
 @weights(exclusive=True)
-def array(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
+def array(label_counts: Ints, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
     """Gold label g: N / n_g, times `positive_scale` (the paper's lambda); every other label: N /
     ((L - 1) n_g).
 

@@ -4,12 +4,13 @@ that have it not.
 
 import numpy as np
 
+from tagwright.arrays import Ints
 from tagwright.weights import weights
 from tagwright.weights.label_weights import LabelWeights
 
 
 @weights()
-def ee(label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
+def ee(label_counts: Ints, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
     """Positive N / n, times `positive_scale` (the paper's lambda), and negative N / (N - n), each
     (L,).
 

@@ -4,12 +4,13 @@
 
 import numpy as np
 
+from tagwright.arrays import Ints
 from tagwright.weights import weights
 from tagwright.weights.label_weights import LabelWeights
 
 
 @weights()
-def inverse(label_counts: np.ndarray, *, power: float = 1.0) -> LabelWeights:
+def inverse(label_counts: Ints, *, power: float = 1.0) -> LabelWeights:
     """Positive weight (L,) proportional to count^-power; `power=0.5` softens it.
 
     The mean over all assignments of train is 1, so that the scale of the loss stays.

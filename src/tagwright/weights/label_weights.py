@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-import numpy as np
+from tagwright.arrays import Floats
 
 
 class LabelWeights(NamedTuple):
@@ -12,6 +12,6 @@ class LabelWeights(NamedTuple):
     says.
     """
 
-    positive: np.ndarray | None = None
-    negative: np.ndarray | None = None
-    of_gold: np.ndarray | None = None
+    positive: Floats | None = None
+    negative: Floats | None = None
+    of_gold: Floats | None = None

@@ -4,14 +4,13 @@ of those with it.
 
 import numpy as np
 
+from tagwright.arrays import Ints
 from tagwright.weights import weights
 from tagwright.weights.label_weights import LabelWeights
 
 
 @weights()
-def standard(
-    label_counts: np.ndarray, row_count: int, *, positive_scale: float = 1.0
-) -> LabelWeights:
+def standard(label_counts: Ints, row_count: int, *, positive_scale: float = 1.0) -> LabelWeights:
     """Positive (N - n) / N, times `positive_scale` (the paper's lambda), and negative n / N, each
     (L,).
 

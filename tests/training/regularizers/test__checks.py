@@ -5,7 +5,7 @@ import pytest
 from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.pipelines.fit import fit_folder
-from tagwright.settings.schema import REGULARIZERS, resolve
+from tagwright.settings.schema import resolve
 from tagwright.training.learner import check_regularizers
 
 NAMES = ("rdrop", "vat")
@@ -99,7 +99,7 @@ def test_numbers_out_of_range_are_named_all_at_once(section, options, said):
     assert all(one in found for one in said)
 
 
-@pytest.mark.parametrize("name", registry.names(REGULARIZERS))
+@pytest.mark.parametrize("name", registry.names(registry.REGULARIZERS))
 def test_a_loss_with_chances_passes(name):
     for objective, task in (
         ("zlpr", "many"),

@@ -14,7 +14,7 @@ from tagwright.errors import DataError, unknown
 def readers() -> dict[str, tuple[registry.Part, ...]]:
     """The readers of every suffix; there should be one. One that is broken is passed over."""
     found: dict[str, tuple[registry.Part, ...]] = {}
-    for part in registry.usable("readers"):
+    for part in registry.usable(registry.READERS):
         for suffix in _class(part).suffixes:
             found[suffix] = (*found.get(suffix, ()), part)
     return found
@@ -31,7 +31,7 @@ def reader_of(path: Path) -> type[Reader]:
     known = readers()
     found = known.get(suffix_of(path), ())
     if not found:
-        broken = "".join(f"; {said}" for said in registry.broken("readers").values())
+        broken = "".join(f"; {said}" for said in registry.broken(registry.READERS).values())
         raise DataError(f"{path.name}: {unknown('suffix', suffix_of(path), known)}{broken}")
     if len(found) > 1:
         said = " and ".join(f"{part.name} of the package {part.package}" for part in found)

@@ -2,13 +2,16 @@
 norms never decay.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from tagwright.errors import SettingsError
+from tagwright.models.network import Network
+from tagwright.models.shortlist import shortlisted
+from tagwright.settings.schema import Settings
 from tagwright.training.optimizers.label_adagrad import LabelAdagrad
 from tagwright.training.optimizers.row_adagrad import RowAdagrad
 from tagwright.training.optimizers.row_sgd import RowSGD
@@ -82,3 +85,38 @@ def _adamw(
     return torch.optim.AdamW(
         [g for g in groups if g["params"]], lr=learning_rate, fused=True, **averages
     )
+
+
+def optimizer_of(network: Network, settings: Settings, heads: Iterable[str]) -> Optimizer:
+    """AdamW, but for label matrices of these heads that are too large for its state: of so many
+    labels, of bfloat16, or by the settings."""
+    choice = settings.fit
+    return build_optimizer(
+        network,
+        name=choice.optimizer,
+        learning_rate=choice.learning_rate,
+        weight_decay=choice.weight_decay,
+        batch=choice.batch,
+        sparse=network.encoder.sparse,
+        labels=_large(network, settings, heads),
+        seed=choice.seed,
+        layer_decay=choice.layer_decay,
+        depths=network.encoder.depths(),
+        beta2=choice.beta2,
+        epsilon=choice.epsilon,
+    )
+
+
+def _large(
+    network: Network, settings: Settings, heads: Iterable[str]
+) -> list[tuple[nn.Module, float]]:
+    """The label matrices that are too large for AdamW, each with its own rate."""
+    found = []
+    for name in heads:
+        made: Any = network.heads[name]
+        own, head = settings.of(name).head, settings.of(name).head.options
+        asked = head.get("optimizer", "auto")
+        large = head.get("dtype") == "bfloat16" or shortlisted(own, made.label_count)
+        if asked == "row_adagrad" or (asked == "auto" and large):
+            found.append((made.linear, float(head["learning_rate"])))
+    return found

@@ -16,7 +16,9 @@ def require_chances(name: str, *heads: Settings) -> None:
                 " head.chunk out"
             )
         if settings.link == "none":
-            known = [one.name for one in registry.usable("losses") if one.factory.link != "none"]
+            known = [
+                one.name for one in registry.usable(registry.LOSSES) if one.factory.link != "none"
+            ]
             raise SettingsError(
                 f"{name} compares probabilities, and {settings.loss.name}'s logits are only an"
                 f" order; take a loss that has some: {', '.join(known)}"

@@ -37,9 +37,9 @@ class RDrop(Regularizer):
         """Refuse what has no chances to compare, and passes that do not differ."""
         require_range("rdrop", least={"alpha": alpha})
         require_chances("rdrop", settings, *others)
-        known = registry.options(registry.find("encoders", settings.encoder.name).factory) | dict(
-            settings.encoder.options
-        )
+        known = registry.options(
+            registry.find(registry.ENCODERS, settings.encoder.name).factory
+        ) | dict(settings.encoder.options)
         # a pretrained encoder has dropout inside, whatever falls on its answer
         if not known.get("dropout") and "attention_dropout" not in known:
             way = (

@@ -53,7 +53,7 @@ class VAT(Regularizer):
             "vat", above={"xi": xi, "epsilon": epsilon, "steps": steps}, least={"weight": weight}
         )
         require_chances("vat", settings, *others)
-        if registry.find("encoders", settings.encoder.name).factory.sparse:
+        if registry.find(registry.ENCODERS, settings.encoder.name).factory.sparse:
             raise SettingsError(
                 f"vat moves word vectors, and {settings.encoder.name} has none; take cnn, lstm, bat"
                 " or minilm"

@@ -24,9 +24,10 @@ from tagwright.pipelines.report import report_folder
 from tagwright.pipelines.score import score_folder
 from tagwright.pipelines.tag import tag_file
 from tagwright.settings.schema import resolve
+from tagwright.training.check import check
 from tagwright.training.optimizers.together import JointOptimizer
 from tagwright.training.prepare import prepare
-from tagwright.training.train import Run, check, fit
+from tagwright.training.train import Run, fit
 
 CHUNKED = {"chunk": 2}
 # five of five labels: nothing is cut off
@@ -169,12 +170,12 @@ def test_a_killed_run_with_chunks_ends_in_the_same_bits(source, tmp_path, tiny, 
 
 
 def test_very_many_labels_are_moved_by_one_number_a_label(source, tiny, few, monkeypatch):
-    from tagwright.training.optimizers import of_network
+    from tagwright.training.optimizers import optimizer
 
     seen = []
-    build = of_network.build_optimizer
+    build = optimizer.build_optimizer
     monkeypatch.setattr(
-        of_network, "build_optimizer", lambda *a, **k: seen.append(build(*a, **k)) or seen[-1]
+        optimizer, "build_optimizer", lambda *a, **k: seen.append(build(*a, **k)) or seen[-1]
     )
     short = fitted(source, tiny, head={"chunk": 2}, fit={"epochs": 12})
     assert isinstance(seen[0], JointOptimizer)

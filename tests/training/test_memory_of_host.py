@@ -2,7 +2,7 @@
 
 import pytest
 
-from tagwright.training.free_memory import free_host_bytes
+from tagwright.training.memory import free_host_bytes
 
 GIB = 1 << 30
 

@@ -29,7 +29,8 @@ def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
     columns = ",".join(data.text_columns) or settings.data.text
     kept = replace(settings.data, text=columns, separator=data.separator)
     found = {name: found_head(settings.heads[name], data.heads[name]) for name in heads}
-    return data, with_cut(replace(settings, data=kept, heads={**settings.heads, **found}), data)
+    settings = replace(settings, data=kept, heads={**settings.heads, **found})
+    return data, with_cut(settings, data) if data.task in ("tokens", "both") else settings
 
 
 def found_head(choice: HeadChoice, found: HeadColumns) -> HeadChoice:

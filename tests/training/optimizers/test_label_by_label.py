@@ -21,8 +21,8 @@ from tagwright.links import probabilities
 from tagwright.models.heads.chain import Chain
 from tagwright.models.heads.document import Document
 from tagwright.models.hidden import Hidden
-from tagwright.training.optimizers import exact
-from tagwright.training.optimizers.exact import label_steps, logistic
+from tagwright.training.optimizers import label_by_label
+from tagwright.training.optimizers.label_by_label import label_steps, logistic
 
 COUNT, WIDTH, LABELS = 211, 41, 7
 NAMES = tuple("abcdefg")
@@ -196,14 +196,14 @@ def test_labels_before_the_start_stay_as_they_are():
 
 def test_a_stream_that_is_left_solves_no_further(monkeypatch):
     features, solved_labels, lock = matrix(), [], threading.Lock()
-    plain = exact.logistic
+    plain = label_by_label.logistic
 
     def counted(*arguments, **options):
         with lock:
             solved_labels.append(1)
         return plain(*arguments, **options)
 
-    monkeypatch.setattr(exact, "logistic", counted)
+    monkeypatch.setattr(label_by_label, "logistic", counted)
     truth = np.tile(labels(features), 30)
     stream = label_steps(
         Document(WIDTH, 210, True, torch.zeros(210), 0, 0.0), rows_of(features, truth), workers=2
