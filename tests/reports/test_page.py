@@ -125,8 +125,9 @@ def test_importing_the_package_loads_neither_altair_nor_jinja():
 @pytest.mark.parametrize("module", ["altair", "vl_convert", "jinja2"])
 def test_a_missing_library_is_named(make_fit, monkeypatch, module):
     from tagwright.errors import TagwrightError
-    from tagwright.reports import fit_report
+    from tagwright.reports import fit_report, page
 
+    page._templates.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(TagwrightError, match=f"needs {module}; pip install"):
         fit_report(make_fit(2))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from tagwright.analysis.tag_facts import confused_tokens, examples, tag_facts
-from tagwright.inference.model import Scores, TrainedHead
+from tagwright.inference.model import TrainedHead
 from tagwright.inference.model_folder import versions
 from tagwright.labels.shortlist import ShortScores
 from tagwright.links import probabilities
@@ -108,7 +108,7 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
         best_step=best["step"] if best else None,
         per_label=per_label(measures, head),
         bands=None if tagged else bands(space.counts, head.metrics["metrics"]),
-        threshold_curve=threshold_curve(prepared, head, scores),
+        threshold_curve=threshold_curve(prepared, fitted),
         confused=(confused_tokens if tagged else confused)(measures, space.names, dev),
         calibration=calibration(measures),
         seconds=fitted.seconds,
@@ -172,12 +172,11 @@ def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]
     ]
 
 
-def threshold_curve(
-    prepared: Prepared, head: TrainedHead, scores: Scores | ShortScores
-) -> ThresholdCurve | None:
+def threshold_curve(prepared: Prepared, fitted: Fitted) -> ThresholdCurve | None:
     """Micro- and macro-F1 on dev if one probability were the bar for all; None for one label a
     text, and shortlists.
     """
+    [(head, _, scores)] = fitted.heads.values()
     if head.space.exclusive or isinstance(scores, ShortScores):
         return None
     truth = (

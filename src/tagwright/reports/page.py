@@ -8,8 +8,9 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -17,6 +18,9 @@ import numpy as np
 from tagwright.errors import TagwrightError
 from tagwright.metrics import title_of
 from tagwright.reports.facts import PerLabel, Values
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 MOST_ROWS = 2000  # of a table: a page with 100,000 labels would not open
 SPELLING = {
@@ -130,13 +134,17 @@ def score_notes(scores: PerLabel, *, what: str, split: str) -> list[str]:
 
 
 def render(template: str, **context: object) -> str:
-    """The page or card of a template; a name the template uses and `context` lacks is an error.
+    """The page or card of a template; a name the template uses and `context` lacks is an error."""
+    return _templates().get_template(template).render(**context)
 
-    jinja2 escapes all of a page except the plots (their renderer escapes) and the package's own
-    style and script. A card is escaped by the filter `plain`.
+
+@cache  # compiling a template takes longer than filling it
+def _templates() -> "Environment":
+    """The templates with their filters. All of a page is escaped but the plots (their renderer
+    escapes) and the package's own style and script; a card is escaped by the filter `plain`.
     """
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
         from markupsafe import Markup
     except ImportError as error:
         raise TagwrightError(
@@ -144,7 +152,7 @@ def render(template: str, **context: object) -> str:
         ) from error
     environment = Environment(
         loader=PackageLoader("tagwright", "reports/templates"),
-        autoescape=template.endswith(".html.j2"),
+        autoescape=select_autoescape(["html.j2"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -160,17 +168,14 @@ def render(template: str, **context: object) -> str:
         "plain": plain,
         "three": three,
     }
-    templates = files("tagwright.reports") / "templates"
+    folder = files("tagwright.reports") / "templates"
     style, script = (
-        (templates / name).read_text(encoding="utf-8") for name in ("style.css", "script.js")
+        (folder / name).read_text(encoding="utf-8") for name in ("style.css", "script.js")
     )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    environment.globals |= {
-        "style": Markup(style),
-        "script": Markup(script),
-        "script_hash": digest,
-    }
-    return environment.get_template(template).render(**context)
+    own = {"style": Markup(style), "script": Markup(script), "script_hash": digest}
+    environment.globals |= own
+    return environment
 
 
 def number(value: float | None) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,14 +28,6 @@ TINY = 1e-300
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
 MOST_POINTS = 600
-
-
-class Point(TypedDict):
-    """A point of a line."""
-
-    name: str
-    x: float
-    y: float
 
 
 def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in train") -> str:
@@ -95,11 +87,13 @@ def lines(
     for some of several lines, in their colors.
     """
     alt = load_altair()
-    rows: list[Point] = []
+    rows: list[dict[str, object]] = []
+    across: list[float] = []
     for name, (x, y) in series.items():
         kept = np.flatnonzero(np.isfinite(np.asarray(y, float)))
         for i in kept[thin(len(kept), MOST_POINTS)]:
-            rows.append({"name": name, "x": float(x[i]), "y": float(y[i])})
+            across.append(float(x[i]))
+            rows.append({"name": name, "x": across[-1], "y": float(y[i])})
     y_scale = alt.Scale(zero=False, nice=True)
     chart = chart_of_rows(alt).encode(
         x=alt.X(
@@ -122,7 +116,7 @@ def lines(
         upright = alt.Chart(alt.Data(values=[{"x": rule}])).encode(x="x:Q")
         layers.insert(0, upright.mark_rule(color=MUTED, strokeDash=[4, 4]))
     if marked is not None:
-        layers += _mark(alt, marked, rows)
+        layers += _mark(alt, marked, across)
     if best and len(series) > 1:
         rings = alt.Chart(
             alt.Data(values=[{"name": name, "x": x, "y": y} for name, (x, y) in best.items()])
@@ -133,12 +127,11 @@ def lines(
 
 
 def _mark(
-    alt: ModuleType, marked: tuple[float, float, str], rows: Sequence[Point]
+    alt: ModuleType, marked: tuple[float, float, str], across: Sequence[float]
 ) -> "list[altair.Chart]":
     """A ring with its words above, turned away from the nearer end of the axis."""
     x, y, words = marked
-    ends = [row["x"] for row in rows]
-    place = (x - min(ends)) / ((max(ends) - min(ends)) or 1)
+    place = (x - min(across)) / ((max(across) - min(across)) or 1)
     align = "right" if place > 0.85 else "center"
     if place < 0.15:
         align = "left"

@@ -6,7 +6,8 @@ from typing import Literal
 import numpy as np
 
 from tagwright.reports import plots
-from tagwright.reports.facts import FitFacts, PerLabel, TagFacts, Values
+from tagwright.reports.bar_plots import amounts
+from tagwright.reports.facts import FitFacts, PerLabel, TagFacts
 from tagwright.reports.figures import MEASURES, figures_of_tags
 from tagwright.reports.page import (
     Card,
@@ -20,8 +21,6 @@ from tagwright.reports.page import (
     score_notes,
     score_table,
 )
-from tagwright.reports.plots import MUTED, chart_of_rows, colors, draw, load_altair
-from tagwright.reports.short_names import short_names
 
 Course = Literal["score", "entity_f1", "macro_f1", "macro_f2"]
 KEY_METRICS = ("entity_f1", "entity_f2", "entity_precision", "entity_recall", "macro_f1_without_o")
@@ -201,35 +200,6 @@ def _paired(
     most = "" if len(order) == len(names) else f"The {len(order)} most frequent of {len(names):,}."
     svg = amounts([names[i] for i in order], true[order], predicted[order], title=axis)
     return Figure(title, svg, " ".join(part for part in (most, words) if part))
-
-
-def amounts(names: Sequence[str], true: Values, predicted: Values, *, title: str) -> str:
-    """Two bars for each name, in the given order: how many there are, and how many were
-    predicted.
-    """
-    alt = load_altair()
-    kinds, short = ("true", "predicted"), short_names(names)
-    rows = [
-        {"name": kind, "of": name, "value": float(value)}
-        for kind, values in zip(kinds, (true, predicted))
-        for name, value in zip(short, values)
-    ]
-    axis = alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False)
-    base = chart_of_rows(alt).encode(
-        y=alt.Y("of:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.3)),
-        yOffset=alt.YOffset("name:N", sort=list(kinds)),
-        x=alt.X(
-            "value:Q",
-            title=title,
-            axis=alt.Axis(tickCount=4, format="~s"),
-            scale=alt.Scale(zero=True, padding=24),
-        ),
-    )
-    drawn = base.mark_bar().encode(color=colors(alt, list(kinds)))
-    text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(
-        text=alt.Text("value:Q", format=",~r")
-    )
-    return draw(alt.layer(drawn, text), rows, height=40 * len(short) + 90)
 
 
 def _columns(what: str, mark: str, split: str) -> dict[str, tuple[str, str]]:

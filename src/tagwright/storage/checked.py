@@ -156,6 +156,22 @@ def json_object(content: bytes | str) -> dict[str, object]:
     return found
 
 
+def value_of(content: Mapping[str, object], name: str, kind: type[T]) -> T:
+    """The value of this name as JSON or TOML gave it, which must be of this very type. A float must
+    be finite.
+
+    >>> value_of({"limit": 3}, "limit", float)
+    3.0
+    """
+    value = content[name]
+    if kind is float and type(value) is int:
+        value = float(value)
+    right = type(value) is kind and not (isinstance(value, float) and not math.isfinite(value))
+    if not right or not isinstance(value, kind):
+        raise ValueError(f"{name} must be of type {kind.__name__}, got {value!r}")
+    return value
+
+
 def read_small(path: Path) -> bytes:
     """The content of a small file. One that is not there is a FileNotFoundError."""
     with ExitStack() as files:
@@ -316,19 +332,3 @@ def _require_same(path: str, digest: str, listed: object) -> None:
 
 def _refused(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a number in JSON")
-
-
-def value_of(content: Mapping[str, object], name: str, kind: type[T]) -> T:
-    """The value of this name as JSON or TOML gave it, which must be of this very type. A float must
-    be finite.
-
-    >>> value_of({"limit": 3}, "limit", float)
-    3.0
-    """
-    value = content[name]
-    if kind is float and type(value) is int:
-        value = float(value)
-    right = type(value) is kind and not (isinstance(value, float) and not math.isfinite(value))
-    if not right or not isinstance(value, kind):
-        raise ValueError(f"{name} must be of type {kind.__name__}, got {value!r}")
-    return value

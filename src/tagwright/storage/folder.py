@@ -48,7 +48,6 @@ def written(
     folder = followed(folder)
     aside = folder.with_name(f".{folder.name}.part")
     with _alone(folder):
-        _recover(folder)
         if folder.exists() and not overwrite:
             raise ModelError(f"{folder} exists; choose another name or overwrite it")
         _require_replaceable(folder)
@@ -75,7 +74,7 @@ def require_model(folder: Path) -> None:
     folder = followed(folder)
     if _is_left_over(folder):
         with _alone(folder):
-            _recover(folder)
+            pass
     _require_replaceable(folder)
 
 
@@ -97,7 +96,10 @@ def sha256(path: Path) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Inside the block no other process writes the folder; one that does is waited for."""
+    """Inside the block no other process writes the folder; one that does is waited for.
+
+    The old folder is put back first, if nothing has taken its place.
+    """
     place, deadline = folder.with_name(f".{folder.name}.lock"), time.monotonic() + PATIENCE
     with ExitStack() as held:
         while True:
@@ -111,6 +113,8 @@ def _alone(folder: Path) -> Iterator[None]:
             ):  # the last two: it has just been removed
                 if time.monotonic() > deadline:
                     raise
+        if _is_left_over(folder):
+            left_over(folder).rename(folder)
         yield
 
 
@@ -174,12 +178,6 @@ def _seal(
 def _is_left_over(folder: Path) -> bool:
     """Whether a kill fell between the two renames of an overwrite."""
     return not folder.exists() and (left_over(folder) / MANIFEST).exists()
-
-
-def _recover(folder: Path) -> None:
-    """Put the old folder back where nothing has taken its place."""
-    if _is_left_over(folder):
-        left_over(folder).rename(folder)
 
 
 def _put(aside: Path, folder: Path) -> None:
