@@ -50,8 +50,15 @@ def build_optimizer(
         return RowSGD(trained, lr=learning_rate, weight_decay=weight_decay)
     if sparse:
         return RowAdagrad(trained, lr=learning_rate, floor=1 / batch)
-    averages = {"betas": (0.9, beta2), "eps": epsilon}
-    encoder = _adamw(trained, learning_rate, weight_decay, layer_decay, depths or {}, averages)
+    encoder = _adamw(
+        trained,
+        learning_rate,
+        weight_decay,
+        layer_decay,
+        depths or {},
+        beta2=beta2,
+        epsilon=epsilon,
+    )
     if not labels:
         return encoder
     moved = [
@@ -67,7 +74,9 @@ def _adamw(
     weight_decay: float,
     layer_decay: float,
     depths: Mapping[Tensor, int],
-    averages: Mapping[str, Any],
+    *,
+    beta2: float,
+    epsilon: float,
 ) -> torch.optim.Optimizer:
     depth_of = {} if layer_decay == 1 else depths
     groups = []
@@ -83,7 +92,11 @@ def _adamw(
         )
         groups.append({"params": [p for p in own if p.ndim <= 1], "lr": rate, "weight_decay": 0.0})
     return torch.optim.AdamW(
-        [g for g in groups if g["params"]], lr=learning_rate, fused=True, **averages
+        [g for g in groups if g["params"]],
+        lr=learning_rate,
+        betas=(0.9, beta2),
+        eps=epsilon,
+        fused=True,
     )
 
 
