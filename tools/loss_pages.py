@@ -85,7 +85,7 @@ class Described(NamedTuple):
 
 def described(name: str) -> Described:
     """What the loss of this name says of itself."""
-    part = registry.find("losses", name)
+    part = registry.find(registry.LOSSES, name)
     function = getattr(import_module(f"tagwright.losses.{name}"), name)
     return Described(
         name,
@@ -195,7 +195,7 @@ def curve(
     >>> curve("bce", [0.0], gold=True)[1]
     [-0.5]
     """
-    loss = registry.build("losses", name, {}, label_counts=COUNTS, row_count=100)
+    loss = registry.build(registry.LOSSES, name, {}, label_counts=COUNTS, row_count=100)
     values, gradients = [], []
     for point in points:
         logits, target = _scene(loss, float(point), gold)

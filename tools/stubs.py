@@ -20,7 +20,7 @@ def losses_stub() -> str:
         ),
     ]
     for name in registry.built_in("losses"):
-        module = registry.find("losses", name).factory.__name__
+        module = registry.find(registry.LOSSES, name).factory.__name__
         lines.append(
             f"from tagwright.losses.{name} import {module} as {module}, {name} as {name}\n"
         )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from tagwright.arrays import Ints
 from tagwright.data.split import codes
 
 SHOWN = 5  # examples that are kept of each finding
@@ -59,9 +60,9 @@ class RowPlaces(NamedTuple):
 
     names: tuple[str, ...]
     texts: pa.ChunkedArray  # (n,)
-    numbers: np.ndarray  # int64 (n,)
-    split_of: np.ndarray  # int64 (n,), into names
-    row_of: np.ndarray  # int64 (n,), from 0 in every split
+    numbers: Ints  # int64 (n,)
+    split_of: Ints  # int64 (n,), into names
+    row_of: Ints  # int64 (n,), from 0 in every split
 
     @classmethod
     def of(
@@ -91,7 +92,7 @@ class RowPlaces(NamedTuple):
             rows={name: found for name, found in rows.items() if found},
         )
 
-    def examples(self, numbers: np.ndarray) -> tuple[CopiedText, ...]:
+    def examples(self, numbers: Ints) -> tuple[CopiedText, ...]:
         """The first few of these texts."""
         return tuple(self.example(number) for number in numbers[:SHOWN].tolist())
 
@@ -121,7 +122,7 @@ def leaks(places: RowPlaces) -> tuple[Leak, ...]:
     return tuple(one for one in found if one.texts)
 
 
-def conflicts(places: RowPlaces, label_sets: np.ndarray) -> Conflicts:
+def conflicts(places: RowPlaces, label_sets: Ints) -> Conflicts:
     """Texts whose rows differ in their labels; `label_sets` (n,) numbers the sets, -1 for an
     unlabelled row.
     """
@@ -137,7 +138,7 @@ def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, pa.large_string())
 
 
-def _counts(places: RowPlaces, split: int) -> np.ndarray:
+def _counts(places: RowPlaces, split: int) -> Ints:
     """Rows of the split that hold each text; the empty one is none."""
     counts = np.bincount(
         places.numbers[places.split_of == split], minlength=int(places.numbers.max(initial=0)) + 1

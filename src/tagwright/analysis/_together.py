@@ -7,6 +7,8 @@ from math import isqrt
 import numpy as np
 from scipy.sparse import csr_array, triu
 
+from tagwright.arrays import Ints
+
 PAIRS = 1 << 30  # of labels that share a row, counted on all rows, that are looked at
 DIFFERENT = 1 << 24  # of these, as many are held
 
@@ -43,7 +45,7 @@ def together(names: Sequence[str], marks: csr_array, *, most: int) -> tuple[CoOc
     )
 
 
-def _common(marks: csr_array, counts: np.ndarray) -> csr_array:
+def _common(marks: csr_array, counts: Ints) -> csr_array:
     """The marks of the most common labels: of all, unless their pairs would take too much memory or
     time.
 

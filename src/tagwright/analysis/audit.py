@@ -4,6 +4,7 @@ look-alike labels.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +15,14 @@ from tagwright.analysis._alike import alike
 from tagwright.analysis._copies import Conflicts, Copies, Leak, RowPlaces, conflicts, copies, leaks
 from tagwright.analysis._names import name_warnings
 from tagwright.analysis._together import CoOccurrence, together
+from tagwright.arrays import Ints
 from tagwright.data.dataset import Data, Task, names_heads
 from tagwright.data.split import plain_texts
 from tagwright.labels.groups import groups_from_names
 from tagwright.labels.space import LabelSpace
+
+if TYPE_CHECKING:
+    from tagwright.reports.check import AuditFacts
 
 RARE = 10  # a label with fewer examples belongs to the tail
 SHOWN = 20  # pairs of each kind that are kept
@@ -96,9 +101,9 @@ class Audit:
     groups: dict[str, list[str]]
     warnings: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> "AuditFacts":
         """Plain dictionaries, lists, numbers and strings, ready for JSON."""
-        return asdict(self)
+        return cast("AuditFacts", asdict(self))
 
 
 def audit(data: Data) -> Audit:
@@ -157,7 +162,7 @@ def _marks(lists: pa.ListArray, names: Sequence[str]) -> csr_array:
     return LabelSpace(names=tuple(names), counts=(0,) * len(names)).encode(lists).matrix(len(names))
 
 
-def _counts(marks: csr_array) -> np.ndarray:
+def _counts(marks: csr_array) -> Ints:
     return np.bincount(marks.indices, minlength=marks.shape[1])
 
 
@@ -208,7 +213,7 @@ def _label_counts(
     )
 
 
-def _tail(counts: np.ndarray) -> Tail:
+def _tail(counts: Ints) -> Tail:
     ascending = np.sort(counts[counts > 0])
     seen, total = len(ascending), int(ascending.sum())
     rare = int((ascending < RARE).sum())
@@ -218,7 +223,7 @@ def _tail(counts: np.ndarray) -> Tail:
     return Tail(rare=rare, rare_share=rare / max(seen, 1), gini=gini, head=head)
 
 
-def _label_sets(lists: Mapping[str, pa.ListArray], marks: Mapping[str, csr_array]) -> np.ndarray:
+def _label_sets(lists: Mapping[str, pa.ListArray], marks: Mapping[str, csr_array]) -> Ints:
     """A number for the label set of every row of every split, (n,), -1 where the row is
     unlabelled.
     """

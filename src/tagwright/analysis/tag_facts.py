@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from tagwright.arrays import Ints
 from tagwright.data.find_columns import whole
 from tagwright.inference.model import Model
 from tagwright.inference.spans import token_scores
@@ -53,7 +54,7 @@ def tag_facts(
     )
 
 
-def span_counts(scheme: Scheme, tag_counts: Sequence[int]) -> np.ndarray:
+def span_counts(scheme: Scheme, tag_counts: Sequence[int]) -> Ints:
     """Spans of every type, (types,), from the counts of valid tags (L,): each has one tag that
     begins it.
     """
@@ -78,7 +79,7 @@ def confused_tokens(measures: Measures, names: Sequence[str], table: pa.Table) -
     ]
 
 
-def examples(table: pa.Table, space: LabelSpace, chosen: np.ndarray) -> list[Example]:
+def examples(table: pa.Table, space: LabelSpace, chosen: Ints) -> list[Example]:
     """Some texts with their true spans and the `chosen` ones, by the ids of the tags (tokens,):
     with faults first.
     """
@@ -170,7 +171,7 @@ def _pieces(
         yield Piece(" …")
 
 
-def _in_its_text(table: pa.Table, offsets: np.ndarray, token: int) -> list[Piece]:
+def _in_its_text(table: pa.Table, offsets: Ints, token: int) -> list[Piece]:
     """A token, counted over all texts, set apart in what stands around it."""
     row = int(np.searchsorted(offsets, token, side="right")) - 1
     shown = _shown(table, row)

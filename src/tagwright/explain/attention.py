@@ -9,17 +9,22 @@ tokens are summed, as is done for words of several pieces.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Floats, Ints
 from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
 from tagwright.errors import ModelError, SettingsError
+from tagwright.models.encoders.pretrained import Pretrained
+from tagwright.models.heads.cloze import Cloze
 from tagwright.models.network import Network
 
+# what a pass gives: attention (R, H, N, N) of every layer, as far as the model has it
+Passed = Sequence[Tensor | None] | None
 CELLS = 2**24  # of attention in a batch, all layers and heads together: 64 MB
 BATCH = 256  # texts, where they are short
 PLACES = {"low": 1 / 6, "middle": 1 / 2, "last": 1.0}  # the paper's 2nd, 6th and 12th of 12
@@ -65,7 +70,7 @@ def label_attention(
     layers: Sequence[int],
     *,
     told: Callable[[int, int], None] = lambda done, total: None,
-) -> dict[int, np.ndarray]:
+) -> dict[int, Floats]:
     """{layer: attention (L, L)}, float64: the share of its look that label i (row) spends on the
     slot of label j.
 
@@ -76,7 +81,7 @@ def label_attention(
     network.eval()
     depth, device = depth_of(network), next(network.parameters()).device
     head, encoder = _parts(network)
-    sums: dict[int, Any] = dict.fromkeys(layers, 0.0)
+    sums: dict[int, Floats] = {layer: np.zeros(()) for layer in layers}
     done, total = 0, len(inputs.lengths)
     with attending(encoder) as passed:
         for index in _batches(inputs, head, encoder):
@@ -93,11 +98,12 @@ def label_attention(
 
 
 @contextmanager
-def attending(encoder: Any) -> Iterator[list[Any]]:
+def attending(encoder: Pretrained) -> Iterator[list[Passed]]:
     """Inside, attention is computed the plain way, and what it was in a pass is appended: a tensor
     a layer, or None.
     """
-    model, passed = encoder.model, list[Any]()
+    model = encoder.model
+    passed: list[Passed] = []
     before = model.config._attn_implementation, model.config.output_attentions
     hook = model.register_forward_hook(
         lambda _, given, output: passed.append(vars(output).get("attentions"))
@@ -112,17 +118,17 @@ def attending(encoder: Any) -> Iterator[list[Any]]:
         model.config._attn_implementation = before[0]
 
 
-def _parts(network: Network) -> tuple[Any, Any]:
+def _parts(network: Network) -> tuple[Cloze, Pretrained]:
     """The head with the slots, and the encoder that reads them."""
-    return network.heads[str(network.slotted)], network.encoder
+    return cast(Cloze, network.heads[str(network.slotted)]), cast(Pretrained, network.encoder)
 
 
-def _slot_tokens(head: Any) -> int:
+def _slot_tokens(head: Cloze) -> int:
     """Tokens that slots add to a row."""
     return len(head.places) * (head.chunks if head.one_way else 1)
 
 
-def _batches(inputs: Inputs, head: Any, encoder: Any) -> list[np.ndarray]:
+def _batches(inputs: Inputs, head: Cloze, encoder: Pretrained) -> list[Ints]:
     """Row numbers of each batch, so many that all attention of a pass stays within `CELLS`, if that
     of a text does.
     """
@@ -133,16 +139,16 @@ def _batches(inputs: Inputs, head: Any, encoder: Any) -> list[np.ndarray]:
     return plan(cells, batch=BATCH, seed=0, epoch=0, shuffle=False, room=CELLS)
 
 
-def _whole(found: Any, width: int, depth: int, encoder: Any) -> Sequence[Tensor]:
+def _whole(found: Passed, width: int, depth: int, encoder: Pretrained) -> Sequence[Tensor]:
     """Attention of every layer (R, H, N, N), or an error where an encoder does not give it."""
-    good = found is not None and len(found) == depth
-    if not good or any(one is None or one.shape[-2:] != (width, width) for one in found):
+    whole = [one for one in found or () if one is not None and one.shape[-2:] == (width, width)]
+    if len(found or ()) != depth or len(whole) != depth:
         raise ModelError(
             f"encoders of the family {encoder.family} do not give the attention of their {depth}"
             " layers whole, so it cannot be shown; bert, roberta, mpnet, electra, distilbert,"
             " albert, deberta-v2 and modernbert do"
         )
-    return tuple(found)
+    return whole
 
 
 def _shares(tensors: Sequence[Tensor]) -> Tensor:
@@ -153,7 +159,7 @@ def _shares(tensors: Sequence[Tensor]) -> Tensor:
     return (1.0 / counts).repeat_interleave(counts, output_size=len(tensors[0]))
 
 
-def _between_slots(attention: Tensor, share: Tensor, head: Any, *, before: int) -> Tensor:
+def _between_slots(attention: Tensor, share: Tensor, head: Cloze, *, before: int) -> Tensor:
     """Attention (R * passes, H, N, N) -> its mean over heads, summed over rows, between slots:
     (passes, P, P).
     """
@@ -163,7 +169,7 @@ def _between_slots(attention: Tensor, share: Tensor, head: Any, *, before: int) 
     return torch.einsum("r,rpij->pij", share, found.unflatten(0, (len(share), -1)))
 
 
-def _of_labels(between: np.ndarray, head: Any) -> np.ndarray:
+def _of_labels(between: Floats, head: Cloze) -> Floats:
     """Attention between the slots of each pass (passes, P, P) -> between labels (L, L), NaN where
     there is none.
 

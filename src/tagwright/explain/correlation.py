@@ -10,6 +10,8 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata, spearmanr
 
+from tagwright.arrays import Bools, Floats, Ints
+
 DRAWS = 999
 FEWEST = 3  # labels: two have one correlation, and nothing to be ranked
 
@@ -29,7 +31,7 @@ class Likeness(NamedTuple):
     cells: int
 
 
-def label_correlation(truth: csr_array, unknown: csr_array | None = None) -> np.ndarray:
+def label_correlation(truth: csr_array, unknown: csr_array | None = None) -> Floats:
     """Pearson's correlation (L, L), float64, between 0/1 columns (n, L): phi, and Spearman's is the
     same.
 
@@ -54,7 +56,7 @@ def label_correlation(truth: csr_array, unknown: csr_array | None = None) -> np.
 
 
 def likeness(
-    attention: np.ndarray, correlation: np.ndarray, *, seed: int = 0, draws: int = DRAWS
+    attention: Floats, correlation: Floats, *, seed: int = 0, draws: int = DRAWS
 ) -> Likeness:
     """Spearman's correlation of two matrices (L, L), over cells off the diagonal that both have."""
     known = np.isfinite(correlation).sum(0) > 1  # a label that has no correlation takes no part
@@ -69,7 +71,7 @@ def likeness(
     return Likeness(float(found.statistic), float(found.pvalue), shuffled, len(left))
 
 
-def alike_order(similarity: np.ndarray) -> np.ndarray:
+def alike_order(similarity: Floats) -> Ints:
     """An order of labels (L,) in which those of a high similarity (L, L) stand together; NaN counts
     as none.
 
@@ -80,14 +82,14 @@ def alike_order(similarity: np.ndarray) -> np.ndarray:
     both = np.nan_to_num((similarity + similarity.T) / 2)
     distance = both.max() - both
     np.fill_diagonal(distance, 0.0)
-    found: np.ndarray = leaves_list(linkage(squareform(distance), "average", optimal_ordering=True))
+    found: Ints = leaves_list(linkage(squareform(distance), "average", optimal_ordering=True))
     return found
 
 
 def _shuffled(
-    attention: np.ndarray,
-    correlation: np.ndarray,
-    apart: np.ndarray,
+    attention: Floats,
+    correlation: Floats,
+    apart: Bools,
     random: np.random.Generator,
     draws: int,
 ) -> float:
@@ -104,7 +106,7 @@ def _shuffled(
     return float((found >= found[0] - 1e-12).mean())
 
 
-def _agreement(left: np.ndarray, right: np.ndarray) -> float:
+def _agreement(left: Floats, right: Floats) -> float:
     """Pearson's correlation over the cells that both have; 0 where either does not vary there."""
     both = np.isfinite(left) & np.isfinite(right)
     left, right = (values[both] - values[both].mean() for values in (left, right))

@@ -8,13 +8,14 @@ copies are its inputs.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from tagwright.arrays import Floats, Ints
 from tagwright.batches.bucket import plan
 from tagwright.batches.collate import collate
 from tagwright.batches.copies import Gaps, copies, first_alike
@@ -22,6 +23,8 @@ from tagwright.batches.inputs import Inputs
 from tagwright.inference.model import Model, inputs_of
 from tagwright.models.encoders.without_words import Removals
 from tagwright.models.evaluate import cost_of
+from tagwright.models.heads import Head
+from tagwright.models.network import Network
 from tagwright.models.precision import exactly
 from tagwright.tokenizers.tokens import Tokens
 
@@ -46,16 +49,16 @@ class CopyLogits(NamedTuple):
     """
 
     logits: Tensor
-    which: np.ndarray
+    which: Ints
 
 
 class Falls(NamedTuple):
     """Labels that fell by more than the threshold, (F,) each, and what was counted in a block."""
 
-    owner: np.ndarray  # the text
-    word: np.ndarray
-    label: np.ndarray
-    drop: np.ndarray
+    owner: Ints  # the text
+    word: Ints
+    label: Ints
+    drop: Floats
     near: int  # decisions that rounding could turn
     same: int  # copies that were not computed, being like the text or another copy
     copies: int
@@ -134,7 +137,8 @@ class Deletions:
         """Logits of rows, in their order. Nothing is read from the device meanwhile."""
         network = self.model.network
         device = next(network.parameters()).device
-        order, parts = [np.empty(0, np.int64)], []
+        order: list[Ints] = [np.empty(0, np.int64)]
+        parts = []
         for index in _batches(inputs, device, network.heads[self.head]):
             tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
             parts.append(network.of_labels(*tensors, heads=[self.head])[self.head].float())
@@ -168,7 +172,7 @@ class Deletions:
         return Falls(gaps.owner, gaps.word, label[fell], drop, near, same, len(block.gaps))
 
     @torch.inference_mode()
-    def _exactly(self, block: Block, answer: CopyLogits, rows: np.ndarray) -> np.ndarray:
+    def _exactly(self, block: Block, answer: CopyLogits, rows: Ints) -> Floats:
         """Probabilities (R, L) of some of the answer's rows in float32."""
         known, firsts = np.unique(answer.which, return_index=True)
         gaps = block.gaps.take(firsts[np.searchsorted(known, rows)])
@@ -177,14 +181,13 @@ class Deletions:
         return self.model.heads[self.head].probabilities(logits.cpu().numpy())
 
 
-def is_direct(network: Any) -> bool:
+def is_direct(network: Network) -> bool:
     """Whether the encoder makes the vectors of copies from their texts."""
-    skips: bool = network.encoder.skips
-    return skips
+    return network.encoder.skips
 
 
 @torch.inference_mode()
-def direct_logits(network: Any, tokens: Tokens, gaps: Gaps, *, head: str) -> Tensor:
+def direct_logits(network: Network, tokens: Tokens, gaps: Gaps, *, head: str) -> Tensor:
     """Logits (C, L) of copies that the encoder makes from their texts; those of a text must stand
     together.
     """
@@ -200,13 +203,12 @@ def direct_logits(network: Any, tokens: Tokens, gaps: Gaps, *, head: str) -> Ten
         )
     )
     part = network.heads[head]
-    found = network.encoder.without(*(tensor.to(device) for tensor in texts), cuts)
+    ids, lengths = (tensor.to(device) for tensor in texts)
+    found = network.encoder.without(ids, lengths, cuts)
     return torch.cat([part.of_labels(part(hidden)) for hidden in found])
 
 
-def _distinct(
-    tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None
-) -> tuple[np.ndarray, Tokens]:
+def _distinct(tokens: Tokens, gaps: Gaps, ends: tuple[int, int] | None) -> tuple[Ints, Tokens]:
     """Copies without repetition, and which of them each gap has; -1 where a cut text reads the
     same.
     """
@@ -230,7 +232,7 @@ def _distinct(
     return which, copies(tokens, gaps.take(kept), ends)
 
 
-def _batches(inputs: Inputs, device: torch.device, head: Any) -> list[np.ndarray]:
+def _batches(inputs: Inputs, device: torch.device, head: Head) -> list[Ints]:
     """Rows of like length: on a GPU as many tokens as keep it busy, else as in prediction."""
     rooms = inputs.rooms
     room = ROOMS.get(device.type, rooms.get(device.type, rooms.get("other")))

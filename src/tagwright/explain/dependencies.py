@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array, vstack
 
+from tagwright.arrays import Bools
 from tagwright.batches.copies import Gaps, gaps_of
 from tagwright.errors import SettingsError
 from tagwright.explain.deletion import Deletions, Falls
@@ -55,7 +55,7 @@ class FoundElements:
         """Copies that were not computed."""
         return self.below + self.same
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Ready for JSON, but for the elements."""
         return {name: value for name, value in vars(self).items() if name != "elements"} | {
             "skipped": self.skipped
@@ -133,7 +133,7 @@ def _precision(model: Model) -> str:
 
 def _looked_at(
     model: Model, table: pa.Table, tokens: Tokens, select: str, floor: float
-) -> tuple[np.ndarray, csr_array]:
+) -> tuple[Bools, csr_array]:
     """Which texts are selected, bool (n,), and of these the probabilities above `floor`, sparse
     float64 (n, L).
     """
@@ -155,7 +155,7 @@ def _looked_at(
     return np.concatenate([np.empty(0, bool), *selected]), csr_array(vstack([empty, *full], "csr"))
 
 
-def _right(chosen: np.ndarray, table: pa.Table, space: LabelSpace) -> np.ndarray:
+def _right(chosen: Bools, table: pa.Table, space: LabelSpace) -> Bools:
     """Texts whose labels are the chosen ones, (n,); cells that nobody judged do not count."""
     gold = space.encode(table["labels"])
     wrong = chosen != (gold.matrix(len(space)) > 0).toarray()

@@ -6,13 +6,13 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import torch
 from scipy.sparse import csr_array
 
+from tagwright.arrays import Bools, Numbers
 from tagwright.errors import ModelError
 from tagwright.explain.deletion import Falls
 from tagwright.inference.model import Model
@@ -46,9 +46,7 @@ class KeptBlocks:
         folder.mkdir(parents=True, exist_ok=True)
         write_text(about, str(fingerprint))
 
-    def texts(
-        self, look: Callable[[], tuple[np.ndarray, csr_array]]
-    ) -> tuple[np.ndarray, csr_array]:
+    def texts(self, look: Callable[[], tuple[Bools, csr_array]]) -> tuple[Bools, csr_array]:
         """What `look` finds, or found in the earlier run: a GPU need not give the same bits
         again.
         """
@@ -104,7 +102,7 @@ def remove_blocks(folder: Path) -> None:
 
 
 def fingerprint(
-    model: Model, words: WordTokens, labels: pa.ChunkedArray, about: Mapping[str, Any]
+    model: Model, words: WordTokens, labels: pa.ChunkedArray, about: Mapping[str, object]
 ) -> str:
     """A digest of the weights, the decision, the texts and what is asked."""
     device = next(model.network.parameters()).device.type
@@ -127,6 +125,6 @@ def fingerprint(
     return digest.hexdigest()
 
 
-def _save(path: Path, **arrays: np.ndarray) -> None:
+def _save(path: Path, **arrays: Numbers) -> None:
     with replaced(path) as aside, aside.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]

@@ -9,12 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from tagwright.loss_math.check import eager
+from tagwright.loss_math.sparse import SparseMask, SparseTarget
+
+if TYPE_CHECKING:
+    from tagwright.kernels import _chunks
 
 NAMES = frozenset(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
 TRITON = find_spec("triton") is not None
@@ -37,7 +41,7 @@ def everywhere() -> Iterator[None]:
 
 
 def serves(
-    name: str, logits: Tensor, fixed: Iterable[Tensor | None], options: Mapping[str, Any]
+    name: str, logits: Tensor, fixed: Iterable[Tensor | None], options: Mapping[str, object]
 ) -> bool:
     """Whether the kernel of this loss can take the call: options are numbers, and what is `fixed`
     is not learnt.
@@ -59,15 +63,23 @@ def serves(
     return torch.compiler.is_compiling() or eager(logits)
 
 
-def values(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given: Any) -> Tensor:
-    """The loss of every row, (B,) float32; given are target, mask, weights and options.
+def values(
+    plain: Callable[[Tensor], Tensor],
+    name: str,
+    logits: Tensor,
+    target: Tensor | SparseTarget,
+    mask: Tensor | SparseMask | None,
+    weights: Mapping[str, Tensor | None],
+    options: Mapping[str, object],
+) -> Tensor:
+    """The loss of every row, (B,) float32.
 
     `plain(logits)` is the same without kernels: a gradient with a graph of its own is made of it.
     """
     # they load Triton: who has no GPU does without
     from tagwright.kernels import _calls, _operators
 
-    call = _calls.call_of(name, logits, *given)
+    call = _calls.call_of(name, logits, target, mask, weights, options)
     if torch.compiler.is_compiling():
         return _operators.values(logits, call.name, call.options, *call.cells[1:])[0]
     if _to_learn(logits):
@@ -75,14 +87,22 @@ def values(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given:
     return call.run().values  # type: ignore[return-value]
 
 
-def reduced(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given: Any) -> Tensor:
-    """The sum of scale * row weight * loss, its gradient made at once; given are the same, and both
-    factors.
-    """
+def reduced(
+    plain: Callable[[Tensor], Tensor],
+    name: str,
+    logits: Tensor,
+    target: Tensor | SparseTarget,
+    mask: Tensor | SparseMask | None,
+    weights: Mapping[str, Tensor | None],
+    options: Mapping[str, object],
+    row_weight: Tensor | None,
+    scale: float,
+) -> Tensor:
+    """The sum of scale * row weight * loss, its gradient made at once."""
     # they load Triton: who has no GPU does without
     from tagwright.kernels import _calls, _operators
 
-    call = _calls.call_of(name, logits, *given)
+    call = _calls.call_of(name, logits, target, mask, weights, options, row_weight, scale)
     if torch.compiler.is_compiling():
         whole = logits, call.name, call.options, call.row_weight, call.scale, *call.cells[1:]
         return _operators.reduced(*whole)[0]
@@ -91,9 +111,21 @@ def reduced(plain: Callable[[Tensor], Tensor], name: str, logits: Tensor, *given
     return call.run(total=True).values.sum()  # type: ignore[union-attr]
 
 
-def sums_of_chunks(kind: str, zeros: Tensor, of_logs: Any, share: float, *given: Any) -> Any:
+def sums_of_chunks(
+    kind: str,
+    zeros: Tensor,
+    of_logs: Callable[[Tensor, Tensor], tuple[Tensor, ...]],
+    share: float,
+    name: str,
+    options: dict[str, float],
+    target: Tensor | SparseTarget,
+    mask: Tensor | SparseMask | None,
+    weights: dict[str, Tensor | None],
+) -> "_chunks.TermsOfChunks | _chunks.LogSumsOfChunks":
     """What adds up the rows of a loss whose labels come in chunks, and gives their gradients."""
     from tagwright.kernels import _chunks  # it loads Triton
+
+    given = name, options, target, mask, weights
 
     if kind == "log_sums":
         return _chunks.LogSumsOfChunks(zeros, of_logs, *given)

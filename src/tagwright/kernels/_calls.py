@@ -5,10 +5,10 @@ Neither gradient has a graph: where one is asked for (`create_graph=True`), the 
 differentiates the loss's plain form.
 """
 
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol, cast
 
 import torch
 from torch import Tensor
@@ -18,7 +18,8 @@ from tagwright.kernels import NAMES
 from tagwright.kernels._entry import KernelCells, KernelOutput, SoftmaxKernel, Work
 from tagwright.kernels._launch import launch
 from tagwright.kernels._rescale import rescale_cells
-from tagwright.loss_math.fused import with_graph
+from tagwright.loss_math.context import Context
+from tagwright.loss_math.fused import Plain, with_graph
 from tagwright.loss_math.sparse import SparseMask, SparseTarget
 
 ENTRIES = {name: import_module(f"tagwright.kernels.{name}").PART for name in NAMES}
@@ -80,7 +81,7 @@ def call_of(
     target: Tensor | SparseTarget,
     mask: Tensor | SparseMask | None,
     weights: Mapping[str, Tensor | None],
-    options: Mapping[str, float],
+    options: Mapping[str, object],
     row_weight: Tensor | None = None,
     scale: float = 1.0,
 ) -> Call:
@@ -100,8 +101,9 @@ def call_of(
         weights["positive_weight"],
         weights["negative_weight"],
     )
+    numbers = cast(Mapping[str, float], options)  # `serves` lets nothing else through
     return Call(
-        name, [float(options[option]) for option in ENTRIES[name].options], cells, row_weight, scale
+        name, [float(numbers[option]) for option in ENTRIES[name].options], cells, row_weight, scale
     )
 
 
@@ -109,25 +111,31 @@ def _in_rows(tensor: Tensor) -> Tensor:
     return tensor if tensor.stride(1) == 1 else tensor.contiguous()
 
 
-def _device_of(tensor: Tensor) -> Any:
+def _device_of(tensor: Tensor) -> AbstractContextManager[object]:
     """A launch goes to the current device: make it the tensor's, if it is another."""
     if tensor.is_cuda and tensor.get_device() != torch.cuda.current_device():
         return torch.cuda.device_of(tensor)
     return nullcontext()
 
 
+class _Calling(Context, Protocol):
+    call: Call
+    plain: Plain
+    saved_tensors: tuple[Tensor, Tensor | None]
+
+
 class Values(torch.autograd.Function):
     """Logits and their call -> the loss of every row, (B,)."""
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, call: Call, plain: Callable[[Tensor], Tensor]) -> Tensor:
+    def forward(ctx: _Calling, logits: Tensor, call: Call, plain: Plain) -> Tensor:
         answer = call.run()
         ctx.save_for_backward(logits, answer.logs)
         ctx.call, ctx.plain = call, plain
         return answer.values  # type: ignore[return-value]
 
     @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, None, None]:
+    def backward(ctx: _Calling, upstream: Tensor) -> tuple[Tensor | None, None, None]:
         logits, logs = ctx.saved_tensors
         if torch.is_grad_enabled():
             return with_graph(ctx.plain, (logits,), upstream)[0], None, None
@@ -137,18 +145,24 @@ class Values(torch.autograd.Function):
         return answer.gradient, None, None
 
 
+class _Reducing(Context, Protocol):
+    gradient: Tensor | None
+    plain: Plain
+    saved_tensors: tuple[Tensor]
+
+
 class Reduced(torch.autograd.Function):
     """Logits and their call -> the sum of scale * row weight * loss over the rows."""
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, call: Call, plain: Callable[[Tensor], Tensor]) -> Tensor:
+    def forward(ctx: _Reducing, logits: Tensor, call: Call, plain: Plain) -> Tensor:
         values, _, gradient = call.run(gradient=True, total=True)
         ctx.save_for_backward(logits)
         ctx.gradient, ctx.plain = gradient, plain
         return values.sum()  # type: ignore[union-attr]
 
     @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, None, None]:
+    def backward(ctx: _Reducing, upstream: Tensor) -> tuple[Tensor | None, None, None]:
         if torch.is_grad_enabled():
             return with_graph(ctx.plain, ctx.saved_tensors, upstream)[0], None, None
         gradient, ctx.gradient = ctx.gradient, None

@@ -7,14 +7,24 @@ written, which took twice the time.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Range
 from tagwright.kernels._calls import call_of
 from tagwright.kernels._entry import KernelOutput
 from tagwright.loss_math.sparse import SparseMask, SparseTarget
+
+# a loss: its name, options, target, mask and weights
+Given: TypeAlias = tuple[
+    str,
+    dict[str, float],
+    Tensor | SparseTarget,
+    Tensor | SparseMask | None,
+    dict[str, Tensor | None],
+]
 
 
 class _Chunks:
@@ -42,7 +52,7 @@ class _Chunks:
     def _launch(
         self,
         logits: Tensor,
-        labels: slice,
+        labels: Range,
         answer: KernelOutput,
         upstream: Tensor | None,
         *,
@@ -63,11 +73,11 @@ class _Chunks:
 class TermsOfChunks(_Chunks):
     """Sums of terms, (B,)."""
 
-    def __init__(self, zeros: Tensor, share: float, *given: Any) -> None:
+    def __init__(self, zeros: Tensor, share: float, *given: *Given) -> None:
         super().__init__(*given)
         self.total, self.share = zeros.clone(), share
 
-    def add(self, logits: Tensor, labels: slice) -> None:
+    def add(self, logits: Tensor, labels: Range) -> None:
         """Add the terms of these labels."""
         self._launch(logits, labels, KernelOutput(self.total, None, None), None, add=True)
 
@@ -76,7 +86,7 @@ class TermsOfChunks(_Chunks):
         return self.total * self.share
 
     def slope(
-        self, logits: Tensor, labels: slice, upstream: Tensor, *, adding: bool = False
+        self, logits: Tensor, labels: Range, upstream: Tensor, *, adding: bool = False
     ) -> Tensor:
         """The gradient (B, C); `adding` takes the chunk in as well."""
         slope = self._slope_of(logits)
@@ -95,12 +105,15 @@ class LogSumsOfChunks(_Chunks):
     """The logs of both sums, (2, B)."""
 
     def __init__(
-        self, zeros: Tensor, combine: Callable[[Tensor, Tensor], tuple[Tensor, ...]], *given: Any
+        self,
+        zeros: Tensor,
+        combine: Callable[[Tensor, Tensor], tuple[Tensor, ...]],
+        *given: *Given,
     ) -> None:
         super().__init__(*given)
         self.logs, self.combine = zeros.new_full((2, len(zeros)), -torch.inf), combine
 
-    def add(self, logits: Tensor, labels: slice) -> None:
+    def add(self, logits: Tensor, labels: Range) -> None:
         """Add these labels to both sums."""
         self._launch(logits, labels, KernelOutput(None, self.logs, None), None, add=True)
 
@@ -108,7 +121,7 @@ class LogSumsOfChunks(_Chunks):
         """What the loss makes of the sums, (B,)."""
         return self.combine(*self.logs)[0]
 
-    def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
+    def slope(self, logits: Tensor, labels: Range, upstream: Tensor) -> Tensor:
         """Each label's share of its sums times what the sums move, (B, C)."""
         slope = self._slope_of(logits)
         self._launch(

@@ -1,12 +1,12 @@
 """How a kernel is launched: its kind, its own function, and the shape of its work."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
-from tagwright.kernels._launch import launch
+from tagwright.kernels._launch import Kernel, launch
 from tagwright.kernels._softmax import softmax_rows
 from tagwright.kernels._sums import sum_rows
 from tagwright.kernels._terms import term_rows
@@ -52,7 +52,7 @@ class Work(NamedTuple):
     origin: int = 0
     add: bool = False  # to what stands in the answer
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[object, ...]:
         """In the order in which every kernel takes them."""
         cells, logits = self.cells, self.cells.logits
         a, b, c = (*self.options, None, None, None)[:3]
@@ -66,6 +66,13 @@ class Work(NamedTuple):
         )  # fmt: skip
 
 
+class Chosen(Protocol):
+    """Chooses a function of Triton's by the options."""
+
+    def __call__(self, *options: float | None) -> object:
+        """The function."""
+
+
 @dataclass(frozen=True)
 class TermsKernel:
     """A sum of terms. `form` chooses by the options the function of (s, *options) that serves.
@@ -73,7 +80,7 @@ class TermsKernel:
     That gives value and slope of a gold label, then of another.
     """
 
-    form: Callable[..., Any]
+    form: Chosen
     options: tuple[str, ...] = ()
     logs = False
 
@@ -89,7 +96,7 @@ class SumsKernel:
     where it adds them.
     """
 
-    form: Callable[..., Any]
+    form: object
     options: tuple[str, ...] = ()
     pairs: bool = False
     logs = True
@@ -106,7 +113,7 @@ class SumsKernel:
 
 
 def _launch_rows(
-    kernel: Any, work: Work, form: Callable[..., Any], pairs: bool, block: int, warps: int
+    kernel: Kernel, work: Work, form: object, pairs: bool, block: int, warps: int
 ) -> None:
     """A program a row."""
     rows, labels = work.cells.logits.shape

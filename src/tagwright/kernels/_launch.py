@@ -6,15 +6,34 @@ So a compiled kernel is kept, by all that decides which one it is.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Protocol
 
 from torch import Tensor
 
-_compiled: dict[tuple[Any, ...], Any] = {}
+
+class Launch(Protocol):
+    """A kernel with its grid."""
+
+    def __call__(self, *arguments: object, **constants: object) -> "Kernel | None":
+        """Run it."""
+
+
+class Kernel(Protocol):
+    """A function of Triton's; with a grid it can be called."""
+
+    def __getitem__(self, grid: tuple[int, ...], /) -> Launch:
+        """The kernel in so many programs."""
+
+
+_compiled: dict[tuple[object, ...], Kernel] = {}
 
 
 def launch(
-    kernel: Any, programs: int, arguments: tuple[Any, ...], constants: Mapping[str, Any], warps: int
+    kernel: Kernel,
+    programs: int,
+    arguments: tuple[object, ...],
+    constants: Mapping[str, object],
+    warps: int,
 ) -> None:
     """Run `programs` programs of the kernel; the constants stand last in its signature, in this
     order.
@@ -29,7 +48,7 @@ def launch(
         known[(programs, 1, 1)](*arguments, *constants.values())
 
 
-def _kind(argument: Any) -> Any:
+def _kind(argument: object) -> object:
     """What decides on the compiled kernel: dtype, device and alignment of a tensor, of a number
     what Triton asks.
     """

@@ -4,13 +4,14 @@ Plain calls go past them: asking the dispatcher costs more than the kernel where
 What every operator takes of a call stands last, as `KernelCells` holds it.
 """
 
-from typing import Any
+from typing import Protocol, TypeAlias
 
 import torch
 from torch import Tensor
 
 from tagwright.kernels._calls import ENTRIES, Call, rescale
 from tagwright.kernels._entry import KernelCells
+from tagwright.loss_math.context import Context
 
 _LOSS = "str name, float[] options"
 _CELLS = (
@@ -18,8 +19,35 @@ _CELLS = (
     " Tensor? off_ids, Tensor? off_offsets, Tensor? positive, Tensor? negative"
 )
 
+# `KernelCells` without the logits, and what an operator is given
+OtherCells: TypeAlias = tuple[
+    Tensor | None,
+    Tensor | None,
+    Tensor | None,
+    Tensor | None,
+    float,
+    Tensor | None,
+    Tensor | None,
+    Tensor | None,
+    Tensor | None,
+    Tensor | None,
+]
+Inputs: TypeAlias = tuple[Tensor, *tuple[object, ...]]
 
-def _values(logits: Tensor, name: str, options: list[float], *cells: Any) -> tuple[Tensor, Tensor]:
+
+class _OfValues(Context, Protocol):
+    given: tuple[object, ...]
+    saved_tensors: tuple[Tensor, Tensor]
+
+
+class _OfReduced(Context, Protocol):
+    given: int
+    saved_tensors: tuple[Tensor]
+
+
+def _values(
+    logits: Tensor, name: str, options: list[float], *cells: *OtherCells
+) -> tuple[Tensor, Tensor]:
     """The loss of every row, (B,), and what its gradient needs beside the logits."""
     answer = Call(name, options, KernelCells(logits, *cells)).run()
     return answer.values, logits.new_empty(0) if answer.logs is None else answer.logs  # type: ignore[return-value]
@@ -34,7 +62,9 @@ values = torch.library.custom_op(
 
 
 @values.register_fake
-def _(logits: Tensor, name: str, options: list[float], *cells: Any) -> tuple[Tensor, Tensor]:
+def _(
+    logits: Tensor, name: str, options: list[float], *cells: *OtherCells
+) -> tuple[Tensor, Tensor]:
     rows = logits.shape[0]
     logs = (
         logits.new_empty((2, rows), dtype=torch.float32)
@@ -45,7 +75,12 @@ def _(logits: Tensor, name: str, options: list[float], *cells: Any) -> tuple[Ten
 
 
 def _slopes(
-    logits: Tensor, upstream: Tensor, logs: Tensor, name: str, options: list[float], *cells: Any
+    logits: Tensor,
+    upstream: Tensor,
+    logs: Tensor,
+    name: str,
+    options: list[float],
+    *cells: *OtherCells,
 ) -> Tensor:
     """The gradient of `values`, (B, L)."""
     call, kept = Call(name, options, KernelCells(logits, *cells)), logs if logs.numel() else None
@@ -62,16 +97,16 @@ slopes = torch.library.custom_op(
 
 
 @slopes.register_fake
-def _(logits: Tensor, *given: Any) -> Tensor:
+def _(logits: Tensor, *given: object) -> Tensor:
     return torch.empty_like(logits, memory_format=torch.contiguous_format)
 
 
-def _keep_values(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def _keep_values(ctx: _OfValues, inputs: Inputs, output: tuple[Tensor, Tensor]) -> None:
     ctx.save_for_backward(inputs[0], output[1])
     ctx.given = inputs[1:]
 
 
-def _values_backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+def _values_backward(ctx: _OfValues, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
     logits, logs = ctx.saved_tensors
     return slopes(logits, upstream, logs, *ctx.given), *(None for _ in ctx.given)
 
@@ -85,7 +120,7 @@ def _reduced(
     options: list[float],
     row_weight: Tensor | None,
     scale: float,
-    *cells: Any,
+    *cells: *OtherCells,
 ) -> tuple[Tensor, Tensor]:
     """The sum of scale * row weight * loss over the rows, and its gradient, (B, L)."""
     answer = Call(name, options, KernelCells(logits, *cells), row_weight, scale).run(
@@ -105,7 +140,7 @@ reduced = torch.library.custom_op(
 
 
 @reduced.register_fake
-def _(logits: Tensor, *given: Any) -> tuple[Tensor, Tensor]:
+def _(logits: Tensor, *given: object) -> tuple[Tensor, Tensor]:
     gradient = torch.empty_like(logits, memory_format=torch.contiguous_format)
     return logits.new_empty((), dtype=torch.float32), gradient
 
@@ -123,12 +158,12 @@ def _(gradient: Tensor, upstream: Tensor) -> Tensor:
     return torch.empty_like(gradient)
 
 
-def _keep_gradient(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def _keep_gradient(ctx: _OfReduced, inputs: Inputs, output: tuple[Tensor, Tensor]) -> None:
     ctx.save_for_backward(output[1])
     ctx.given = len(inputs) - 1
 
 
-def _reduced_backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+def _reduced_backward(ctx: _OfReduced, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
     (gradient,) = ctx.saved_tensors
     return rescaled(gradient, upstream), *(None for _ in range(ctx.given))
 

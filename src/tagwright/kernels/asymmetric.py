@@ -37,6 +37,6 @@ def _clipped(s, gamma_positive, gamma_negative, clip):
 
 
 PART = TermsKernel(
-    lambda *options: _clipped if options[2] > 0 else _plain,
+    lambda *options: _clipped if (options[2] or 0.0) > 0 else _plain,
     ("gamma_positive", "gamma_negative", "clip"),
 )

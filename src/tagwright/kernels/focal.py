@@ -24,4 +24,4 @@ def _squared(s, gamma, b, c):
     return of_gold * gold, -of_gold * (2.0 * chance * gold + rest), of_other * other, slope
 
 
-PART = TermsKernel(lambda gamma: _squared if gamma == 2 else _terms, ("gamma",))
+PART = TermsKernel(lambda *options: _squared if options[0] == 2 else _terms, ("gamma",))

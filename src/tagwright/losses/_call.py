@@ -29,6 +29,10 @@ class Cells(TypedDict, total=False):
     validate: bool
 
 
+# arguments of the mathematics that are no settings
+BESIDE = {"logits", "target", "mask", "positive_weight", "negative_weight", "example_weight"}
+
+
 class Bounds(TypedDict):
     """What a loss's checks depend on."""
 
@@ -59,8 +63,12 @@ class Loss(Called, Protocol):
     """A loss, and what its module calls."""
 
     @property
+    def settings(self) -> tuple[str, ...]:
+        """The names of its own settings."""
+
+    @property
     def total(self) -> partial[Tensor]:
-        """The same with `example_weight`, `reduction` and `scale`: the values reduced."""
+        """The same with `example_weight`, `reduction` and `factor`: the values reduced."""
 
 
 class Mathematics(Protocol):
@@ -139,9 +147,13 @@ def loss(**given: Unpack[Declaration]) -> Callable[[Callable[P, Tensor]], Loss]:
             for n, p in inspect.signature(function).parameters.items()
             if p.default is not p.empty
         }
-        called.__signature__ = _public(function)  # type: ignore[attr-defined]
-        called.total = partial(_total, called, plain, defaults, bounds)  # type: ignore[attr-defined]
-        return called  # type: ignore[return-value]
+        own = inspect.signature(function).parameters.keys() - BESIDE
+        vars(called).update(
+            __signature__=_public(function),
+            settings=tuple(sorted(own)),
+            total=partial(_total, called, plain, defaults, bounds),
+        )
+        return cast(Loss, called)
 
     return decorate
 
@@ -194,20 +206,20 @@ def _total(
     *,
     example_weight: Tensor | None,
     reduction: str,
-    scale: float = 1.0,
+    factor: float = 1.0,
     mask: Tensor | SparseMask | None = None,
     validate: bool = False,
     positive_weight: Tensor | None = None,
     negative_weight: Tensor | None = None,
     **given: object,
 ) -> Tensor:
-    """`scale` times the values of a loss, reduced; by a kernel both in one, with the gradient."""
+    """`factor` times the values of a loss, reduced; by a kernel both in one, with the gradient."""
     weights = {"positive_weight": positive_weight, "negative_weight": negative_weight}
     fixed, name = (soft_of(target), *weights.values(), example_weight), called.__name__
     plain = partial(plain, target=target, mask=mask, **weights, **given)
 
     def whole(values: Tensor) -> Tensor:
-        return reduced(values if scale == 1 else values * scale, example_weight, reduction)
+        return reduced(values if factor == 1 else values * factor, example_weight, reduction)
 
     def again(logits: Tensor) -> Tensor:
         return whole(plain(logits))
@@ -220,7 +232,7 @@ def _total(
         and logits.dtype != torch.float16
     ):
         check(logits, target, mask, weights, **bounds, validate=validate)
-        share, factor = _shares(example_weight, len(logits), reduction)
+        share, scale = _shares(example_weight, len(logits), reduction)
         given = {**defaults, **given}
         value = kernels.reduced(
             again, name, logits, target, mask, weights, given, share, factor * scale

@@ -1,12 +1,20 @@
 """What every loss module is, and the defaults of what it declares."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal, Unpack
 
 from torch import Tensor, nn
+
+from tagwright.loss_math.check import REDUCTIONS, chosen
+from tagwright.loss_math.sparse import SparseTarget
+from tagwright.losses._batch import cell_weights
+from tagwright.losses._call import Cells, Loss
 
 
 class LossModule(nn.Module):
     """What every loss derives from: logits and target in, a value out.
+
+    It reduces the rows of its `function`, whose settings are its attributes of the same names; one
+    that declares no function has a `forward` of its own.
 
     `forward(logits, target, *, example_weight=None, mask=None, positive_weight=None,
     negative_weight=None, validate=False)` takes logits (B, L + extra_logits) and a target (B, L),
@@ -15,7 +23,7 @@ class LossModule(nn.Module):
     give a finite value and gradient.
     """
 
-    reduction: str
+    function: ClassVar[Loss]
     # how logits become probabilities: sigmoid, sigmoid2, softmax, threshold_class
     link: str = "none"
     tasks: ClassVar[tuple[str, ...]] = ("one", "many")  # one: exactly one label a text; or tokens
@@ -36,6 +44,34 @@ class LossModule(nn.Module):
     gamma_negative: float = 0.0
     clip: float = 0.0
     smooth: float = 0.0
+
+    def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
+        super().__init__()
+        self.reduction = chosen("reduction", reduction, REDUCTIONS)
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor | SparseTarget,
+        *,
+        example_weight: Tensor | None = None,
+        **cells: Unpack[Cells],
+    ) -> Tensor:
+        """Logits and target (B, L) -> scalar; the values of the function where the reduction is
+        "none".
+        """
+        function = type(self).function
+        if self.batchwise:
+            cells, example_weight = cell_weights(cells, example_weight), None
+        return function.total(
+            logits,
+            target,
+            example_weight=example_weight,
+            reduction=self.reduction,
+            factor=1 / max(logits.shape[-1], 1) if self.labels == "mean" else 1.0,
+            **{name: getattr(self, name) for name in function.settings},
+            **cells,
+        )
 
     @staticmethod
     def of_logs(gold: Tensor, other: Tensor) -> tuple[Tensor, Tensor, Tensor]:

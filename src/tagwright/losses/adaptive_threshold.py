@@ -2,17 +2,12 @@
 threshold.
 """
 
-from typing import Literal, Unpack
-
 import torch
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, chosen
-from tagwright.loss_math.reduction import reduced
-from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.sums import log_sum_exp
 from tagwright.loss_math.terms import taking_part, weighted
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -53,26 +48,12 @@ def adaptive_threshold(
 class AdaptiveThresholdLoss(LossModule):
     """`adaptive_threshold` with a reduction."""
 
+    function = adaptive_threshold
     link = "threshold_class"
     tasks = ("many",)
     soft = False
     extra_logits = 1
     batchwise = False
-
-    def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
-        super().__init__()
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(adaptive_threshold(logits, target, **cells), example_weight, self.reduction)
 
 
 PART = AdaptiveThresholdLoss

@@ -1,14 +1,13 @@
 """Asymmetric loss (arxiv.org/abs/2009.14119): easy negatives count less, the easiest not at all."""
 
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, at_least, chosen
-from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.check import at_least
 from tagwright.loss_math.terms import mixed, softplus
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -63,6 +62,7 @@ def asymmetric(
 class AsymmetricLoss(LossModule):
     """`asymmetric` with a reduction."""
 
+    function = asymmetric
     link = "sigmoid"
     tasks = ("one", "many", "tokens")
     soft = True
@@ -82,31 +82,10 @@ class AsymmetricLoss(LossModule):
         clip: float = 0.05,
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.gamma_positive = at_least("gamma_positive", gamma_positive, 0.0)
         self.gamma_negative = at_least("gamma_negative", gamma_negative, 0.0)
         self.clip = at_least("clip", clip, 0.0)
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return asymmetric.total(
-            logits,
-            target,
-            example_weight=example_weight,
-            reduction=self.reduction,
-            gamma_positive=self.gamma_positive,
-            gamma_negative=self.gamma_negative,
-            clip=self.clip,
-            **cells,
-        )
 
 
 PART = AsymmetricLoss

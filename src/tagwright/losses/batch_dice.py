@@ -2,17 +2,14 @@
 F1.
 """
 
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, above, chosen
-from tagwright.loss_math.reduction import reduced
-from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.check import above
 from tagwright.loss_math.terms import shares
-from tagwright.losses._batch import cell_weights
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -48,6 +45,7 @@ class BatchDiceLoss(LossModule):
     add up.
     """
 
+    function = batch_dice
     link = "sigmoid"
     tasks = ("one", "many", "tokens")
     soft = True
@@ -61,23 +59,8 @@ class BatchDiceLoss(LossModule):
     def __init__(
         self, *, smooth: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.smooth = above("smooth", smooth, 0.0)
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (L,) when the reduction is "none"."""
-        values = batch_dice(
-            logits, target, smooth=self.smooth, **cell_weights(cells, example_weight)
-        )
-        return reduced(values, None, self.reduction)
 
 
 PART = BatchDiceLoss

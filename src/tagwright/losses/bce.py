@@ -3,17 +3,16 @@
 """
 
 from functools import partial
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch.nn.functional as F
 from torch import Tensor
 
 from tagwright.arrays import Range
-from tagwright.loss_math.check import REDUCTIONS, chosen, marked, refuse_no_numbers
+from tagwright.loss_math.check import chosen, marked, refuse_no_numbers
 from tagwright.loss_math.fused import CELLS, fusable, fused
-from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.terms import mixed, softplus, taking_part
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -65,6 +64,7 @@ class BinaryCrossEntropyLoss(LossModule):
     2).
     """
 
+    function = bce
     link = "sigmoid"
     tasks = ("one", "many", "tokens")
     soft = True
@@ -78,29 +78,9 @@ class BinaryCrossEntropyLoss(LossModule):
         labels: Literal["sum", "mean"] = "sum",
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.labels = chosen("labels", labels, ("sum", "mean"))
         self.over_labels = "means" if labels == "mean" else "terms"
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        scale = 1 / max(logits.shape[-1], 1) if self.labels == "mean" else 1.0
-        return bce.total(
-            logits,
-            target,
-            example_weight=example_weight,
-            reduction=self.reduction,
-            scale=scale,
-            **cells,
-        )
 
 
 PART = BinaryCrossEntropyLoss

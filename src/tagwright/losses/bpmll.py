@@ -2,15 +2,11 @@
 loss.
 """
 
-from typing import Literal, Unpack
-
 import torch
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, chosen
-from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.sums import Combine, known, of_log_sums
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -52,29 +48,13 @@ def _of_sums(sums: Tensor) -> tuple[Tensor, Tensor]:
 class BPMLLLoss(LossModule):
     """`bpmll` with a reduction."""
 
+    function = bpmll
     link = "none"
     tasks = ("one", "many")
     soft = False
     extra_logits = 0
     batchwise = False
     over_labels, of_logs = "log_sums", staticmethod(_of_logs)
-
-    def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
-        super().__init__()
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return bpmll.total(
-            logits, target, example_weight=example_weight, reduction=self.reduction, **cells
-        )
 
 
 PART = BPMLLLoss

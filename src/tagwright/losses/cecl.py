@@ -2,14 +2,13 @@
 asked.
 """
 
-from typing import Literal, Unpack
+from typing import Literal
 
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, at_least, chosen
+from tagwright.loss_math.check import at_least
 from tagwright.loss_math.softmax import focal_softmax
-from tagwright.loss_math.sparse import SparseTarget
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -54,6 +53,7 @@ def cecl(
 class CECLLoss(LossModule):
     """`cecl` with a reduction."""
 
+    function = cecl
     link = "softmax"
     tasks = ("one", "tokens")
     soft = True
@@ -67,29 +67,9 @@ class CECLLoss(LossModule):
         positive_scale: float = 1.0,
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.gamma = at_least("gamma", gamma, 0.0)
         self.positive_scale = at_least("positive_scale", positive_scale, 0.0)
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return cecl.total(
-            logits,
-            target,
-            example_weight=example_weight,
-            reduction=self.reduction,
-            gamma=self.gamma,
-            positive_scale=self.positive_scale,
-            **cells,
-        )
 
 
 PART = CECLLoss

@@ -1,14 +1,9 @@
 """Softmax cross-entropy for labels that exclude each other; takes one-hot or soft targets."""
 
-from typing import Literal, Unpack
-
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, chosen
-from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.softmax import softmax_cross_entropy
-from tagwright.loss_math.sparse import SparseTarget
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -40,27 +35,13 @@ def cross_entropy(
 class CrossEntropyLoss(LossModule):
     """`cross_entropy` with a reduction."""
 
+    function = cross_entropy
     link = "softmax"
     tasks = ("one", "tokens")
     soft = True
     extra_logits = 0
     batchwise = False
     over_labels = "softmax"
-
-    def __init__(self, *, reduction: Literal["mean", "sum", "none"] = "mean") -> None:
-        super().__init__()
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(cross_entropy(logits, target, **cells), example_weight, self.reduction)
 
 
 PART = CrossEntropyLoss

@@ -1,14 +1,13 @@
 """Dice of every label on its own (arxiv.org/abs/1911.02855), eq. 20 of ZLPR."""
 
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, above, chosen
-from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.check import above
 from tagwright.loss_math.terms import mixed
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -51,6 +50,7 @@ def dice(
 class DiceLoss(LossModule):
     """`dice` with a reduction."""
 
+    function = dice
     link = "sigmoid"
     tasks = ("one", "many", "tokens")
     soft = True
@@ -65,27 +65,8 @@ class DiceLoss(LossModule):
     def __init__(
         self, *, smooth: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.smooth = above("smooth", smooth, 0.0)
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return dice.total(
-            logits,
-            target,
-            example_weight=example_weight,
-            reduction=self.reduction,
-            smooth=self.smooth,
-            **cells,
-        )
 
 
 PART = DiceLoss

@@ -1,18 +1,16 @@
 """Distribution-balanced loss (arxiv.org/abs/2007.09654): for label sets with a long tail."""
 
 from collections.abc import Sequence
-from typing import Literal, Unpack
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tagwright.arrays import Ints
-from tagwright.loss_math.check import REDUCTIONS, above, at_least, chosen
-from tagwright.loss_math.reduction import reduced
-from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.check import above, at_least
 from tagwright.loss_math.terms import mixed, softplus
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -72,6 +70,7 @@ class DistributionBalancedLoss(LossModule):
     texts have.
     """
 
+    function = distribution_balanced
     link = "sigmoid"
     tasks = ("many",)
     soft = True
@@ -90,32 +89,13 @@ class DistributionBalancedLoss(LossModule):
         scale: float = 2.0,
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.register_buffer(
             "label_counts", torch.as_tensor(np.asarray(label_counts)), persistent=False
         )
         self.row_count = int(at_least("row_count", row_count, 2))
-        self.settings = {
-            "alpha": alpha,
-            "beta": beta,
-            "mu": mu,
-            "kappa": kappa,
-            "scale": above("scale", scale, 0.0),
-        }
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        facts = {"label_counts": self.label_counts, "row_count": self.row_count}
-        values = distribution_balanced(logits, target, **facts, **self.settings, **cells)
-        return reduced(values, example_weight, self.reduction)
+        self.alpha, self.beta, self.mu, self.kappa = alpha, beta, mu, kappa
+        self.scale = above("scale", scale, 0.0)
 
 
 PART = DistributionBalancedLoss

@@ -3,17 +3,16 @@ less.
 """
 
 from functools import partial
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from tagwright.arrays import Range
-from tagwright.loss_math.check import REDUCTIONS, at_least, chosen, is_hard, marked
+from tagwright.loss_math.check import at_least, is_hard, marked
 from tagwright.loss_math.fused import fusable, fused
-from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.terms import mixed, softplus
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -76,6 +75,7 @@ def _kernel(target: Tensor, gamma: float, logits: Tensor, rows: Range) -> tuple[
 class FocalLoss(LossModule):
     """`focal` with a reduction."""
 
+    function = focal
     link = "sigmoid"
     unsure_by = "gamma"  # what σ(s) has to be corrected by, to be a probability: `links.unfocused`
     tasks = ("one", "many", "tokens")
@@ -87,27 +87,8 @@ class FocalLoss(LossModule):
     def __init__(
         self, *, gamma: float = 2.0, reduction: Literal["mean", "sum", "none"] = "mean"
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.gamma = at_least("gamma", gamma, 0.0)
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return focal.total(
-            logits,
-            target,
-            example_weight=example_weight,
-            reduction=self.reduction,
-            gamma=self.gamma,
-            **cells,
-        )
 
 
 PART = FocalLoss

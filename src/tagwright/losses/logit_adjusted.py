@@ -1,18 +1,15 @@
 """Logit-adjusted cross-entropy (arxiv.org/abs/2007.07314): frequent labels must win by more."""
 
 from collections.abc import Sequence
-from typing import Literal, Unpack
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tagwright.arrays import Ints
-from tagwright.loss_math.check import REDUCTIONS, chosen
-from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.softmax import softmax_cross_entropy
-from tagwright.loss_math.sparse import SparseTarget
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -47,6 +44,7 @@ class LogitAdjustedLoss(LossModule):
     1.
     """
 
+    function = logit_adjusted
     link = "softmax"
     tasks = ("one", "tokens")
     soft = True
@@ -62,26 +60,10 @@ class LogitAdjustedLoss(LossModule):
         tau: float = 1.0,
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         counts = torch.as_tensor(np.maximum(label_counts, 1), dtype=torch.float32)
         self.register_buffer("prior", counts / counts.sum(), persistent=False)
         self.tau = tau
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(
-            logit_adjusted(logits, target, prior=self.prior, tau=self.tau, **cells),
-            example_weight,
-            self.reduction,
-        )
 
 
 PART = LogitAdjustedLoss

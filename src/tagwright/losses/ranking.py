@@ -1,14 +1,11 @@
 """Pairwise hinge, eq. 22 of ZLPR: every gold label should stand a margin above every other."""
 
-from typing import Literal, Unpack
+from typing import Literal
 
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, chosen
-from tagwright.loss_math.reduction import reduced
-from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.terms import shares
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 from tagwright.losses._pairs import hinge_of_pairs
 
@@ -41,6 +38,7 @@ def ranking(
 class RankingLoss(LossModule):
     """`ranking` with a reduction."""
 
+    function = ranking
     link = "none"
     tasks = ("one", "many")
     soft = False
@@ -50,22 +48,8 @@ class RankingLoss(LossModule):
     def __init__(
         self, *, margin: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.margin = margin
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(
-            ranking(logits, target, margin=self.margin, **cells), example_weight, self.reduction
-        )
 
 
 PART = RankingLoss

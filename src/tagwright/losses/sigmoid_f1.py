@@ -1,16 +1,13 @@
 """Sigmoid-F1 (arxiv.org/abs/2108.10566): one minus a smooth F1 of every label over the batch."""
 
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, above, chosen
-from tagwright.loss_math.reduction import reduced
-from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.check import above
 from tagwright.loss_math.terms import divisor, shares
-from tagwright.losses._batch import cell_weights
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -47,6 +44,7 @@ def sigmoid_f1(
 class SigmoidF1Loss(LossModule):
     """`sigmoid_f1` with a reduction over labels. Parts of a batch do not add up to the whole."""
 
+    function = sigmoid_f1
     link = "sigmoid"
     tasks = ("one", "many", "tokens")
     soft = True
@@ -64,22 +62,8 @@ class SigmoidF1Loss(LossModule):
         offset: float = 0.0,
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.slope, self.offset = above("slope", slope, 0.0), offset
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (L,) when the reduction is "none"."""
-        settings = {"slope": self.slope, "offset": self.offset}
-        values = sigmoid_f1(logits, target, **settings, **cell_weights(cells, example_weight))
-        return reduced(values, None, self.reduction)
 
 
 PART = SigmoidF1Loss

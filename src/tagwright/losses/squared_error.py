@@ -1,16 +1,14 @@
 """Squared error of the probabilities, the auxiliary term of KWLS eq. 9: made for soft targets."""
 
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, chosen
-from tagwright.loss_math.reduction import reduced
+from tagwright.loss_math.check import chosen
 from tagwright.loss_math.softmax import kept_mass, log_chances
-from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.terms import taking_part, weighted
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -47,6 +45,7 @@ def squared_error(
 class SquaredErrorLoss(LossModule):
     """`squared_error` with a reduction."""
 
+    function = squared_error
     link = "softmax"
     tasks = ("one", "many", "tokens")
     soft = True
@@ -63,23 +62,9 @@ class SquaredErrorLoss(LossModule):
         link: Literal["softmax", "sigmoid"] = "softmax",
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.link = chosen("link", link, ("softmax", "sigmoid"))
         self.over_labels = "means" if link == "sigmoid" else ""
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(
-            squared_error(logits, target, link=self.link, **cells), example_weight, self.reduction
-        )
 
 
 PART = SquaredErrorLoss

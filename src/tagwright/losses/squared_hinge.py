@@ -2,16 +2,13 @@
 beyond the margin.
 """
 
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch.nn.functional as F
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, chosen
-from tagwright.loss_math.reduction import reduced
-from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.terms import mixed
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -50,6 +47,7 @@ def squared_hinge(
 class SquaredHingeLoss(LossModule):
     """`squared_hinge` with a reduction."""
 
+    function = squared_hinge
     link = "none"
     tasks = ("one", "many", "tokens")
     soft = True
@@ -60,24 +58,8 @@ class SquaredHingeLoss(LossModule):
     def __init__(
         self, *, margin: float = 1.0, reduction: Literal["mean", "sum", "none"] = "mean"
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.margin = margin
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(
-            squared_hinge(logits, target, margin=self.margin, **cells),
-            example_weight,
-            self.reduction,
-        )
 
 
 PART = SquaredHingeLoss

@@ -7,7 +7,7 @@ from typing import Literal, Unpack
 from torch import Tensor
 
 from tagwright.errors import ShapeError
-from tagwright.loss_math.check import REDUCTIONS, above, chosen
+from tagwright.loss_math.check import above
 from tagwright.loss_math.reduction import reduced
 from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.sums import log_sum_exp
@@ -95,10 +95,9 @@ class TwoWayLoss(LossModule):
         negative_temperature: float = 1.0,
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.positive_temperature = above("positive_temperature", positive_temperature, 0.0)
         self.negative_temperature = above("negative_temperature", negative_temperature, 0.0)
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
 
     def forward(
         self,

@@ -2,16 +2,14 @@
 rank.
 """
 
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from tagwright.loss_math.check import REDUCTIONS, chosen
-from tagwright.loss_math.reduction import reduced
-from tagwright.loss_math.sparse import SparseTarget
+from tagwright.loss_math.check import chosen
 from tagwright.loss_math.terms import shares
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 from tagwright.losses._pairs import hinge_of_pairs, ranks
 
@@ -52,6 +50,7 @@ def warp(
 class WARPLoss(LossModule):
     """`warp` with a reduction."""
 
+    function = warp
     link = "none"
     tasks = ("one", "many")
     soft = False
@@ -65,25 +64,9 @@ class WARPLoss(LossModule):
         weighting: Literal["linear", "harmonic"] = "linear",
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.margin = margin
         self.weighting = chosen("weighting", weighting, ("linear", "harmonic"))
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return reduced(
-            warp(logits, target, margin=self.margin, weighting=self.weighting, **cells),
-            example_weight,
-            self.reduction,
-        )
 
 
 PART = WARPLoss

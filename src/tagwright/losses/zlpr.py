@@ -3,16 +3,14 @@ predicts s > threshold.
 """
 
 from collections.abc import Sequence
-from typing import Literal, Unpack
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from tagwright.loss_math.check import REDUCTIONS, chosen
-from tagwright.loss_math.sparse import SparseTarget
 from tagwright.loss_math.sums import Combine, of_log_sums
 from tagwright.loss_math.terms import softplus
-from tagwright.losses._call import Cells, loss
+from tagwright.losses._call import loss
 from tagwright.losses._module import LossModule
 
 
@@ -59,6 +57,7 @@ class ZLPRLoss(LossModule):
     label helps where a head has no bias. A `nn.Parameter` is learnt with the model.
     """
 
+    function = zlpr
     link = "sigmoid2"
     tasks = ("one", "many")
     soft = True
@@ -73,32 +72,13 @@ class ZLPRLoss(LossModule):
         threshold: float | Sequence[float] | Tensor = 0.0,
         reduction: Literal["mean", "sum", "none"] = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         if isinstance(threshold, nn.Parameter):
             self.threshold: float | Tensor = threshold
         elif isinstance(threshold, Sequence | Tensor):
             self.register_buffer("threshold", torch.as_tensor(threshold, dtype=torch.float32))
         else:
             self.threshold = threshold
-        self.reduction = chosen("reduction", reduction, REDUCTIONS)
-
-    def forward(
-        self,
-        logits: Tensor,
-        target: Tensor | SparseTarget,
-        *,
-        example_weight: Tensor | None = None,
-        **cells: Unpack[Cells],
-    ) -> Tensor:
-        """Logits and target (B, L) -> scalar, or (B,) when the reduction is "none"."""
-        return zlpr.total(
-            logits,
-            target,
-            example_weight=example_weight,
-            reduction=self.reduction,
-            threshold=self.threshold,
-            **cells,
-        )
 
 
 PART = ZLPRLoss

@@ -1,16 +1,18 @@
 """Makes networks from settings and facts of the data."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from tagwright import registry
+from tagwright.arrays import Floats, Numbers
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.models.device import forked_random
+from tagwright.models.encoders import Encoder
+from tagwright.models.heads import Head
 from tagwright.models.label_slots import NO_SLOTS, slot_facts
 from tagwright.models.network import Network, soft_head
 from tagwright.models.unfilled import Unfilled
@@ -23,10 +25,10 @@ from tagwright.tokenizers.tokens import Tokens
 
 def learn(
     settings: Settings, tokens: Tokens, tokenizer: Tokenizer | None = None
-) -> dict[str, np.ndarray]:
+) -> dict[str, Numbers]:
     """What the encoder takes from the training texts before training, if it does."""
     encoder = registry.find(registry.ENCODERS, settings.encoder.name).factory
-    found: dict[str, np.ndarray] = encoder.learn(tokens, tokenizer, **settings.encoder.options)
+    found: dict[str, Numbers] = encoder.learn(tokens, tokenizer, **settings.encoder.options)
     return found
 
 
@@ -35,8 +37,8 @@ def build_network(
     labels: Mapping[str, tuple[LabelSpace, int]],
     *,
     sizes: tuple[int, ...],
-    learned: Mapping[str, np.ndarray],
-    vectors: np.ndarray | None = None,
+    learned: Mapping[str, Numbers],
+    vectors: Floats | None = None,
     fresh: bool = False,
     tokenizer: Tokenizer | None = None,
 ) -> Network:
@@ -90,7 +92,7 @@ def trained_network(
     heads: Mapping[str, LabelledHead],
     *,
     sizes: tuple[int, ...],
-    learned: Mapping[str, np.ndarray],
+    learned: Mapping[str, Numbers],
     shapes: Collection[tuple[int, ...]],
 ) -> Network:
     """The network of a trained model, before its weights, which have these shapes, are loaded."""
@@ -107,11 +109,16 @@ def _encoder(
     inference: InferenceSettings,
     *,
     sizes: tuple[int, ...],
-    learned: Mapping[str, np.ndarray],
-    vectors: np.ndarray | None = None,
+    learned: Mapping[str, Numbers],
+    vectors: Floats | None = None,
     fresh: bool = False,
-) -> Any:
-    known: dict[str, Any] = {"sizes": sizes, "learned": learned, "vectors": vectors, "fresh": fresh}
+) -> Encoder:
+    known: dict[str, object] = {
+        "sizes": sizes,
+        "learned": learned,
+        "vectors": vectors,
+        "fresh": fresh,
+    }
     known |= {"precision": inference.precision, "limit": inference.limit}
     return registry.build(
         registry.ENCODERS, inference.encoder.name, inference.encoder.options, **known
@@ -119,14 +126,18 @@ def _encoder(
 
 
 def _head(
-    encoder: Any,
+    encoder: Encoder,
     head: HeadPart,
     space: LabelSpace,
     link: str,
     bias: Tensor,
     tokenizer: Tokenizer | None = None,
-) -> Any:
-    known = {"width": encoder.width_out, "sparse": encoder.sparse, "label_count": len(space)}
+) -> Head:
+    known: dict[str, object] = {
+        "width": encoder.width_out,
+        "sparse": encoder.sparse,
+        "label_count": len(space),
+    }
     known |= {"label_names": space.names, "bias": bias, "whole_texts": encoder.whole_texts}
     known |= {"extra_logits": head.extra_logits, "zero": head.zero, "link": link}
     known |= slot_facts(encoder, head.part, space, tokenizer)
@@ -138,7 +149,7 @@ def check_head(settings: Settings, space: LabelSpace) -> None:
     once, of width 1.
     """
     factory = registry.find(registry.ENCODERS, settings.encoder.name).factory
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "width": 1,
         "label_count": len(space),
         "label_names": space.names,

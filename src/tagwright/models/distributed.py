@@ -10,13 +10,16 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, distributed
 
+from tagwright.arrays import Ints, Numbers
 from tagwright.errors import SettingsError, TagwrightError
 
+N = TypeVar("N", bound=Numbers)
 NOTE = 1024  # bytes of an error that the others are told
 
 
@@ -39,7 +42,7 @@ class Ranks:
         """Whether this process is the one that writes and speaks."""
         return self.rank == 0
 
-    def share(self, rows: np.ndarray) -> np.ndarray:
+    def share(self, rows: Ints) -> Ints:
         """This process's part of a batch; empty where rows are fewer than processes.
 
         >>> [Ranks(rank=rank, world=3).share(np.arange(5)).tolist() for rank in range(3)]
@@ -87,7 +90,7 @@ class Ranks:
         """The first process's value, so that all decide alike."""
         return self.total([value if self.first else 0.0])[0]
 
-    def merged(self, array: np.ndarray) -> np.ndarray:
+    def merged(self, array: N) -> N:
         """An array whose rows were filled by one process each and are 0 in the others, filled in
         all: to the bit.
         """

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tagwright.arrays import Floats
 from tagwright.errors import SettingsError, ShapeError
 
 
@@ -23,7 +24,7 @@ class Lookup(nn.Module):
         sizes: tuple[int, ...],
         *,
         width: int = 128,
-        vectors: np.ndarray | None = None,
+        vectors: Floats | None = None,
         freeze: bool = False,
     ) -> None:
         super().__init__()
@@ -37,7 +38,7 @@ class Lookup(nn.Module):
             table.data[0] = 0
             table.requires_grad_(not freeze)
 
-    def _start_from(self, vectors: np.ndarray, width: int) -> None:
+    def _start_from(self, vectors: Floats, width: int) -> None:
         if len(self.sizes) != 1 or vectors.shape != (self.sizes[0], width):
             raise SettingsError(
                 f"vectors must go with one channel and have the shape {(self.sizes[0], width)}, got"

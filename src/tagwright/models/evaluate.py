@@ -1,12 +1,12 @@
 """Logits, or shortlists, of many rows: in batches of like length, back in the rows' own order."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Floats, Ints
 from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.places import TagInputs
@@ -26,7 +26,7 @@ def logits_of(
     head: str | None = None,
     batch: int = 256,
     ranks: Ranks = ALONE,
-) -> np.ndarray:
+) -> Floats:
     """Logits (n, L) of one head, float32, on the host; see `logits_of_heads`."""
     name = named_head(network, head)
     return logits_of_heads(network, inputs, [name], batch=batch, ranks=ranks)[name]
@@ -40,7 +40,7 @@ def logits_of_heads(
     *,
     batch: int = 256,
     ranks: Ranks = ALONE,
-) -> dict[str, np.ndarray]:
+) -> dict[str, Floats]:
     """Logits (n, L) of some heads, float32, on the host, in one pass. Leaves the network in
     evaluation mode.
 
@@ -48,8 +48,8 @@ def logits_of_heads(
     """
     network.eval()
     device, count = next(network.parameters()).device, len(inputs.lengths)
-    parts: dict[str, Any] = {name: network.heads[name] for name in heads}
-    reads: Any = network.heads[network.slotted or heads[0]]
+    parts = {name: network.heads[name] for name in heads}
+    reads = network.heads[network.slotted or heads[0]]
     found = {name: np.zeros((count, part.label_count), np.float32) for name, part in parts.items()}
     for index in _batches(inputs, batch, device, reads)[ranks.rank :: ranks.world]:
         tensors = (tensor.to(device, non_blocking=True) for tensor in inputs.batch(index))
@@ -66,7 +66,7 @@ def token_logits_of(
     head: str | None = None,
     batch: int = 256,
     ranks: Ranks = ALONE,
-) -> np.ndarray:
+) -> Floats:
     """Logits (tokens, L) of one head, of every token of all texts; see `token_logits_of_heads`."""
     name = named_head(network, head)
     return token_logits_of_heads(network, inputs, [name], batch=batch, ranks=ranks)[name]
@@ -80,7 +80,7 @@ def token_logits_of_heads(
     *,
     batch: int = 256,
     ranks: Ranks = ALONE,
-) -> dict[str, np.ndarray]:
+) -> dict[str, Floats]:
     """Logits (tokens, L) of some heads, of every token of all texts, float32, on the host, in one
     pass.
 
@@ -88,7 +88,7 @@ def token_logits_of_heads(
     """
     network.eval()
     device = next(network.parameters()).device
-    parts: dict[str, Any] = {name: network.heads[name] for name in heads}
+    parts = {name: network.heads[name] for name in heads}
     found = {
         name: np.zeros((inputs.places.token_count, part.label_count), np.float32)
         for name, part in parts.items()
@@ -119,8 +119,8 @@ def shortlist_of(
     """
     network.eval()
     name, device = named_head(network, head), next(network.parameters()).device
-    part: Any = network.heads[name]
-    reads: Any = network.heads[network.slotted or name]
+    part = network.heads[name]
+    reads = network.heads[network.slotted or name]
     rows, width = len(inputs.lengths), min(part.shortlist, part.label_count)
     ids, logits = np.zeros((rows, width), np.int32), np.zeros((rows, width), np.float32)
     log_sum = None if log_terms is None else np.zeros(rows, np.float32)
@@ -144,7 +144,7 @@ def named_head(network: Network, head: str | None) -> str:
 
 def _batches(
     inputs: Inputs, batch: int, device: torch.device, head: Head | None = None
-) -> list[np.ndarray]:
+) -> list[Ints]:
     """Row numbers of each batch, texts of like length together; where texts differ much, of so many
     tokens at most.
     """
@@ -154,6 +154,6 @@ def _batches(
     return plan(cost_of(inputs, head), batch=batch, seed=0, epoch=0, shuffle=False, room=room)
 
 
-def cost_of(inputs: Inputs, head: Head | None) -> np.ndarray:
+def cost_of(inputs: Inputs, head: Head | None) -> Ints:
     """Tokens that the network reads for each text (n,); a head with slots says what these add."""
     return inputs.lengths if head is None else head.tokens_of(inputs.lengths, inputs.counts)

@@ -4,7 +4,6 @@ slots start.
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +13,12 @@ from torch import Tensor
 from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
+from tagwright.models.encoders import Encoder
 from tagwright.settings.schema import Choice
 from tagwright.tokenizers import Tokenizer
 
 # facts of an encoder that is not there yet, or that reads no slots
-NO_SLOTS: dict[str, Any] = {
+NO_SLOTS: dict[str, object] = {
     "reads_slots": False,
     "slot_room": None,
     "family": "bert",
@@ -28,8 +28,8 @@ NO_SLOTS: dict[str, Any] = {
 
 
 def slot_facts(
-    encoder: Any, head: Choice, space: LabelSpace, tokenizer: Tokenizer | None
-) -> dict[str, Any]:
+    encoder: Encoder, head: Choice, space: LabelSpace, tokenizer: Tokenizer | None
+) -> dict[str, object]:
     """What a head with slots wants to know of its encoder: nothing where this reads none."""
     if not registry.find(registry.HEADS, head.name).factory.has_slots or not encoder.reads_slots:
         return NO_SLOTS

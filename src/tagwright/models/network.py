@@ -1,11 +1,12 @@
 """The network: one encoder and its named heads."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
 from tagwright.models.encoders import Encoder
+from tagwright.models.heads import Head
 from tagwright.models.hidden import Hidden, over_windows
 
 
@@ -15,8 +16,14 @@ class Heads(nn.ModuleDict):
     def __setitem__(self, key: str, module: nn.Module) -> None:
         self._modules[key] = module
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "training":  # what `train` and `eval` set, whatever a head is called
+    if TYPE_CHECKING:
+
+        def __getitem__(self, key: str) -> Head:
+            """The head of this name."""
+            return self[key]
+
+    def __setattr__(self, name: str, value: Tensor | nn.Module | bool) -> None:
+        if isinstance(value, bool):  # `training`, whatever a head is called
             self.__dict__[name] = value
         else:
             super().__setattr__(name, value)
@@ -38,7 +45,7 @@ class Network(nn.Module):
         """The name of the head whose labels stand before the text, as slots; at most one does."""
         return next((name for name, head in self.heads.items() if head.has_slots), None)
 
-    def _head(self, name: str) -> Any:
+    def _head(self, name: str) -> Head:
         return self.heads[name]
 
     def forward(self, *inputs: Tensor) -> dict[str, Tensor]:

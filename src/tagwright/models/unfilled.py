@@ -6,12 +6,12 @@ in them could keep a computer busy for hours, or take all its memory, before any
 with the weights.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from math import prod
-from typing import Any
+from typing import Protocol, cast
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from tagwright.errors import ModelError
@@ -33,6 +33,13 @@ DRAWN = {
 LINES = {torch.arange, torch.linspace, torch.randperm}
 
 
+class Function(Protocol):
+    """Any function of torch's."""
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Its answer."""
+
+
 class Unfilled(TorchFunctionMode):
     """Inside the block a tensor is made only if weights of these `shapes` have room for it; else it
     is a ModelError.
@@ -46,17 +53,23 @@ class Unfilled(TorchFunctionMode):
         self.calls = FREE_CALLS + CALLS * len(shapes)
 
     def __torch_function__(
-        self, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Any = None
-    ) -> Any:
-        """What torch calls in place of `func`."""
+        self,
+        func: Function,
+        types: Iterable[type],
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        """What torch calls in place of `func`, which says what its arguments are."""
         kwargs = kwargs or {}
         if func in DRAWN:
-            return (args[0] if args else kwargs["tensor"]).detach().zero_()
+            return cast(Tensor, args[0] if args else kwargs["tensor"]).detach().zero_()
         if func in SIZED:
-            self._count(prod(kwargs["size"] if "size" in kwargs else _size(args)))
-            func = torch.zeros if func is torch.randn else func
+            self._count(
+                prod(cast(Iterable[int], kwargs["size"] if "size" in kwargs else _size(args)))
+            )
+            func = cast(Function, torch.zeros) if func is torch.randn else func
         elif func in LINES:
-            self._count(max(map(abs, args), default=0))
+            self._count(max(map(abs, cast(tuple[float, ...], args)), default=0))
         return func(*args, **kwargs)
 
     def _count(self, cells: float) -> None:
@@ -67,5 +80,5 @@ class Unfilled(TorchFunctionMode):
             raise ModelError("they ask for more tensors, or larger ones, than the weights have")
 
 
-def _size(args: tuple[Any, ...]) -> Any:
+def _size(args: tuple[object, ...]) -> object:
     return next((one for one in args if isinstance(one, list | tuple)), args)

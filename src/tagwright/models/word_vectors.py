@@ -9,6 +9,7 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
+from tagwright.arrays import Float, Floats
 from tagwright.errors import DataError
 
 _RESERVED = 2  # padding and unknown are no words
@@ -17,7 +18,7 @@ _RESERVED = 2  # padding and unknown are no words
 class Vectors(NamedTuple):
     """A table for `Lookup` and how many of its rows come from the file."""
 
-    table: np.ndarray  # float32 (size, width)
+    table: Floats  # float32 (size, width)
     found: int
 
 
@@ -27,7 +28,7 @@ def read_vectors(path: Path, vocabulary: dict[str, int], *, seed: int) -> Vector
     A word that the file lacks is drawn from N(0, s), s the deviation of those found; padding is
     zero. Where the file repeats a word, the first counts.
     """
-    rows: dict[int, np.ndarray] = {}
+    rows: dict[int, Floats] = {}
     for word, vector in (
         _from_array(path, vocabulary) if path.suffix == ".npy" else _from_text(path, vocabulary)
     ):
@@ -44,7 +45,7 @@ def read_vectors(path: Path, vocabulary: dict[str, int], *, seed: int) -> Vector
     return Vectors(table, len(rows))
 
 
-def _from_text(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, np.ndarray]]:
+def _from_text(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, Floats]]:
     """Words of the vocabulary and their vectors; each line is checked, only those wanted are
     parsed.
     """
@@ -65,7 +66,7 @@ def _from_text(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, np
                 yield word, _numbers(fields[-width:], f"{path}, line {number}")
 
 
-def _numbers(fields: list[str] | np.ndarray, place: str) -> np.ndarray:
+def _numbers(fields: list[str] | Floats, place: str) -> Floats:
     try:
         vector = np.array(fields, np.float32)
     except ValueError as error:
@@ -75,7 +76,7 @@ def _numbers(fields: list[str] | np.ndarray, place: str) -> np.ndarray:
     return vector
 
 
-def _from_array(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, np.ndarray]]:
+def _from_array(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, Floats]]:
     """Words of the vocabulary and their rows of the array."""
     try:
         # tells shape and place of the rows; none is read through the map, for the system would end
@@ -101,7 +102,9 @@ def _from_array(path: Path, vocabulary: dict[str, int]) -> Iterator[tuple[str, n
         yield words[row], _numbers(read, f"{path}, row {row + 1}")
 
 
-def _rows(path: Path, array: np.memmap, wanted: list[bool]) -> Iterator[tuple[int, np.ndarray]]:
+def _rows(
+    path: Path, array: np.memmap[tuple[int, ...], np.dtype[Float]], wanted: list[bool]
+) -> Iterator[tuple[int, Floats]]:
     """The wanted rows of the array, each read from the file."""
     if not array.flags.c_contiguous:
         array = np.load(path, allow_pickle=False)

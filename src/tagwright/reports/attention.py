@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.arrays import Floats
 from tagwright.reports.facts import AttentionFacts
 from tagwright.reports.heat import NARROW, HeatMap, heat_map
 from tagwright.reports.page import Card, Cell, Table, number, plural, render
@@ -90,11 +91,11 @@ def strongest_pairs(facts: AttentionFacts, *, most: int = PAIRS) -> list[tuple[i
     return [(int(left[i]), int(right[i])) for i in order]
 
 
-def both_ways(matrix: np.ndarray) -> np.ndarray:
+def both_ways(matrix: Floats) -> Floats:
     """The mean of what i spends on j and j on i, (L, L); of one way where there is but one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # no way at all: NaN
-        found: np.ndarray = np.nanmean([matrix, matrix.T], axis=0)
+        found: Floats = np.nanmean([matrix, matrix.T], axis=0)
     return found
 
 
@@ -135,7 +136,7 @@ def _p_value(value: float) -> str:
     return "p ≤ 0.001" if value <= 0.001 else f"p = {value:.3f}"
 
 
-def _part(facts: AttentionFacts, matrix: np.ndarray) -> tuple[list[str], np.ndarray]:
+def _part(facts: AttentionFacts, matrix: Floats) -> tuple[list[str], Floats]:
     """Names and cells of the labels that are drawn, in their order."""
     return [facts.label_names[label] for label in facts.shown], matrix[
         np.ix_(facts.shown, facts.shown)

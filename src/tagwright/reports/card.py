@@ -4,7 +4,6 @@ the data.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 
@@ -170,11 +169,10 @@ def _limits(facts: CardFacts) -> Iterator[str]:
 
 def _length_limits(facts: CardFacts) -> Iterator[str]:
     """How much of a long text a pretrained encoder reads."""
-    encoder = facts.settings.get("encoder", {})
-    limit = facts.settings.get("fit", {}).get("limit")
-    if isinstance(encoder, Mapping) and "long" in encoder and limit is not None:
+    encoder, limit = _section(facts, "encoder"), _section(facts, "fit").get("limit")
+    if "long" in encoder and limit is not None:
         kept = {"head": "its beginning", "tail": "its end", "both": "its beginning and end"}.get(
-            encoder["long"]
+            str(encoder["long"])
         )
         read = (
             f"only {kept} is read" if kept else f"it is read in up to {encoder['windows']} windows"
@@ -248,11 +246,11 @@ def _data(facts: CardFacts) -> str:
 
 def _training(facts: CardFacts) -> str:
     """The choices that matter most; resolved.toml has the rest."""
-    chosen: dict[str, Any] = {
+    chosen: dict[str, object] = {
         name: part_name(facts.settings, name) for name in ("encoder", "objective", "targets")
     }
-    chosen_fit, encoder = facts.settings.get("fit", {}), facts.settings.get("encoder", {})
-    if isinstance(encoder, Mapping) and encoder.get("path"):
+    chosen_fit, encoder = _section(facts, "fit"), _section(facts, "encoder")
+    if encoder.get("path"):
         chosen["pretrained weights"] = _source(str(encoder["path"]))
     chosen |= {name.replace("_", " "): chosen_fit[name] for name in DIGEST if name in chosen_fit}
     rows = [[name, plain(str(value))] for name, value in chosen.items() if value != ""]
@@ -263,6 +261,12 @@ def _training(facts: CardFacts) -> str:
         if rows
         else ""
     )
+
+
+def _section(facts: CardFacts, name: str) -> Mapping[str, object]:
+    """The settings of a section; none where it is a part's name."""
+    found = facts.settings.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _source(path: str) -> str:

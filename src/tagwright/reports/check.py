@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 from tagwright.reports import plots
 from tagwright.reports.page import MOST_ROWS, Card, Cell, Figure, Table, number, plural, render
@@ -15,6 +15,107 @@ TASKS = {
 }
 
 
+Counted = Literal["rows", "unlabelled", "empty_texts", "cardinality", "density", "without_label"]
+
+
+class Part(TypedDict):
+    """A split, its quantiles by their names."""
+
+    name: str
+    rows: int
+    unlabelled: int
+    empty_texts: int
+    characters: Mapping[str, int]
+    words: Mapping[str, int]
+    cardinality: float
+    density: float
+    without_label: float
+
+
+class LabelRows(TypedDict):
+    """Rows of every split that carry a label."""
+
+    name: str
+    rows: Mapping[str, int]
+
+
+class Tail(TypedDict, total=False):
+    """How uneven the labels are."""
+
+    rare: int
+    rare_share: float
+    gini: float
+    head: int
+
+
+class Together(TypedDict):
+    """Two labels that stand on the same rows."""
+
+    left: str
+    right: str
+    rows: int
+    lift: float
+
+
+class Place(TypedDict):
+    """A text, and the rows of each split where it stands."""
+
+    text: str
+    rows: Mapping[str, Sequence[int]]
+
+
+class Copied(TypedDict):
+    """Texts that stand in several places."""
+
+    texts: int
+    examples: Sequence[Place]
+
+
+class Copies(Copied):
+    """Those of one split."""
+
+    split: str
+    surplus: int
+
+
+class Leak(Copied):
+    """Those of two splits."""
+
+    first: str
+    second: str
+
+
+class LookAlike(TypedDict):
+    """Two labels with similar texts."""
+
+    left: str
+    right: str
+    similarity: float
+    together: float
+    left_text: str
+    right_text: str
+
+
+class AuditFacts(TypedDict, total=False):
+    """`tagwright.analysis.audit.Audit`, as plain values."""
+
+    source: str
+    found: Sequence[str]
+    task: str
+    parts: Sequence[Part]
+    labels: Sequence[LabelRows]
+    tail: Tail
+    together: Sequence[Together]
+    copies: Sequence[Copies]
+    leaks: Sequence[Leak]
+    conflicts: Copied
+    unseen: Mapping[str, Mapping[str, int]]
+    look_alikes: Sequence[LookAlike]
+    separator: str | None
+    groups: Mapping[str, Sequence[str]]
+    warnings: Sequence[str]
+
+
 class Finding(NamedTuple):
     """Something to look at: what it is about, a figure, and texts as (where, text)."""
 
@@ -23,7 +124,7 @@ class Finding(NamedTuple):
     texts: list[tuple[str, str]]
 
 
-def check_report(facts: Mapping[str, Any], *, title: str | None = None) -> str:
+def check_report(facts: AuditFacts, *, title: str | None = None) -> str:
     """One self-contained HTML page of `audit(…).as_dict()`. What the dictionary lacks or leaves
     empty is left out.
     """
@@ -51,13 +152,13 @@ def check_report(facts: Mapping[str, Any], *, title: str | None = None) -> str:
     )
 
 
-def _lead(facts: Mapping[str, Any]) -> str:
+def _lead(facts: AuditFacts) -> str:
     rows = sum(part["rows"] for part in facts.get("parts") or ())
     texts = plural(rows, "text") if rows else "Texts"
     return f"{texts}, each with {TASKS.get(facts.get('task', ''), 'labels')}."
 
 
-def _cards(facts: Mapping[str, Any], noun: str) -> list[Card]:
+def _cards(facts: AuditFacts, noun: str) -> list[Card]:
     """The figures of the split to learn from, and how many texts stand in two splits."""
     beside = "O aside" if noun == "tag" else ""
     without = "without a label" if noun == "label" else "only O"
@@ -92,7 +193,7 @@ def _cards(facts: Mapping[str, Any], noun: str) -> list[Card]:
     return cards
 
 
-def _lengths(parts: Sequence[Mapping[str, Any]], word: str) -> Figure:
+def _lengths(parts: Sequence[Part], word: str) -> Figure:
     svg = plots.ranges(
         [part["name"] for part in parts],
         [part["words"] for part in parts],
@@ -105,9 +206,9 @@ def _lengths(parts: Sequence[Mapping[str, Any]], word: str) -> Figure:
     return Figure("How long are the texts?", svg, caption)
 
 
-def _part_table(parts: Sequence[Mapping[str, Any]], noun: str) -> Table:
+def _part_table(parts: Sequence[Part], noun: str) -> Table:
     of_tags = {"unlabelled": "untagged", "without_label": "only O"} if noun == "tag" else {}
-    helps = {
+    helps: dict[Counted, str] = {
         "rows": "",
         "unlabelled": f"texts nobody has given {noun}s",
         "empty_texts": "",
@@ -128,7 +229,7 @@ def _part_table(parts: Sequence[Mapping[str, Any]], noun: str) -> Table:
     return Table(columns=columns, rows=rows, sorted_by=None)
 
 
-def _tail(labels: Sequence[Mapping[str, Any]], tail: Mapping[str, Any], noun: str) -> Figure:
+def _tail(labels: Sequence[LabelRows], tail: Tail, noun: str) -> Figure:
     splits = list(labels[0]["rows"])
     learned = "train" if "train" in splits else splits[0]
     counts = [label["rows"].get(learned, 0) for label in labels]
@@ -141,9 +242,7 @@ def _tail(labels: Sequence[Mapping[str, Any]], tail: Mapping[str, Any], noun: st
     return Figure(f"How often does each {noun} come?", svg, half)
 
 
-def _label_table(
-    labels: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]], noun: str
-) -> Table:
+def _label_table(labels: Sequence[LabelRows], parts: Sequence[Part], noun: str) -> Table:
     splits = [part["name"] for part in parts] or list(labels[0]["rows"])
     rows = [
         [
@@ -156,7 +255,7 @@ def _label_table(
     return Table(columns=columns, rows=rows, sorted_by=1, left_out=len(labels) - len(rows))
 
 
-def _together_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
+def _together_table(pairs: Sequence[Together]) -> Table:
     most = max(pair["lift"] for pair in pairs) or 1.0
     rows = [
         [
@@ -174,7 +273,7 @@ def _together_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
     return Table(columns=columns, rows=rows, sorted_by=None)
 
 
-def _copies(facts: Mapping[str, Any]) -> Iterator[Finding]:
+def _copies(facts: AuditFacts) -> Iterator[Finding]:
     """Leaks between splits first, then texts whose labels disagree, then copies within a split."""
     for leak in facts.get("leaks") or ():
         if leak["texts"]:
@@ -183,8 +282,8 @@ def _copies(facts: Mapping[str, Any]) -> Iterator[Finding]:
                 plural(leak["texts"], "text"),
                 _examples(leak),
             )
-    conflicts = facts.get("conflicts") or {}
-    if conflicts.get("texts"):
+    conflicts = facts.get("conflicts")
+    if conflicts and conflicts.get("texts"):
         yield Finding(
             "The same text with different labels",
             plural(conflicts["texts"], "text"),
@@ -196,7 +295,7 @@ def _copies(facts: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(f"More than once in {copy['split']}", figure, _examples(copy))
 
 
-def _examples(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _examples(found: Copied) -> list[tuple[str, str]]:
     return [
         (
             "; ".join(
@@ -219,7 +318,7 @@ def _unseen_table(unseen: Mapping[str, Mapping[str, int]], noun: str) -> Table:
     )
 
 
-def _look_alike(pair: Mapping[str, Any]) -> Finding:
+def _look_alike(pair: LookAlike) -> Finding:
     texts = [(pair["left"], pair["left_text"]), (pair["right"], pair["right_text"])]
     figure = f"similarity {pair['similarity']:.2f}, together {pair['together']:.0%}"
     return Finding(f"{pair['left']} and {pair['right']}", figure, texts)

@@ -4,7 +4,7 @@ empty is left out.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from tagwright.reports.facts import ReliabilityBins, Values
 
@@ -209,9 +209,9 @@ class CompareFacts:
     exchanges: Sequence[Exchange] = ()
     flips: Sequence[Flip] = ()
     seconds: float | None = None  # of the whole comparison
-    settings: Mapping[str, Any] | None = None
+    settings: Mapping[str, object] | None = None
     # setting -> objective -> value
-    differing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    differing: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     device: str = ""
     warnings: Sequence[str] = ()

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from tagwright.arrays import Floats
 from tagwright.reports.compare_facts import (
     CompareFacts,
     Difference,
@@ -134,7 +135,7 @@ def label_table(facts: CompareFacts, encoder: str, shown: str, keys: Sequence[Ke
     return Table(columns=columns, rows=rows, sorted_by=None, left_out=len(base) - len(rows))
 
 
-def gain_of(row: Gains) -> np.ndarray:
+def gain_of(row: Gains) -> Floats:
     """F1 of every label minus that of the baseline with the same seeds, (L,)."""
     return np.asarray(row["f1"], float) - np.asarray(row["base"], float)
 

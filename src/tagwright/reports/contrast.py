@@ -3,11 +3,12 @@ probabilities, text by text.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.arrays import Floats
 from tagwright.reports import contrast_plots, forest
 from tagwright.reports.compare_facts import CompareFacts, Curve, Difference, Flip, Sweep
 from tagwright.reports.compare_tables import exchange_table, gain_of, interval_over, label_table
@@ -213,7 +214,7 @@ def _alone(facts: CompareFacts, encoder: str, title: str) -> str:
     return encoder if len(facts.encoders) > 1 else title
 
 
-def _is(row: Any, objective: str, encoder: str) -> bool:
+def _is(row: Mapping[str, object], objective: str, encoder: str) -> bool:
     return bool(row["objective"] == objective and row["encoder"] == encoder)
 
 
@@ -251,7 +252,7 @@ def _intervals(facts: CompareFacts, found: Sequence[Difference]) -> str:
     )
 
 
-def _gains(facts: CompareFacts, difference: np.ndarray, spread: np.ndarray) -> Iterator[Figure]:
+def _gains(facts: CompareFacts, difference: Floats, spread: Floats) -> Iterator[Figure]:
     """Bars of all labels or of both ends of their order; with the latter, a curve of all."""
     order = np.argsort(-difference, kind="stable")  # what is undefined comes last
     order = order[: np.isfinite(difference).sum()]

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from tagwright.arrays import Floats, Numbers
 from tagwright.reports.compare_facts import BandScore, Sweep
 from tagwright.reports.draw import (
     HEIGHT,
@@ -22,6 +24,9 @@ from tagwright.reports.draw import (
 from tagwright.reports.facts import ReliabilityBins, Values
 from tagwright.reports.objectives import Key
 from tagwright.reports.plots import band_span
+
+if TYPE_CHECKING:
+    import altair
 
 MOST_POINTS = 150  # of a line
 DASHES = [5, 3]
@@ -197,7 +202,7 @@ def trainings(
     return draw(chart.mark_point(filled=True) if alone else chart.mark_line(), rows, height=290)
 
 
-def mean_line(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+def mean_line(found: Sequence[tuple[Numbers, Floats]]) -> tuple[Numbers, Floats]:
     """The steps that all lines share, and the means of their values there; steps of a line ascend.
 
     >>> one = np.array([1, 2, 3]), np.array([1.0, 2, 3])
@@ -247,20 +252,39 @@ def reliabilities(curves: Mapping[str, ReliabilityBins], keys: Sequence[Key]) ->
     return draw(alt.layer(*layers), rows, height=340)
 
 
+class Point(TypedDict):
+    """A point of a line, and how the line looks."""
+
+    name: str
+    color: str
+    dash: Sequence[int]
+    width: float
+    opacity: float
+    x: float
+    y: float
+
+
 def _points(
-    x: np.ndarray, y: np.ndarray, key: Key, name: str, *, width: float, opacity: float
-) -> list[dict[str, Any]]:
-    look = {
-        "name": name,
-        "color": key.color,
-        "dash": DASHES if key.dashed else [],
-        "width": width,
-    }
+    x: Numbers, y: Floats, key: Key, name: str, *, width: float, opacity: float
+) -> list[Point]:
     kept = thin(len(x), MOST_POINTS)
-    return [{**look, "opacity": opacity, "x": float(x[i]), "y": float(y[i])} for i in kept]
+    return [
+        Point(
+            name=name,
+            color=key.color,
+            dash=DASHES if key.dashed else [],
+            width=width,
+            opacity=opacity,
+            x=float(x[i]),
+            y=float(y[i]),
+        )
+        for i in kept
+    ]
 
 
-def _axis(alt: Any, values: Sequence[float], *, every: bool = False) -> tuple[Any, Any]:
+def _axis(
+    alt: ModuleType, values: Sequence[float], *, every: bool = False
+) -> "tuple[altair.Axis, altair.Scale]":
     """Axis and scale, logarithmic where the values ask for it; with `every`, ticks are the values,
     if they are few.
     """

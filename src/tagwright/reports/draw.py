@@ -6,12 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
 import numpy as np
 
+from tagwright.arrays import Floats, Ints
 from tagwright.errors import TagwrightError
+
+if TYPE_CHECKING:
+    import altair
 
 WIDTH = 450  # of a plot, axes included: one scale for all means one size of letters
 HEIGHT = 240
@@ -24,7 +29,7 @@ TINY = 1e-300
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def load_altair() -> Any:
+def load_altair() -> ModuleType:
     """Altair, imported on first use: training must not need it."""
     try:
         import altair
@@ -36,13 +41,17 @@ def load_altair() -> Any:
     return altair
 
 
-def chart_of_rows(alt: Any) -> Any:
+def chart_of_rows(alt: ModuleType) -> "altair.Chart":
     """A chart whose data `draw` brings: altair would copy them at every step of building it."""
     return alt.Chart(alt.NamedData(name="rows"))
 
 
 def draw(
-    chart: Any, rows: Sequence[Mapping[str, Any]], *, height: int = HEIGHT, width: int = WIDTH
+    chart: "altair.TopLevelMixin",
+    rows: Sequence[Mapping[str, object]],
+    *,
+    height: int = HEIGHT,
+    width: int = WIDTH,
 ) -> str:
     """The chart as SVG. The renderer escapes every name; no part is clipped, so no two plots of a
     page share an id.
@@ -118,7 +127,7 @@ def short_names(names: Sequence[str], *, limit: int = 26) -> list[str]:
     return short
 
 
-def thin(count: int, limit: int) -> np.ndarray:
+def thin(count: int, limit: int) -> Ints:
     """At most `limit` positions of range(count), evenly spread, both ends among them.
 
     >>> thin(7, 3).tolist(), thin(2, 3).tolist()
@@ -127,21 +136,21 @@ def thin(count: int, limit: int) -> np.ndarray:
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, limit)).astype(np.int64))
 
 
-def names_axis(alt: Any) -> Any:
+def names_axis(alt: ModuleType) -> "altair.Y":
     """The vertical axis of names, in the order they come; longer ones end in an ellipsis."""
     return alt.Y(
         "name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False)
     )
 
 
-def colors(alt: Any, names: Sequence[str]) -> Any:
+def colors(alt: ModuleType, names: Sequence[str]) -> "altair.Color":
     legend = alt.Legend(orient="top", title=None, symbolType="square", offset=6)
     return alt.Color(
         "name:N", scale=alt.Scale(domain=list(names), range=PALETTE[: len(names)]), legend=legend
     )
 
 
-def decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
+def decades(alt: ModuleType, values: Floats) -> "tuple[altair.Axis, altair.Scale]":
     """A logarithmic axis over whole decades, with ticks at 2 and 5 where there are few; values are
     at least 1.
     """
@@ -153,7 +162,7 @@ def decades(alt: Any, values: np.ndarray) -> tuple[Any, Any]:
     return axis, alt.Scale(type="log", domain=[10**low, 10**high], nice=False)
 
 
-def _drawable(value: Any) -> Any:
+def _drawable(value: object) -> object:
     """The same nested values, strings cut and without what XML forbids: that makes the converter
     end the process.
 

@@ -4,11 +4,9 @@ left out.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Required, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, Required, TypedDict
 
-import numpy as np
-
-from tagwright.arrays import Numbers
+from tagwright.arrays import Floats, Ints, Numbers
 
 if TYPE_CHECKING:
     from tagwright.explain.correlation import Likeness
@@ -156,7 +154,7 @@ class FitFacts:
     convention: str = "sklearn"
     # texts of train and dev that it was trained on again, after it was measured
     refitted_on: int | None = None
-    settings: Mapping[str, Any] | None = None
+    settings: Mapping[str, object] | None = None
     data_found: Sequence[str] = ()
     split_sizes: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
@@ -206,7 +204,7 @@ class CardFacts:
     # texts of train and dev that it was trained on again, after it was measured
     refitted_on: int | None = None
     source: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     split_sizes: Mapping[str, int] = field(default_factory=dict)
     per_label: PerLabel | None = None
     bands: Sequence[Band] | None = None
@@ -227,14 +225,14 @@ class AttentionFacts:
     title: str
     label_names: Sequence[str]
     # number -> attention (L, L) from row to column, NaN where there is none
-    layers: Mapping[int, np.ndarray]
+    layers: Mapping[int, Floats]
     depth: int  # layers that the encoder has
     shown: Sequence[int]  # labels to draw, in the order of the axes
     split: str
     texts: int  # that attention is a mean over
     rows: int  # texts of the split
-    correlation: np.ndarray | None = None  # (L, L); None where the data have no labels
-    together: np.ndarray | None = None  # (L, L), texts with both labels
+    correlation: Floats | None = None  # (L, L); None where the data have no labels
+    together: Ints | None = None  # (L, L), texts with both labels
     labelled: int = 0  # texts that the correlation is of
     # of each layer and the correlation
     likeness: "Mapping[int, Likeness]" = field(default_factory=dict)

@@ -1,7 +1,6 @@
 """The report of one training run."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -57,7 +56,7 @@ def fit_report(facts: FitFacts) -> str:
     )
 
 
-def _of_texts(facts: FitFacts) -> dict[str, Any]:
+def _of_texts(facts: FitFacts) -> dict[str, object]:
     """What the page of a model that tags whole texts shows."""
     scores, kind = facts.per_label, "exactly one" if facts.exclusive else "any number"
     return {

@@ -4,7 +4,8 @@ SVG.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from tagwright.reports.compare_facts import Difference, RunRow
 from tagwright.reports.draw import (
@@ -17,6 +18,9 @@ from tagwright.reports.draw import (
     load_altair,
     short_names,
 )
+
+if TYPE_CHECKING:
+    import altair
 
 SURE = 0.05
 MANY = 15  # lines, from which they stand closer
@@ -94,7 +98,7 @@ def _named(lines: Lines) -> dict[tuple[str, str], str]:
     }
 
 
-def _axis(alt: Any, lines: Lines, names: Mapping[tuple[str, str], str]) -> Any:
+def _axis(alt: ModuleType, lines: Lines, names: Mapping[tuple[str, str], str]) -> "altair.Y":
     """Several encoders are headings on lines of their own: what tells them begins with #."""
     order = []
     for group, (encoder, objectives) in enumerate(lines.items()):

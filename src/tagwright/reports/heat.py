@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.arrays import Floats
 from tagwright.reports.draw import (
     MUTED,
     PALETTE,
@@ -41,7 +42,7 @@ class HeatMap(NamedTuple):
 
 def heat_map(
     names: Sequence[str],
-    matrix: np.ndarray,
+    matrix: Floats,
     *,
     signed: bool,
     rows: str | None = None,
@@ -71,7 +72,7 @@ def heat_map(
 
 
 def _cells(
-    names: Sequence[str], values: np.ndarray, low: float, high: float
+    names: Sequence[str], values: Floats, low: float, high: float
 ) -> list[dict[str, object]]:
     """A row of data a cell, with its color and how strong it is."""
     span = (high - low) or 1.0

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 from tagwright.errors import TagwrightError
@@ -71,7 +71,7 @@ class Table:
     left_out: int = 0
 
 
-def render(template: str, **context: Any) -> str:
+def render(template: str, **context: object) -> str:
     """The page of a template; a name the template uses and `context` lacks is an error."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -200,7 +200,7 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def part_name(settings: Mapping[str, Any] | None, section: str) -> str:
+def part_name(settings: Mapping[str, object] | None, section: str) -> str:
     """The name of the part a section chose, "" where the settings do not say."""
     chosen = (settings or {}).get(section, "")
     return str(chosen.get("name", "")) if isinstance(chosen, Mapping) else str(chosen)

@@ -1,7 +1,8 @@
 """Numbers -> plots, as SVG strings of equal width."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from tagwright.reports.draw import (
 )
 from tagwright.reports.facts import Band, ReliabilityBins, Values
 from tagwright.reports.page import plural
+
+if TYPE_CHECKING:
+    import altair
 
 MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
 MOST_POINTS = 600
@@ -255,7 +259,15 @@ def reliability(calibration: ReliabilityBins) -> str:
     return draw(alt.layer(*layers), rows, height=290)
 
 
-def _points(name: str, x: Values, y: Values) -> list[dict[str, object]]:
+class Point(TypedDict):
+    """A point of a line."""
+
+    name: str
+    x: float
+    y: float
+
+
+def _points(name: str, x: Values, y: Values) -> list[Point]:
     kept = np.flatnonzero(np.isfinite(np.asarray(y, float)))
     return [
         {"name": name, "x": float(x[i]), "y": float(y[i])}
@@ -263,7 +275,7 @@ def _points(name: str, x: Values, y: Values) -> list[dict[str, object]]:
     ]
 
 
-def _rule(alt: Any, x: float) -> Any:
+def _rule(alt: ModuleType, x: float) -> "altair.Chart":
     return (
         alt.Chart(alt.Data(values=[{"x": x}]))
         .mark_rule(color=MUTED, strokeDash=[4, 4])
@@ -272,8 +284,8 @@ def _rule(alt: Any, x: float) -> Any:
 
 
 def _mark(
-    alt: Any, marked: tuple[float, float, str], rows: Sequence[Mapping[str, Any]]
-) -> list[Any]:
+    alt: ModuleType, marked: tuple[float, float, str], rows: Sequence[Point]
+) -> "list[altair.Chart]":
     """A ring with its words above, turned away from the nearer end of the axis."""
     x, y, words = marked
     ends = [row["x"] for row in rows]

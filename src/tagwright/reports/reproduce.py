@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean, stdev
-from typing import Any
 
 from tagwright.reports.wins import wins
 from tagwright.storage import toml
@@ -81,8 +80,8 @@ class RecipeFacts:
     seeds: int
     runs: int
     finished: int
-    settings: Mapping[str, Any]
-    own_settings: Mapping[str, Mapping[str, Any]]  # of a variant, data set or encoder
+    settings: Mapping[str, object]
+    own_settings: Mapping[str, Mapping[str, object]]  # of a variant, data set or encoder
     tables: Sequence[ResultTable] = field(default_factory=list)
     also: Sequence[str] = ()  # metrics shown beside; the words are about `metric` alone
     amounts: bool = False
@@ -325,7 +324,7 @@ def _bounds(found: Bounds | None) -> str:
     return "" if found is None or math.isinf(found[1]) else f"[{found[1]:+.4f}, {found[2]:+.4f}]"
 
 
-def _flat(settings: Mapping[str, Any]) -> str:
+def _flat(settings: Mapping[str, object]) -> str:
     """Nested settings in one line."""
     pairs = []
     for section, value in settings.items():

@@ -1,7 +1,7 @@
 """What the report of a model that tags tokens shows: spans by type, tokens by tag."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -11,15 +11,20 @@ from tagwright.reports.figures import MEASURES, figures_of_tags
 from tagwright.reports.page import Card, Cell, Figure, Table, duration, metric_name, number, plural
 from tagwright.reports.scores import score_notes, score_table
 
+Course = Literal["score", "entity_f1", "macro_f1", "macro_f2"]
 KEY_METRICS = ("entity_f1", "entity_f2", "entity_precision", "entity_recall", "macro_f1_without_o")
 OF_CLASSES = ("accuracy", "macro_f1", "macro_f2", "weighted_f1")  # where tags tell of no spans
 OTHERS = ("accuracy", "calibration_error")  # what is no F1, F2, precision or recall
-COURSES = ("entity_f1", "macro_f1", "macro_f2")  # beside the score; the first is of spans
+COURSES: tuple[Course, ...] = (
+    "entity_f1",
+    "macro_f1",
+    "macro_f2",
+)  # beside the score; the first is of spans
 NAMES = {"macro_f1_without_o": "token macro-F1"}  # a key figure has one line
 NOTES = {"macro_f1_without_o": "all tags but O", "accuracy": "tokens that are right"}
 
 
-def page_of_tags(facts: FitFacts, tags: TagFacts) -> dict[str, Any]:
+def page_of_tags(facts: FitFacts, tags: TagFacts) -> dict[str, object]:
     """What the template is told beside the facts."""
     scores, spans = facts.per_label, tags.per_type
     return {
@@ -116,16 +121,17 @@ def _tail(facts: FitFacts, tags: TagFacts) -> Figure:
     return Figure("How often each tag comes", svg, share)
 
 
-def _curves(facts: FitFacts, courses: tuple[str, ...]) -> Iterator[Figure]:
+def _curves(facts: FitFacts, courses: tuple[Course, ...]) -> Iterator[Figure]:
     """Loss, and the score with what stands beside it, by epoch."""
-    rows: list[Any] = [row for row in facts.history or () if "epoch" in row]
+    rows = [row for row in facts.history or () if "epoch" in row]
     losses = [(row["epoch"], row["loss"]) for row in rows if np.isfinite(row.get("loss", np.nan))]
     if losses:
         epochs, values = zip(*losses)
         svg = plots.lines({"loss": (epochs, values)}, x_title="epoch", y_title="training loss")
         caption = f"Training loss: {number(values[0])} at first, {number(values[-1])} at last."
         yield Figure("Does it learn?", svg, caption)
-    named = {facts.watched: "score"} | {name: name for name in courses if name != facts.watched}
+    named: dict[str, Course] = {facts.watched: "score"}
+    named |= {name: name for name in courses if name != facts.watched}
     points = {
         metric_name(name): [
             (row["epoch"], row[key]) for row in rows if np.isfinite(row.get(key, np.nan))
@@ -171,7 +177,9 @@ def _amounts(facts: FitFacts, tags: TagFacts) -> Iterator[Figure]:
         yield _paired("Tokens of every tag", named, scores, f"tokens of {facts.split}", words)
 
 
-def _paired(title: str, names: Any, scores: Any, axis: str, words: str = "") -> Figure:
+def _paired(
+    title: str, names: Sequence[str], scores: Mapping[str, object], axis: str, words: str = ""
+) -> Figure:
     true, predicted = (np.asarray(scores[key], float) for key in ("support", "predicted"))
     order = np.argsort(-true, kind="stable")[: plots.MOST_BARS]
     most = "" if len(order) == len(names) else f"The {len(order)} most frequent of {len(names):,}."

@@ -60,7 +60,7 @@ def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> B
     if name is None:
         return batch
     head, own = network.heads[name], batch.heads[name]
-    shown = head.draw(own.target, own.known, generator)  # type: ignore[operator]
+    shown = head.draw(own.target, own.known, generator)  # type: ignore[arg-type]
     return batch._replace(heads={**batch.heads, name: own._replace(shown=shown)})
 
 

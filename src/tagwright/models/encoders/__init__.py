@@ -1,12 +1,12 @@
 """Tokens to hidden vectors: one file, one encoder. `Encoder` is what they have in common."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic
 
-import numpy as np
 from torch import Tensor, nn
 
-from tagwright.registry import Kind
+from tagwright.arrays import Numbers
+from tagwright.registry import Kind, P
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["KIND", "Encoder"]
 
 
-class Encoder(nn.Module):
+class Encoder(nn.Module, Generic[P]):
     """What every encoder derives from: tokens of texts in, `Hidden` out.
 
     `forward` takes the tensors that `inputs_of(…).batch` gives, which are ids (B, T), or (B, T, F)
@@ -36,12 +36,21 @@ class Encoder(nn.Module):
     reads_slots: bool = False  # `forward` takes `slots`, vectors to read before a text
     skips: ClassVar[bool] = False  # it has `without`
     every_place: bool = True  # each place of a text has a word vector of its own; may be set
+    # of one that reads slots: the kind of its model, and the positions that slots may take
+    family: str
+    slot_room: int | None
     precision: str = "float32"  # what it computes in; "auto" is settled when training starts
+
+    if TYPE_CHECKING:
+
+        @property
+        def words(self) -> nn.Embedding:
+            """Of one that reads slots: the vectors of word pieces."""
 
     @staticmethod
     def defaults(
-        task: str, objective: str | None, options: Mapping[str, Any], size: "Size | None"
-    ) -> Mapping[str, Any]:
+        task: str, objective: str | None, options: Mapping[str, object], size: "Size | None"
+    ) -> Mapping[str, object]:
         """Settings of any section that suit this encoder; what the user gives goes before them.
 
         `task` is one, many, tokens or both; `options` are the encoder's own settings as given, and
@@ -50,21 +59,21 @@ class Encoder(nn.Module):
         return {}
 
     @staticmethod
-    def learn(tokens: "Tokens", tokenizer: Any, **options: Any) -> dict[str, np.ndarray]:
+    def learn(tokens: "Tokens", *given: P.args, **options: P.kwargs) -> dict[str, Numbers]:
         """Arrays made of the training texts before the encoder is, which the model folder keeps.
 
         They reach the encoder as `learned`, and take at most eight times the bytes of the weights.
-        `options` are all its settings.
+        `given` is the tokenizer, and `options` are all its settings.
         """
         return {}
 
     @staticmethod
     def said(
-        tokens: "Tokens", learned: Mapping[str, np.ndarray], *, limit: int, **options: Any
+        tokens: "Tokens", learned: Mapping[str, Numbers], *_: P.args, **options: P.kwargs
     ) -> str | None:
         """A sentence about texts that it will not read whole, if it knows of any.
 
-        `limit` is the most tokens of a text that are read, and `options` are all its settings.
+        `options` are all its settings, and `limit`, the most tokens of a text that are read.
         """
         return None
 

@@ -6,9 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Protocol
+
+from torch import nn
 
 from tagwright.errors import ModelError
+from tagwright.models.encoders._positions import Positioned
 from tagwright.storage.untrusted import reason_of
 from tagwright.tokenizers.source import offline, quiet, transformers
 
@@ -23,7 +26,30 @@ COUNTED = re.compile(r"(^|_)(num|n|size|heads?|layers?|dim)(_|$)")
 NEVER_USED = ("pooler", "lm_head", "cls")  # parts that a checkpoint may lack or bring
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+class LibraryConfig(Protocol):
+    """The config of a model of transformers."""
+
+    model_type: str
+    hidden_size: int
+    num_attention_heads: int
+    num_hidden_layers: int
+    output_attentions: bool
+    _attn_implementation: str
+
+
+class LibraryModel(nn.Module):
+    """A model of transformers, as far as it is used here: for the type checker."""
+
+    config: LibraryConfig
+    encoder: Positioned
+    pooler: nn.Module | None
+
+    def get_input_embeddings(self) -> nn.Embedding:
+        """The vectors of word pieces."""
+        raise NotImplementedError
+
+
+def read_config(folder: Path) -> dict[str, object]:
     """The folder's config.json with all defaults written out."""
     library = transformers()
     try:
@@ -35,7 +61,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ModelError(
             f"{folder} holds no encoder that transformers can load: {reason_of(error)}"
         ) from None
-    found: dict[str, Any] = {**config.to_dict(), "model_type": config.model_type}
+    found: dict[str, object] = {**config.to_dict(), "model_type": config.model_type}
     if found.get("is_encoder_decoder") or not isinstance(getattr(config, "hidden_size", None), int):
         raise ModelError(
             f"{folder} holds a {config.model_type} model; an encoder such as BERT or RoBERTa is"
@@ -44,7 +70,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     return found
 
 
-def with_attention_dropout(config: dict[str, Any], dropout: float) -> dict[str, Any]:
+def with_attention_dropout(config: dict[str, object], dropout: float) -> dict[str, object]:
     """The config with another dropout of attention, whatever its family calls it."""
     named = [
         name for name in ("attention_probs_dropout_prob", "attention_dropout") if name in config
@@ -52,7 +78,7 @@ def with_attention_dropout(config: dict[str, Any], dropout: float) -> dict[str, 
     return config | dict.fromkeys(named, dropout)
 
 
-def with_weights(folder: Path, config: dict[str, Any]) -> Any:
+def with_weights(folder: Path, config: dict[str, object]) -> LibraryModel:
     """The model with the folder's weights; one whose weights do not fit its config is refused."""
     library = transformers()
     try:
@@ -77,7 +103,7 @@ def with_weights(folder: Path, config: dict[str, Any]) -> Any:
     return _without_pooler(model)
 
 
-def from_config(config: dict[str, Any]) -> Any:
+def from_config(config: dict[str, object]) -> LibraryModel:
     """The same model with random weights, whatever the config says: it may come from anybody."""
     library = transformers()
     with quiet(), offline():
@@ -86,7 +112,7 @@ def from_config(config: dict[str, Any]) -> Any:
         )
 
 
-def _made(config: dict[str, Any]) -> Any:
+def _made(config: dict[str, object]) -> LibraryConfig:
     read = {key: value for key, value in config.items() if key not in NEVER_READ}
     _require_bounded(read)
     # a copy: it may be changed
@@ -96,10 +122,11 @@ def _made(config: dict[str, Any]) -> Any:
     for name in POSITIVE:  # whatever its family calls them
         if not getattr(made, name, 1):
             raise ModelError(f"the encoder's config has {name} 0; it must be at least 1")
-    return made
+    config_made: LibraryConfig = made
+    return config_made
 
 
-def _require_bounded(config: dict[str, Any]) -> None:
+def _require_bounded(config: dict[str, object]) -> None:
     """Refuse numbers that transformers would count to before it makes anything, and fewer than
     none.
     """
@@ -113,7 +140,7 @@ def _require_bounded(config: dict[str, Any]) -> None:
             raise ModelError(f"the encoder's config has {name} {number:,}, which is too large")
 
 
-def _numbers(value: Any, name: str) -> Iterator[tuple[str, int]]:
+def _numbers(value: object, name: str) -> Iterator[tuple[str, int]]:
     """All whole numbers at any depth, each with the name that it stands under."""
     if isinstance(value, int):
         yield name, value
@@ -123,7 +150,7 @@ def _numbers(value: Any, name: str) -> Iterator[tuple[str, int]]:
         yield from _numbers(inner, name)
 
 
-def _without_pooler(model: Any) -> Any:
+def _without_pooler(model: LibraryModel) -> LibraryModel:
     """A head of the pretraining, whose output nobody reads and whose gradient never comes."""
     if getattr(model, "pooler", None) is not None:
         model.pooler = None

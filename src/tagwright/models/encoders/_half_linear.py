@@ -8,11 +8,13 @@ beside it.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+
+from tagwright.loss_math.context import Context
 
 
 class HalfLinear(nn.Linear):
@@ -44,6 +46,12 @@ def _halved(states: Tensor) -> Tensor:
     return half
 
 
+class _Halves(Context, Protocol):
+    shape: torch.Size
+    dtype: torch.dtype
+    saved_tensors: tuple[Tensor, Tensor]
+
+
 class _Product(torch.autograd.Function):
     """states @ weight.T + bias by their bfloat16 copies; gradients leave the products in the type
     that is wanted.
@@ -51,7 +59,7 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx: _Halves,
         states: Tensor,
         weight: Tensor,
         bias: Tensor | None,
@@ -65,7 +73,7 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _Halves, upstream: Tensor) -> tuple[Tensor | None, ...]:
         flat, half = ctx.saved_tensors
         upstream = upstream.reshape(len(flat), len(half))
         of_states = of_weight = of_bias = None

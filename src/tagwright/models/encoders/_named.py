@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from functools import partialmethod
-from typing import Any
 
+from tagwright.arrays import Numbers
 from tagwright.data.dataset import Size
 from tagwright.models.encoders.pretrained import Pretrained
+from tagwright.tokenizers.pretrained import OwnPieces
+from tagwright.tokenizers.tokens import Tokens
 
 
 def named(source: str) -> type[Pretrained]:
@@ -17,12 +19,14 @@ def named(source: str) -> type[Pretrained]:
 
         @staticmethod
         def defaults(
-            task: str, objective: str | None, options: Mapping[str, Any], size: Size | None
-        ) -> Mapping[str, Any]:
+            task: str, objective: str | None, options: Mapping[str, object], size: Size | None
+        ) -> Mapping[str, object]:
             return Pretrained.defaults(task, objective, {"path": source, **options}, size)
 
         @staticmethod
-        def learn(tokens: Any, tokenizer: Any, *, path: str = source, **others: Any) -> Any:
+        def learn(
+            tokens: Tokens, tokenizer: OwnPieces, *, path: str = source, **others: object
+        ) -> dict[str, Numbers]:
             return Pretrained.learn(tokens, tokenizer, path=path)
 
     return Named

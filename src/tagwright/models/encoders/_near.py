@@ -4,11 +4,17 @@ terms of eq. 4.
 Autograd would fill a padded copy for each tap it moves; here a tap is added in its place.
 """
 
-from typing import Any
+from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from tagwright.loss_math.context import Context
+
+
+class _Taps(Context, Protocol):
+    saved_tensors: tuple[Tensor, Tensor, Tensor | None]
 
 
 class Near(torch.autograd.Function):
@@ -20,7 +26,7 @@ class Near(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, products: Tensor, tokens: Tensor | None) -> Tensor:
+    def forward(ctx: _Taps, products: Tensor, tokens: Tensor | None) -> Tensor:
         """Of the token before, only the first place has none."""
         own, here, before, after = products.chunk(4, -1)
         near = here.clone()
@@ -32,7 +38,7 @@ class Near(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: _Taps, gradient: Tensor) -> tuple[Tensor, None]:
         """Each tap's gradient goes back to the token it was taken from."""
         own, near, tokens = ctx.saved_tensors
         result = gradient.new_empty(*gradient.shape[:-1], 4 * gradient.shape[-1])

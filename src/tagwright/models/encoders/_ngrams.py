@@ -7,11 +7,12 @@ hashing.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
+from tagwright.arrays import Floats, Ints, Numbers, Range
 from tagwright.data.slices import bounds
 from tagwright.errors import ModelError, ShapeError
 from tagwright.tokenizers.tokens import Tokens
@@ -32,8 +33,8 @@ class NGrams:
     """
 
     # one int64 array an order, ascending: prefix index * base + last word
-    keys: tuple[np.ndarray, ...]
-    idf: np.ndarray  # float32 (d,)
+    keys: tuple[Ints, ...]
+    idf: Floats  # float32 (d,)
     base: int  # words are 0 .. base - 1; later ones are unknown
     shortest: int = 1  # shorter grams are only prefixes of others, and no columns
 
@@ -52,7 +53,9 @@ class NGrams:
         """
         _require_flat(tokens)
         base = int(tokens.ids.max(initial=-1)) + 1
-        keys, counts, prefix = [], [], np.zeros(len(tokens.ids), np.int32)
+        keys: list[Ints] = []
+        counts: list[Ints] = []
+        prefix: Ints = np.zeros(len(tokens.ids), np.int32)
         for order in range(longest):
             parts = list(_grams(tokens, prefix, ignore, base=base, order=order))
             found, held = _merged(parts)
@@ -80,7 +83,8 @@ class NGrams:
 
     def _rows(self, tokens: Tokens) -> csr_array:
         words = np.where(tokens.ids < self.base, tokens.ids.astype(np.int64), -1)
-        prefix, blocks = np.zeros(len(words), np.int64), []
+        prefix: Ints = np.zeros(len(words), np.int64)
+        blocks = []
         for order, keys in enumerate(self.keys):
             raw = _join(prefix, words, tokens.offsets, base=self.base, order=order)
             prefix = _find(keys, raw)
@@ -94,7 +98,7 @@ class NGrams:
         )
         return rows
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, Numbers]:
         """Everything as plain arrays, for a safetensors or npz file."""
         named = {f"keys_{order}": keys for order, keys in enumerate(self.keys, start=1)}
         return {
@@ -105,7 +109,7 @@ class NGrams:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "NGrams":
+    def from_arrays(cls, arrays: Mapping[str, Numbers]) -> "NGrams":
         """The inverse of `arrays`."""
         longest = sum(name.startswith("keys_") for name in arrays)
         keys, idf = tuple(arrays[f"keys_{order}"] for order in range(1, longest + 1)), arrays["idf"]
@@ -121,19 +125,24 @@ class NGrams:
             raise ModelError(
                 "n-grams want whole numbers as keys, and idf in float32; make the model anew"
             )
-        return cls(keys=keys, idf=idf, base=base, shortest=shortest)
+        return cls(
+            keys=cast(tuple[Ints, ...], keys),
+            idf=cast(Floats, idf),
+            base=base,
+            shortest=shortest,
+        )
 
 
 class Grams(NamedTuple):
     """The grams of some texts: their keys, ascending, and how many of the texts have each."""
 
-    span: slice  # of the tokens
-    keys: np.ndarray
-    documents: np.ndarray
+    span: Range  # of the tokens
+    keys: Ints
+    documents: Ints
 
 
 def _grams(
-    tokens: Tokens, prefix: np.ndarray, ignore: tuple[int, ...], *, base: int, order: int
+    tokens: Tokens, prefix: Ints, ignore: tuple[int, ...], *, base: int, order: int
 ) -> Iterator[Grams]:
     """The grams of `order` + 1 words, some texts at a time; `prefix` (N,) becomes their places
     among these.
@@ -148,7 +157,7 @@ def _grams(
         yield Grams(span, keys, documents)
 
 
-def _merged(parts: list[Grams]) -> tuple[np.ndarray, np.ndarray]:
+def _merged(parts: list[Grams]) -> tuple[Ints, Ints]:
     """All keys, ascending, and how many texts have each."""
     nothing = np.empty(0, np.int64)
     found, place = np.unique(
@@ -159,7 +168,7 @@ def _merged(parts: list[Grams]) -> tuple[np.ndarray, np.ndarray]:
     return found, held
 
 
-def _parts(tokens: Tokens) -> Iterator[tuple[slice, Tokens]]:
+def _parts(tokens: Tokens) -> Iterator[tuple[Range, Tokens]]:
     """Whole texts, of so many tokens at a time that memory does not grow with their number; one
     part at least.
     """
@@ -173,9 +182,7 @@ def _parts(tokens: Tokens) -> Iterator[tuple[slice, Tokens]]:
         )
 
 
-def _join(
-    prefix: np.ndarray, words: np.ndarray, offsets: np.ndarray, *, base: int, order: int
-) -> np.ndarray:
+def _join(prefix: Ints, words: Ints, offsets: Ints, *, base: int, order: int) -> Ints:
     """The key of the gram of `order` + 1 words that ends at each token, -1 where there is none,
     (N,).
     """
@@ -188,7 +195,7 @@ def _join(
     return np.where((before >= 0) & (words >= 0), before * base + words, -1)
 
 
-def _find(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _find(keys: Ints, wanted: Ints) -> Ints:
     """The index of each wanted key in the sorted `keys`, -1 where it is not there."""
     if not len(keys):
         return np.full_like(wanted, -1)
@@ -196,7 +203,7 @@ def _find(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return np.where(keys[place] == wanted, place, -1)
 
 
-def _counts(columns: np.ndarray, offsets: np.ndarray, width: int) -> csr_array:
+def _counts(columns: Ints, offsets: Ints, width: int) -> csr_array:
     """How often each text has each column, float32 (n, width); columns of -1 are left out."""
     known = columns >= 0
     ends = np.concatenate([[0], np.cumsum(known)])[offsets]
@@ -210,7 +217,7 @@ def _counts(columns: np.ndarray, offsets: np.ndarray, width: int) -> csr_array:
     return counts
 
 
-def _owners(offsets: np.ndarray) -> np.ndarray:
+def _owners(offsets: Ints) -> Ints:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 

@@ -8,12 +8,11 @@ longest text.
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tagwright.arrays import Floats
 from tagwright.data.dataset import Size
 from tagwright.errors import SettingsError, unknown
 from tagwright.models.embeddings import Lookup
@@ -31,8 +30,8 @@ class TaggingEncoder(Encoder):
 
     @staticmethod
     def defaults(
-        task: str, objective: str | None, options: Mapping[str, Any], size: Size | None
-    ) -> Mapping[str, Any]:
+        task: str, objective: str | None, options: Mapping[str, object], size: Size | None
+    ) -> Mapping[str, object]:
         """What suits these encoders where tokens are tagged (docs/tagging.md has the evidence).
 
         Small batches, for a text has many tokens; dropout, much of it where texts are so few that
@@ -66,7 +65,7 @@ class Shell(nn.Module):
         dropout: float,
         norm: str,
         pooling: str,
-        vectors: np.ndarray | None,
+        vectors: Floats | None,
         freeze: bool,
     ) -> None:
         super().__init__()

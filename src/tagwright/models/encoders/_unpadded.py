@@ -8,10 +8,11 @@ it. It draws dropout, too.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from tagwright.models.encoders._checkpoint import LibraryModel
 
 NAME = "tagwright_unpadded"
 NARROWEST = 128  # positions from which on it is faster: docs/benchmarks.md
@@ -39,14 +40,14 @@ def flash(
 
 
 def attention(
-    module: Any,
+    module: nn.Module,
     query: Tensor,
     key: Tensor,
     value: Tensor,
     attention_mask: Tensor,
     dropout: float = 0.0,
     scaling: float | None = None,
-    **others: Any,
+    **others: object,
 ) -> tuple[Tensor, None]:
     """Query, key and value (B, H, T, D) -> (B, T, H, D); what comes in the mask's place are the
     ends.
@@ -65,7 +66,7 @@ def register() -> None:
     AttentionInterface.register(NAME, attention)
 
 
-def serves(model: Any, width: int, device: torch.device, *, half: bool) -> bool:
+def serves(model: LibraryModel, width: int, device: torch.device, *, half: bool) -> bool:
     """Whether it can be used, and pays. Its gradient is not the same bits twice."""
     config = model.config
     known = config.model_type in FAMILIES and config._attn_implementation == "sdpa"
@@ -86,7 +87,7 @@ def ends_of(lengths: Tensor, width: int) -> Tensor:
 
 
 @contextmanager
-def unpadded(model: Any) -> Iterator[None]:
+def unpadded(model: LibraryModel) -> Iterator[None]:
     """The model's attention is this one inside the block."""
     before, model.config._attn_implementation = model.config._attn_implementation, NAME
     try:

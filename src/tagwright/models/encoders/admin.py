@@ -8,10 +8,10 @@ by, found by a pass over random ids.
 
 from typing import Literal
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
 from tagwright.models.encoders._inside import Inside
 from tagwright.models.encoders._layer import FeedForward
@@ -33,7 +33,7 @@ class Admin(TaggingEncoder):
     def __init__(
         self,
         sizes: tuple[int, ...],
-        vectors: np.ndarray | None = None,
+        vectors: Floats | None = None,
         *,
         width: int = 128,
         hidden: int = 128,

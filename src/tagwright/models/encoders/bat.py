@@ -9,11 +9,11 @@ and added.
 
 from typing import Literal
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import by_head, full, joined
 from tagwright.models.encoders._inside import Inside
 from tagwright.models.encoders._near import Near
@@ -32,7 +32,7 @@ class BAT(TaggingEncoder):
     def __init__(
         self,
         sizes: tuple[int, ...],
-        vectors: np.ndarray | None = None,
+        vectors: Floats | None = None,
         *,
         width: int = 128,
         hidden: int = 128,

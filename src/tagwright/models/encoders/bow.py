@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
 from torch import Tensor
 
+from tagwright.arrays import Numbers
 from tagwright.batches.inputs import FeatureInputs
 from tagwright.batches.sparse import SparseRows
 from tagwright.data.dataset import Size
@@ -33,12 +33,12 @@ class BagOfWords(Encoder):
 
     @staticmethod
     def defaults(
-        task: str, objective: str | None, options: Mapping[str, Any], size: Size | None
-    ) -> Mapping[str, Any]:
+        task: str, objective: str | None, options: Mapping[str, object], size: Size | None
+    ) -> Mapping[str, object]:
         """With one label a text: letters beside words, and a support vector machine (docs/log.md
         says why).
         """
-        fit: dict[str, Any] = {
+        fit: dict[str, object] = {
             "epochs": 8,
             "batch": 256,
             "learning_rate": 3.0,
@@ -76,7 +76,7 @@ class BagOfWords(Encoder):
 
     def __init__(
         self,
-        learned: Mapping[str, np.ndarray],
+        learned: Mapping[str, Numbers],
         *,
         longest: int = 2,
         minimum: int = 2,
@@ -96,8 +96,13 @@ class BagOfWords(Encoder):
 
     @staticmethod
     def learn(
-        tokens: Tokens, tokenizer: Any = None, *, longest: int = 2, minimum: int = 2, **others: Any
-    ) -> dict[str, np.ndarray]:
+        tokens: Tokens,
+        tokenizer: object = None,
+        *,
+        longest: int = 2,
+        minimum: int = 2,
+        **others: object,
+    ) -> dict[str, Numbers]:
         """The n-grams of up to `longest` words that at least `minimum` texts hold, with their idf;
         those of letters.
         """

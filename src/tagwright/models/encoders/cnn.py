@@ -9,15 +9,16 @@ batch's words are repeated words.
 import math
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any
+from typing import Protocol
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from tagwright.arrays import Floats
 from tagwright.errors import SettingsError
+from tagwright.loss_math.context import Context
 from tagwright.models.embeddings import Lookup
 from tagwright.models.encoders import Encoder
 from tagwright.models.encoders.without_words import Removals, strongest
@@ -39,7 +40,7 @@ class CNN(Encoder):
     def __init__(
         self,
         sizes: tuple[int, ...],
-        vectors: np.ndarray | None = None,
+        vectors: Floats | None = None,
         *,
         width: int = 128,
         filters: int = 128,
@@ -126,6 +127,12 @@ def _laid_out(ids: Tensor) -> tuple[Tensor, Tensor]:
     ).view(ids.shape[:2])
 
 
+class _Best(Context, Protocol):
+    windows: tuple[int, ...]
+    shape: torch.Size
+    saved_tensors: tuple[Tensor, Tensor]
+
+
 class WindowMax(torch.autograd.Function):
     """Add up products over each window's words and keep the largest sum of every filter.
 
@@ -136,7 +143,7 @@ class WindowMax(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, products: Tensor, places: Tensor, lengths: Tensor, windows: tuple[int, ...]
+        ctx: _Best, products: Tensor, places: Tensor, lengths: Tensor, windows: tuple[int, ...]
     ) -> Tensor:
         """The maximum over starts; a start counts if its window ends inside the text, the first
         start always does.
@@ -161,7 +168,7 @@ class WindowMax(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+    def backward(ctx: _Best, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         """Each filter's gradient goes to the words of its best window."""
         places, chosen = ctx.saved_tensors
         window_of, step_of = _columns(ctx.windows, places.device)

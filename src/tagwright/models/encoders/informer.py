@@ -11,10 +11,10 @@ import math
 from functools import partial
 from typing import Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention, full
 from tagwright.models.encoders._inside import Inside
 from tagwright.models.encoders._layer import FeedForward, Layer
@@ -35,7 +35,7 @@ class Informer(TaggingEncoder):
     def __init__(
         self,
         sizes: tuple[int, ...],
-        vectors: np.ndarray | None = None,
+        vectors: Floats | None = None,
         *,
         width: int = 128,
         hidden: int = 128,

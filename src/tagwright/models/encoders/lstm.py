@@ -5,11 +5,11 @@ Takes tokens.
 import math
 from typing import Literal
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from tagwright.arrays import Floats
 from tagwright.errors import SettingsError, unknown
 from tagwright.models.embeddings import Lookup
 from tagwright.models.encoders import Encoder
@@ -26,7 +26,7 @@ class LSTM(Encoder):
     def __init__(
         self,
         sizes: tuple[int, ...],
-        vectors: np.ndarray | None = None,
+        vectors: Floats | None = None,
         *,
         width: int = 128,
         hidden: int = 128,

@@ -9,11 +9,11 @@ product reads x, one gives the sum.
 
 from typing import Literal
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tagwright.arrays import Floats
 from tagwright.errors import SettingsError
 from tagwright.models.encoders._attention import by_head, full, joined
 from tagwright.models.encoders._inside import Inside
@@ -32,7 +32,7 @@ class MUSE(TaggingEncoder):
     def __init__(
         self,
         sizes: tuple[int, ...],
-        vectors: np.ndarray | None = None,
+        vectors: Floats | None = None,
         *,
         width: int = 128,
         hidden: int = 128,

@@ -9,13 +9,14 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from tagwright.arrays import Numbers
 from tagwright.batches.windows import PieceInputs
 from tagwright.data.dataset import Size
 from tagwright.errors import ModelError, SettingsError, unknown
@@ -31,6 +32,7 @@ from tagwright.models.encoders._checkpoint import (
 from tagwright.models.encoders._pooling import Pooling
 from tagwright.models.hidden import Hidden, Slots, Windows
 from tagwright.models.precision import in_bfloat16
+from tagwright.storage.plain import value_of
 from tagwright.storage.untrusted import json_object
 from tagwright.tokenizers.pretrained import OwnPieces
 from tagwright.tokenizers.source import find_local, find_source
@@ -72,8 +74,8 @@ class Pretrained(Encoder):
 
     @staticmethod
     def defaults(
-        task: str, objective: str | None, options: Mapping[str, Any], size: Size | None
-    ) -> Mapping[str, Any]:
+        task: str, objective: str | None, options: Mapping[str, object], size: Size | None
+    ) -> Mapping[str, object]:
         """As many epochs as make some thousand steps; a rate that suits the model's width, as far
         as it is known here.
 
@@ -101,17 +103,18 @@ class Pretrained(Encoder):
 
     @staticmethod
     def learn(
-        tokens: Tokens, tokenizer: OwnPieces, *, path: str = "", **others: Any
-    ) -> dict[str, np.ndarray]:
+        tokens: Tokens, tokenizer: OwnPieces, *, path: str = "", **others: object
+    ) -> dict[str, Numbers]:
         """The encoder's config and the number of special tokens: with the weights, all that a model
         folder needs.
         """
         folder = find_source(path)
         config = read_config(folder)
-        if tokenizer.largest >= config["vocab_size"]:
+        vocabulary = value_of(config, "vocab_size", int)
+        if tokenizer.largest >= vocabulary:
             raise ModelError(
                 f"the tokenizer in {folder} has ids up to {tokenizer.largest}, the encoder vectors"
-                f" for {config['vocab_size']}; they do not belong together"
+                f" for {vocabulary}; they do not belong together"
             )
         text = json.dumps(config, indent=1, sort_keys=True) + "\n"
         return {
@@ -122,7 +125,7 @@ class Pretrained(Encoder):
     @staticmethod
     def inputs(
         tokens: Tokens,
-        learned: Mapping[str, np.ndarray],
+        learned: Mapping[str, Numbers],
         *,
         limit: int,
         long: str = "head",
@@ -142,13 +145,13 @@ class Pretrained(Encoder):
     @staticmethod
     def said(
         tokens: Tokens,
-        learned: Mapping[str, np.ndarray],
+        learned: Mapping[str, Numbers],
         *,
         limit: int,
         long: str = "head",
         overlap: int = 32,
         windows: int = 16,
-        **others: Any,
+        **others: object,
     ) -> str | None:
         """How many texts are longer than `limit`, and what becomes of them."""
         return Pretrained.inputs(
@@ -157,7 +160,7 @@ class Pretrained(Encoder):
 
     def __init__(
         self,
-        learned: Mapping[str, np.ndarray],
+        learned: Mapping[str, Numbers],
         fresh: bool,
         limit: int,
         precision: str,
@@ -185,13 +188,13 @@ class Pretrained(Encoder):
         config = json_object(bytes(learned["config.json"]))
         if attention_dropout is not None:
             config = with_attention_dropout(config, attention_dropout)
-        self.model: Any = with_weights(find_source(path), config) if fresh else from_config(config)
+        self.model = with_weights(find_source(path), config) if fresh else from_config(config)
         self.before, _ = _specials(learned)
         # refuses what cannot be
         self._inputs_of(Tokens(np.empty(0, np.int32), np.zeros(1, np.int64)), limit=limit)
         pad = self.words.padding_idx or config.get("pad_token_id")
         self.pad = pad if isinstance(pad, int) else 0
-        self.family = config["model_type"]
+        self.family = value_of(config, "model_type", str)
         self.ready_mask = self.family in READY_MASK
         self.first_position = _layers.first_position(self.model)
         self.reads_slots = _slots.readable(self.model)
@@ -284,7 +287,7 @@ class Pretrained(Encoder):
         return states.to(next(self.model.parameters()).dtype)
 
     @property
-    def words(self) -> Any:
+    def words(self) -> nn.Embedding:
         """The vectors of word pieces, an embedding (V, E)."""
         return self.model.get_input_embeddings()
 
@@ -330,7 +333,7 @@ class Pretrained(Encoder):
             self.adapted = False
 
 
-def _specials(learned: Mapping[str, np.ndarray]) -> tuple[int, int]:
+def _specials(learned: Mapping[str, Numbers]) -> tuple[int, int]:
     """How many special tokens stand before a text and how many behind it."""
     found = learned["specials"]
     if found.shape != (2,) or found.dtype.kind != "i" or found.min() < 0:

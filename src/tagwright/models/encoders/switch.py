@@ -9,11 +9,11 @@ sorting tokens. The load-balancing loss (eq. 4) is left out.
 
 from typing import Literal
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
 from tagwright.models.encoders._layer import Layer
 from tagwright.models.encoders._shell import Shell, TaggingEncoder, check, glorot
@@ -31,7 +31,7 @@ class Switch(TaggingEncoder):
     def __init__(
         self,
         sizes: tuple[int, ...],
-        vectors: np.ndarray | None = None,
+        vectors: Floats | None = None,
         *,
         width: int = 128,
         hidden: int = 128,

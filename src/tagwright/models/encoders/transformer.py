@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-import numpy as np
 from torch import Tensor
 
+from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
 from tagwright.models.encoders._layer import FeedForward, Layer
 from tagwright.models.encoders._shell import Shell, TaggingEncoder, check
@@ -22,7 +22,7 @@ class Transformer(TaggingEncoder):
     def __init__(
         self,
         sizes: tuple[int, ...],
-        vectors: np.ndarray | None = None,
+        vectors: Floats | None = None,
         *,
         width: int = 128,
         hidden: int = 128,

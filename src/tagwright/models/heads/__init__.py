@@ -1,15 +1,17 @@
 """Heads: hidden vectors in, logits out. `Head` is what they have in common."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tagwright.arrays import Ints
 from tagwright.registry import Kind
 
 if TYPE_CHECKING:
+    from tagwright.models.heads._sparse_linear import SparseLinear
     from tagwright.models.hidden import Slots
 
 __all__ = ["KIND", "Head"]
@@ -23,11 +25,14 @@ class Head(nn.Module):
     """
 
     label_count: int  # L
+    zero: float  # the loss's threshold
     tags_tokens: ClassVar[bool] = False  # its logits are of tokens, not of whole texts
     beside: ClassVar[bool] = False  # it serves in training alone, and the network does not call it
     has_slots: ClassVar[bool] = False  # its labels are read as slots before the text: `slots_of`
     rounds: int = 1  # passes of a prediction; a head of several has `filled`
     chunk: int = 0  # labels that the loss takes at a time, with `linear` the label matrix; 0: all
+    linear: "nn.Linear | SparseLinear"
+    shortlist: int  # labels that are scored where they come in chunks
 
     def of_labels(self, logits: Tensor) -> Tensor:
         """The logits of labels alone (…, L), so that 0 is the loss's own threshold."""
@@ -47,13 +52,13 @@ class Head(nn.Module):
         """Logits (B, L) in `rounds` passes; `run(shown)` makes one."""
         return run(None)
 
-    def tokens_of(self, lengths: np.ndarray, windows: Any = 1) -> np.ndarray:
+    def tokens_of(self, lengths: Ints, windows: Ints | int = 1) -> Ints:
         """How many tokens the encoder reads for texts of these lengths (n,), read in `windows`
         (n,).
         """
         return lengths
 
-    def before(self, label: int) -> np.ndarray:
+    def before(self, label: int) -> Ints:
         """Ids of the labels whose decisions this label looks at."""
         return np.empty(0, np.int64)
 

@@ -5,7 +5,7 @@ A batch of B texts with N non-zero features moves N * L floats forward and as ma
 the width d.
 """
 
-from typing import Any
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from tagwright.batches.sparse import SparseRows
 from tagwright.errors import ShapeError
+from tagwright.loss_math.context import Context
 
 
 class SparseLinear(nn.Module):
@@ -38,17 +39,24 @@ class SparseLinear(nn.Module):
         return _SparseProduct.apply(self.weight, rows.ids, rows.values, rows.offsets) + self.bias
 
 
+class _Product(Context, Protocol):
+    shape: torch.Size
+    saved_tensors: tuple[Tensor, Tensor, Tensor]
+
+
 class _SparseProduct(torch.autograd.Function):
     """X W for sparse X; only W is differentiated."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, ids: Tensor, values: Tensor, offsets: Tensor) -> Tensor:
+    def forward(
+        ctx: _Product, weight: Tensor, ids: Tensor, values: Tensor, offsets: Tensor
+    ) -> Tensor:
         ctx.save_for_backward(ids, values, offsets)
         ctx.shape = weight.shape
         return _bag(weight, ids, values, offsets)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+    def backward(ctx: _Product, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         columns, rows = transposed(SparseRows(*ctx.saved_tensors))
         touched = _bag(gradient.contiguous(), rows.ids, rows.values, rows.offsets)  # (columns, L)
         sparse = torch.sparse_coo_tensor(

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tagwright.arrays import Ints
 from tagwright.errors import SettingsError, some
 from tagwright.models.heads import Head
 from tagwright.models.heads._sparse_linear import SparseLinear
@@ -58,9 +59,9 @@ class Chain(Head):
             logits = logits + (logits[:, label, None] > 0) * self.links[label]
         return logits
 
-    def before(self, label: int) -> np.ndarray:
+    def before(self, label: int) -> Ints:
         """Ids of the labels before this one, the first of the chain first."""
-        order: np.ndarray = self.order.cpu().numpy()
+        order: Ints = self.order.cpu().numpy()
         return order[: int(np.flatnonzero(order == label)[0])]
 
 

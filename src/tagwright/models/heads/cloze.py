@@ -4,25 +4,43 @@ pretrained encoders.
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal, TypedDict, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tagwright.arrays import Ints
 from tagwright.errors import SettingsError, unknown
 from tagwright.models.encoders import slots as _slots
 from tagwright.models.heads import Head, cloze_slots
 from tagwright.models.heads.cloze_slots import MASK
 from tagwright.models.hidden import Hidden, Slots
 
+Chosen = Literal["template", "masking", "score", "slot_positions"]
 SPREAD = 0.02  # of new vectors, as of a BERT's own at its start
-CHOICES = {
+CHOICES: dict[Chosen, tuple[str, ...]] = {
     "template": ("diff", "same", "short"),
     "masking": cloze_slots.MASKINGS,
     "score": ("shared", "own"),
     "slot_positions": ("sequential", "shared"),
 }
+
+
+class Given(TypedDict):
+    """What a head is made of, as far as it may not go together."""
+
+    extra_logits: int
+    link: str
+    reads_slots: bool
+    template: str
+    masking: str
+    share: float
+    wrong: float
+    score: str
+    slot_positions: str
+    names: bool | None
+    chunks: int
+    rounds: int
 
 
 class Cloze(Head):
@@ -64,7 +82,7 @@ class Cloze(Head):
         rounds: int = 1,
     ) -> None:
         super().__init__()
-        _check(locals())
+        _check(cast(Given, locals()))
         _slots.check(family, shared=slot_positions == "shared", one_way=not text_sees_slots)
         self.label_count, self.zero, self.rounds, self.one_way = (
             label_count,
@@ -147,7 +165,7 @@ class Cloze(Head):
             return Slots(vectors.flatten(1, 2), places, self.room, groups=self.chunks, one_way=True)
         return Slots(vectors.flatten(0, 1), self.places, self.room, passes=self.chunks)
 
-    def tokens_of(self, lengths: np.ndarray, windows: np.ndarray | int = 1) -> np.ndarray:
+    def tokens_of(self, lengths: Ints, windows: Ints | int = 1) -> Ints:
         """Tokens that texts of these lengths (n,) come to, with the slots of all `windows` (n,) and
         in all passes.
         """
@@ -156,7 +174,7 @@ class Cloze(Head):
 
     def forward(self, hidden: Hidden) -> Tensor:
         """Hidden -> logits (B, L)."""
-        found: Any = hidden.slots
+        found = cast(Tensor, hidden.slots)  # `reads_slots` was checked
         states = found.reshape(len(hidden.pooled), -1, self.size, found.shape[-1])
         states = states[:, :, self.size // 2][:, self.kept]
         if len(self.weight) == 1:
@@ -174,7 +192,7 @@ class Cloze(Head):
         return cloze_slots.filled(run, self.rounds, self.of_labels)
 
 
-def _check(given: dict[str, Any]) -> None:
+def _check(given: Given) -> None:
     """Refuse what does not go together."""
     if not given["reads_slots"]:
         raise SettingsError(
@@ -208,7 +226,7 @@ def _check(given: dict[str, Any]) -> None:
         )
 
 
-def _check_same(given: dict[str, Any]) -> None:
+def _check_same(given: Given) -> None:
     """Refuse what leaves labels without anything to tell them apart."""
     said = "head.template=same tells labels apart by their positions; "
     if given["slot_positions"] == "shared":

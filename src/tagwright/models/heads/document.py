@@ -1,7 +1,6 @@
 """The document head: one logit a label, from a text's pooled vector or its sparse features."""
 
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -51,7 +50,7 @@ class Document(Head):
             shortlist,
         )
         made = SparseLinear if sparse else partial(nn.Linear, dtype=DTYPES[dtype])
-        self.linear: Any = made(width, label_count + extra_logits)
+        self.linear = made(width, label_count + extra_logits)
         # of a bias little is gained by half precision, and its steps are small
         self.linear.bias = nn.Parameter(nn.functional.pad(bias.float(), (0, extra_logits)))
 

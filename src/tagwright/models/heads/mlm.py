@@ -5,7 +5,6 @@ It stands beside the other heads while they are trained, and is no part of a mod
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -76,10 +75,20 @@ class MaskedPieces(Head):
             return _losses(states, vectors, self.bias, gold)
         # the state of generators is not asked for: nothing is drawn, and a captured step could not
         # tell
-        options: dict[str, Any] = {"use_reentrant": False, "preserve_rng_state": False}
         parts = zip(states.split(rows), gold.split(rows))
         return torch.cat(
-            [checkpoint(_losses, some, vectors, self.bias, own, **options) for some, own in parts]
+            [
+                checkpoint(
+                    _losses,
+                    some,
+                    vectors,
+                    self.bias,
+                    own,
+                    use_reentrant=False,
+                    preserve_rng_state=False,
+                )
+                for some, own in parts
+            ]
         )
 
     def _into(self, states: Tensor) -> Tensor:

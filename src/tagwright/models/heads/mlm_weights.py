@@ -4,13 +4,14 @@ family.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from safetensors import safe_open
 from torch import Tensor
 
 from tagwright.errors import ModelError
+from tagwright.storage.plain import value_of
 
 
 class Form(NamedTuple):
@@ -64,7 +65,7 @@ ACTIVATIONS = (
 EPSILONS = ("norm_eps", "layer_norm_eps")
 
 
-def form_in(folder: Path, config: Mapping[str, Any]) -> Form | None:
+def form_in(folder: Path, config: Mapping[str, object]) -> Form | None:
     """The form of the head whose weights are in the folder; None where there is none that ends in
     the word vectors.
     """
@@ -106,15 +107,15 @@ def weights_in(folder: Path, form: Form, like: Mapping[str, Tensor]) -> dict[str
     return found
 
 
-def activation_in(config: Mapping[str, Any], form: Form | None) -> str:
+def activation_in(config: Mapping[str, object], form: Form | None) -> str:
     """The name of the activation in a head of this form."""
     own = None if form is None else form.activation
     return str(own or next((config[name] for name in ACTIVATIONS if config.get(name)), "gelu"))
 
 
-def epsilon_in(config: Mapping[str, Any]) -> float:
+def epsilon_in(config: Mapping[str, object]) -> float:
     """What the head's norm adds to the variance."""
-    return float(next((config[name] for name in EPSILONS if config.get(name)), 1e-12))
+    return next((value_of(config, name, float) for name in EPSILONS if config.get(name)), 1e-12)
 
 
 def _files(folder: Path) -> dict[str, Path]:

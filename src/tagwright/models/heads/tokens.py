@@ -1,7 +1,5 @@
 """The token head: one logit a tag for every token, from the encoder's states."""
 
-from typing import Any
-
 from torch import Tensor, nn
 
 from tagwright.errors import SettingsError
@@ -42,7 +40,7 @@ class TokenTags(Head):
         if overlap < 0:
             raise SettingsError(f"head.overlap must be at least 0, got {overlap}")
         self.label_count = label_count
-        self.linear: Any = nn.Linear(width, label_count)
+        self.linear = nn.Linear(width, label_count)
         self.linear.bias = nn.Parameter(bias.float())
 
     def forward(self, hidden: Hidden) -> Tensor:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tagwright.arrays import Range
 from tagwright.losses import SparseMask, SparseTarget
 
 
@@ -37,10 +38,12 @@ class Columns:
         self.target, self.mask, self.weights = target, mask, (positive_weight, negative_weight)
         self.label_count, self.dtype = label_count, dtype
         self._owners = {
-            name: _owners(given) for name, given in (("target", target), ("mask", mask))
+            name: _owners(given)
+            for name, given in (("target", target), ("mask", mask))
+            if isinstance(given, SparseTarget | SparseMask)
         }
 
-    def part(self, labels: slice) -> LabelBlock:
+    def part(self, labels: Range) -> LabelBlock:
         """The cells of these labels, dense for as long as they are in use."""
         target, mask = self.target, self.mask
         if isinstance(target, SparseTarget):
@@ -62,7 +65,7 @@ class Columns:
             mask = mask[:, labels]
         return LabelBlock(truth, mask, *(self._own(weight, labels) for weight in self.weights))
 
-    def _own(self, weight: Tensor | None, labels: slice) -> Tensor | None:
+    def _own(self, weight: Tensor | None, labels: Range) -> Tensor | None:
         if weight is None or weight.ndim == 0 or weight.shape[-1] != self.label_count:
             return weight
         return weight[..., labels]
@@ -73,7 +76,7 @@ class Columns:
         given: SparseTarget | SparseMask,
         values: Tensor,
         background: float | bool,
-        labels: slice,
+        labels: Range,
     ) -> Tensor:
         owners, width = self._owners[name], labels.stop - labels.start
         rows = len(given.offsets) - 1
@@ -85,9 +88,7 @@ class Columns:
         return flat.scatter_(0, places, values)[:-1].view(rows, width)
 
 
-def _owners(given: Tensor | SparseTarget | SparseMask | None) -> Tensor | None:
+def _owners(given: SparseTarget | SparseMask) -> Tensor:
     """The row of every named cell, (N,)."""
-    if given is None or isinstance(given, Tensor):
-        return None
     cells = torch.arange(len(given.ids), device=given.ids.device)
     return torch.searchsorted(given.offsets, cells, right=True) - 1

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from tagwright import kernels, registry
+from tagwright.arrays import Range
 from tagwright.errors import SettingsError
 from tagwright.loss_math.check import marked
 from tagwright.loss_math.softmax import softmax_cross_entropy
@@ -31,13 +32,13 @@ class RowSums(Protocol):
 
     raw: bool
 
-    def add(self, logits: Tensor, labels: slice) -> None:
+    def add(self, logits: Tensor, labels: Range) -> None:
         """Take in the logits (B, C) of these labels. May change them."""
 
     def values(self) -> Tensor:
         """The loss of every row (B,), once all labels were added."""
 
-    def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
+    def slope(self, logits: Tensor, labels: Range, upstream: Tensor) -> Tensor:
         """The gradient (B, C) of the values times upstream (B,), once all were added. May change
         the logits.
         """
@@ -102,7 +103,7 @@ class Terms:
         self.means = kind_of(loss) == "means"
         self.columns, self.total = columns, zeros
 
-    def add(self, logits: Tensor, labels: slice) -> None:
+    def add(self, logits: Tensor, labels: Range) -> None:
         """Add the terms of these labels."""
         self.total = self.total + self.terms(logits, labels)
 
@@ -111,7 +112,7 @@ class Terms:
         return self.total
 
     def slope(
-        self, logits: Tensor, labels: slice, upstream: Tensor, *, adding: bool = False
+        self, logits: Tensor, labels: Range, upstream: Tensor, *, adding: bool = False
     ) -> Tensor:
         """The gradient (B, C); `adding` takes the chunk in as well, for there is nothing to wait
         for.
@@ -124,7 +125,7 @@ class Terms:
             self.total = self.total + values.detach()
         return slope
 
-    def terms(self, logits: Tensor, labels: slice) -> Tensor:
+    def terms(self, logits: Tensor, labels: Range) -> Tensor:
         """What these labels add, (B,)."""
         own = self.columns.part(labels)._asdict()
         values: Tensor = self.loss(logits, own.pop("target"), **own)
@@ -143,7 +144,7 @@ class LogSums:
         self.combine, self.columns = loss.of_logs, columns
         self.gold = self.other = torch.full_like(zeros, -torch.inf)
 
-    def add(self, logits: Tensor, labels: slice) -> None:
+    def add(self, logits: Tensor, labels: Range) -> None:
         """Add these labels to both sums."""
         logits, gold, other = self._shares(logits, labels)
         self.gold = marked(self.gold, logits)
@@ -157,14 +158,14 @@ class LogSums:
         values: Tensor = self.combine(self.gold, self.other)[0]
         return values
 
-    def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
+    def slope(self, logits: Tensor, labels: Range, upstream: Tensor) -> Tensor:
         """Each label's share of its sums times what the sums move, (B, C)."""
         logits, gold, other = self._shares(logits, labels)
         _, by_gold, by_other = self.combine(self.gold, self.other)
         low = _share(-logits, self.gold).mul_(gold).mul_((upstream * by_gold)[:, None])
         return _share(logits, self.other).mul_(other).mul_((upstream * by_other)[:, None]).sub_(low)
 
-    def _shares(self, logits: Tensor, labels: slice) -> tuple[Tensor, Tensor, Tensor]:
+    def _shares(self, logits: Tensor, labels: Range) -> tuple[Tensor, Tensor, Tensor]:
         part = self.columns.part(labels)
         return _shown(logits, part), *shares(*part)
 
@@ -183,7 +184,7 @@ class Softmax:
         )
         self.whole, self.mass, self.inner = torch.full_like(zeros, -torch.inf), zeros, zeros
 
-    def add(self, logits: Tensor, labels: slice) -> None:
+    def add(self, logits: Tensor, labels: Range) -> None:
         """Add these labels to the sums."""
         part, target, below = self._cells(labels)
         logits = _shown(logits, part)
@@ -197,7 +198,7 @@ class Softmax:
         """Minus the log chances of the target, (B,)."""
         return self.mass * self.whole.masked_fill(self.whole == -torch.inf, 0.0) - self.inner
 
-    def slope(self, logits: Tensor, labels: slice, upstream: Tensor) -> Tensor:
+    def slope(self, logits: Tensor, labels: Range, upstream: Tensor) -> Tensor:
         """The chance of each label less its target, (B, C)."""
         part, target, below = self._cells(labels)
         chance = (
@@ -207,7 +208,7 @@ class Softmax:
         )
         return chance.sub_(weighted(target, part.positive_weight) * upstream[:, None])
 
-    def _cells(self, labels: slice) -> tuple[LabelBlock, Tensor, Tensor]:
+    def _cells(self, labels: Range) -> tuple[LabelBlock, Tensor, Tensor]:
         """The part, its target with the mass that a mask leaves, and what each label weighs in the
         softmax.
         """

@@ -4,16 +4,29 @@ highest labels.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from tagwright.arrays import Range
+from tagwright.loss_math.context import Context
 from tagwright.loss_math.fused import with_graph
 from tagwright.models.label_matrix.row_sums import RowSums
 
 CHUNK = 65536  # labels
+
+
+class _Sweep(Context, Protocol):
+    work: torch.dtype
+    sums: RowSums
+    chunk: int
+    scale: Tensor | None
+    whole: Callable[[Tensor], Tensor]
+    scaled: bool  # the sweep has made the gradients
+    made: list[Tensor | None] | None
+    saved_tensors: tuple[Tensor, Tensor, Tensor | None]
 
 
 class SweepResult(torch.autograd.Function):
@@ -23,7 +36,7 @@ class SweepResult(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx: _Sweep,
         hidden: Tensor,
         weight: Tensor,
         bias: Tensor | None,
@@ -52,7 +65,7 @@ class SweepResult(torch.autograd.Function):
         return sums.values() if scale is None else (sums.values() * scale).sum()
 
     @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _Sweep, upstream: Tensor) -> tuple[Tensor | None, ...]:
         if torch.is_grad_enabled():
             again = partial(at_once, whole=ctx.whole, scale=ctx.scale, work=ctx.work)
             return *with_graph(again, ctx.saved_tensors, upstream), None, None, None, None
@@ -88,7 +101,7 @@ def at_once(
 
 
 def _gradients(
-    ctx: Any,
+    ctx: _Sweep,
     hidden: Tensor,
     weight: Tensor,
     bias: Tensor | None,
@@ -189,7 +202,7 @@ def _logits(
     hidden: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    labels: slice,
+    labels: Range,
     work: torch.dtype,
     *,
     raw: bool = False,
@@ -213,5 +226,5 @@ def _work_dtype(weight: Tensor) -> torch.dtype:
     return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
 
 
-def _chunks(label_count: int, chunk: int) -> list[slice]:
+def _chunks(label_count: int, chunk: int) -> list[Range]:
     return [slice(start, min(start + chunk, label_count)) for start in range(0, label_count, chunk)]
