@@ -29,9 +29,7 @@ CHUNK, CHUNK_BYTES = 8192, 1 << 24  # rows and bytes of their texts
 
 
 class ScoredJson(TypedDict, total=False):
-    """What was measured, as JSON; `tokens` are there where these are tagged, `heads` where there are
-    several.
-    """
+    """What was measured, as JSON; `tokens` of tagged ones, and `heads` where there are several."""
 
     metrics: dict[str, float]
     heads: dict[str, dict[str, float]]

@@ -3,7 +3,6 @@ norms never decay.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -124,9 +123,9 @@ def _large(
     network: Network, settings: Settings, heads: Iterable[str]
 ) -> list[tuple[nn.Module, float]]:
     """The label matrices that are too large for AdamW, each with its own rate."""
-    found = []
+    found: list[tuple[nn.Module, float]] = []
     for name in heads:
-        made: Any = network.heads[name]
+        made = network.heads[name]
         own, head = settings.of(name).head, settings.of(name).head.options
         asked = head.get("optimizer", "auto")
         large = head.get("dtype") == "bfloat16" or shortlisted(own, made.label_count)
