@@ -14,7 +14,8 @@ import torch
 
 from tagwright import registry
 from tagwright.errors import TagwrightError
-from tagwright.reports.draw import MUTED, PALETTE, WIDTH, as_file, chart_of_rows, draw, load_altair
+from tagwright.reports.picture import as_file
+from tagwright.reports.plots import MUTED, PALETTE, WIDTH, chart_of_rows, draw, load_altair
 
 FOLDER = Path("docs", "losses")
 HEADER = "<!-- made by `make pages` from the docstrings; a test holds it current -->\n"

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tagwright.analysis.run_facts import card_facts, decision_of, fit_facts, score_facts
+from tagwright.analysis.run_facts import card_facts, fit_facts
+from tagwright.analysis.score_facts import score_facts
 from tagwright.analysis.tag_facts import LONGEST, confused_tokens, examples, span_counts
 from tagwright.data import read_data
 from tagwright.data.token_text import join
@@ -178,10 +179,10 @@ def test_the_card_is_told_no_text(made):
 
 def test_the_decision_is_said_as_it_is_taken(made):
     head = made[1].model.heads["main"]
-    assert "make whole spans" in decision_of(head)
+    assert "make whole spans" in head.decision.describe()
     head.decision.legal = False
     try:
-        assert "highest score" in decision_of(head)
+        assert "highest score" in head.decision.describe()
     finally:
         head.decision.legal = True
 

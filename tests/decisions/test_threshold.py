@@ -17,7 +17,7 @@ from tagwright.decisions.threshold import (
     fit_thresholds,
 )
 from tagwright.errors import ShapeError
-from tagwright.storage.plain import plain
+from tagwright.storage.files import json_ready
 
 
 def made(
@@ -248,7 +248,7 @@ def test_cuts_drawn_to_zero_end_there() -> None:
 )
 def test_a_threshold_that_no_score_passes_is_saved_and_loaded(thresholds):
     """Where dev has no positives there is none that does, and JSON has no number for it."""
-    saved = json.dumps(plain(decisions.as_dict(Threshold(thresholds), "abc")))
+    saved = json.dumps(json_ready(decisions.as_dict(Threshold(thresholds), "abc")))
     again, scores = (
         decisions.loaded("threshold", json.loads(saved), "abc"),
         np.array([[9.0, 9.0, 0.0]]),

@@ -13,7 +13,7 @@ from tagwright.inference import model_folder
 from tagwright.pipelines import explain
 from tagwright.pipelines.explain import as_dict, attention_facts, explain_folder
 from tagwright.pipelines.fit import fit_folder
-from tagwright.storage.plain import plain
+from tagwright.storage.files import json_ready
 
 from ..small_models import WORDS, write_rows
 from ..tiny_encoders import write_encoder
@@ -228,7 +228,7 @@ def test_chunks_leave_cells_empty_and_the_page_whole(encoder, split_source, tmp_
 
 def test_json_has_every_label_and_none_for_nothing(model, data, monkeypatch):
     monkeypatch.setattr(explain, "MOST", 3)
-    found = plain(as_dict(attention_facts(model, data)))
+    found = json_ready(as_dict(attention_facts(model, data)))
     assert found["labels"] == LABELS
     assert len(found["shown"]) == 3
     assert [len(layer["attention"]) for layer in found["layers"]] == [5, 5]

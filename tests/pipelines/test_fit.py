@@ -299,7 +299,7 @@ def test_the_other_encoders_go_the_same_road(source, encoder, tmp_path):
 
 
 def test_the_report_marks_the_best_step_where_lower_is_better(source, tiny, tmp_path, monkeypatch):
-    from tagwright.analysis import run_pages as module
+    from tagwright.analysis import run_facts as module
 
     seen = []
     real = module.fit_facts

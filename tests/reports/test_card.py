@@ -48,7 +48,7 @@ def make(**changes: object) -> CardFacts:
 def test_card_states_the_numbers():
     card = model_card(make())
     for line in (
-        "| micro-F1 | 0.741 |",
+        "| metric | value |\n| --- | ---: |\n| micro-F1 | 0.741 |",
         "| macro-F1 | 0.613 |",
         "| shoes | 1,234 | 0.910 |",
         "| hats | 7 | – |",

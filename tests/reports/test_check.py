@@ -6,6 +6,7 @@ import pytest
 from tagwright.analysis.audit import audit
 from tagwright.data.dataset import Data
 from tagwright.reports import check_report
+from tagwright.reports.check import ranges
 
 HOSTILE = '</li><script>alert(1)</script>"'
 SECTIONS = ["texts", "copies", "look-alikes", "together", "unseen", "labels"]
@@ -83,3 +84,8 @@ def test_only_what_was_found_is_shown(make_facts, read_page):
 
 def test_an_empty_audit_is_a_page(read_page):
     assert read_page(check_report({})).faults == []
+
+
+def test_numbers_too_small_for_an_axis_are_drawn_as_nothing(read_page):
+    spans = [{"tenth": -1e-320, "median": 5e-324, "ninetieth": 1e-320}]
+    assert read_page(ranges(["a"], spans, title="x")).faults == []

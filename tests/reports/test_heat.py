@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from tagwright.reports.draw import WIDTH
 from tagwright.reports.heat import FAINTEST, NARROW, NONE, WIDE, heat_map
+from tagwright.reports.plots import WIDTH
 
 MATRIX = np.array([[9.0, 0.5, 0.2], [0.1, 9.0, np.nan], [0.3, 0.4, 9.0]])
 

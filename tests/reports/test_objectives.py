@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from tagwright.reports.draw import INK, PALETTE
 from tagwright.reports.objectives import keys, metrics_of, present, primary, ranked
+from tagwright.reports.plots import INK, PALETTE
 
 from .compare_cases import make_compare, summary
 

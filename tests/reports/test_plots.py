@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tagwright.reports import plots
-from tagwright.reports.draw import WIDTH
+from tagwright.reports.plots import WIDTH, thin
 
 
 def test_few_labels_are_named_and_many_are_ranked(read_page):
@@ -63,19 +63,6 @@ def test_a_letter_beyond_the_basic_plane_is_never_cut_in_two(read_page):
     assert "😀" in drawn
 
 
-def test_wide_letters_get_half_the_room():
-    assert plots.short_names(["手" * 30, "a" * 26])[0] == "手" * 6 + "…" + "手" * 6
-
-
-def test_amounts_pair_what_is_true_with_what_is_predicted(read_page):
-    page = read_page(plots.amounts(["<b>", "手机"], [30, 4], [7, 0], title="spans"))
-    drawn = page.text("text").split("\n")
-    assert {"true", "predicted", "<b>", "手机", "30", "4", "7", "0"} <= set(drawn)
-    for color in ("var(--accent)", "var(--second)"):
-        # two bars and the legend's square
-        assert len([a for a in page.named("path") if a.get("fill") == color]) == 3
-
-
 def test_each_of_several_lines_has_a_ring_of_its_color(read_page):
     series = {name: ([1, 2], [0.1, value]) for name, value in (("a", 0.2), ("b", 0.3), ("c", 0.4))}
     page = read_page(
@@ -83,3 +70,28 @@ def test_each_of_several_lines_has_a_ring_of_its_color(read_page):
     )
     rings = [a["stroke"] for a in page.named("path") if a.get("stroke-width") == "2.5"]
     assert rings == ["var(--accent)", "var(--third)"]
+
+
+@pytest.mark.parametrize(("count", "limit"), [(1, 5), (5, 5), (7, 3), (1271, 41)])
+def test_thinning_keeps_both_ends_and_the_limit(count, limit):
+    kept = thin(count, limit).tolist()
+    assert kept[0] == 0
+    assert kept[-1] == count - 1
+    assert len(kept) == min(count, limit)
+    assert kept == sorted(set(kept))
+
+
+def test_thinning_nothing_gives_nothing():
+    assert thin(0, 5).tolist() == []
+
+
+@pytest.mark.parametrize("character", ["\0", "\x1f", "\ufffe", "\ud800", "\x7f", "\u202e", "\n"])
+def test_no_character_of_a_name_ends_the_process(read_page, character):
+    page = read_page(plots.bars([f"a{character}b", "c"], [1, 2], title=character))
+    assert page.faults == []
+    assert "c" in page.text("text").split("\n")
+
+
+def test_endless_names_and_titles_are_cut_before_they_are_drawn():
+    drawn = plots.bars(["a" * 50_000, "b" * 50_000], [1, 2], title="x" * 50_000)
+    assert len(drawn) < 20_000

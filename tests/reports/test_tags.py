@@ -8,6 +8,7 @@ import pytest
 from tagwright.metrics.of_tokens import metrics_of_tokens
 from tagwright.reports import fit_report
 from tagwright.reports.facts import Example, Piece, TagFacts
+from tagwright.reports.tags import amounts
 
 HOSTILE = "</mark></dl><script>alert(1)</script>{{ 7 * 7 }}"
 TAGS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
@@ -184,3 +185,12 @@ def test_many_types_are_cut_and_the_caption_says_so(make_tags, read):
         type_counts=np.arange(count),
     )
     assert "The 20 most frequent of 23." in read(tags=own).text("figcaption")
+
+
+def test_amounts_pair_what_is_true_with_what_is_predicted(read_page):
+    page = read_page(amounts(["<b>", "手机"], [30, 4], [7, 0], title="spans"))
+    drawn = page.text("text").split("\n")
+    assert {"true", "predicted", "<b>", "手机", "30", "4", "7", "0"} <= set(drawn)
+    for color in ("var(--accent)", "var(--second)"):
+        # two bars and the legend's square
+        assert len([a for a in page.named("path") if a.get("fill") == color]) == 3

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import stat
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,16 @@ from safetensors.torch import save_file
 
 from tagwright.errors import TagwrightError, WriteError
 from tagwright.storage import files
-from tagwright.storage.files import append, replaced, write_json, write_text, writing
+from tagwright.storage.files import (
+    append,
+    exchanged,
+    json_ready,
+    replaced,
+    value_of,
+    write_json,
+    write_text,
+    writing,
+)
 
 from ..full_disk import room
 
@@ -120,3 +130,62 @@ def test_what_was_added_in_part_is_taken_back(tmp_path):
     assert path.read_bytes() == b"one\n"
     append(path, b"two\n")
     assert path.read_bytes() == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), np.float32("nan")])
+def test_numbers_that_are_not_finite_become_null(number):
+    assert json_ready({"a": [number, (number,)]}) == {"a": [None, [None]]}
+
+
+def test_numpy_numbers_become_python_numbers():
+    found = json_ready([np.int64(3), np.float32(0.5), np.bool_(True)])
+    assert json.dumps(found) == "[3, 0.5, true]"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (True, int),
+        (1.0, int),
+        ("1", int),
+        (float("nan"), float),
+        (float("inf"), float),
+        (None, str),
+    ],
+)
+def test_a_value_of_another_type_is_refused(value, kind):
+    with pytest.raises(ValueError, match=f"width must be of type {kind.__name__}"):
+        value_of({"width": value}, "width", kind)
+
+
+def test_a_value_that_is_missing_is_named():
+    with pytest.raises(KeyError, match="width"):
+        value_of({}, "width", int)
+
+
+def folder(path, text):
+    path.mkdir()
+    (path / "a.txt").write_text(text)
+    return path
+
+
+def test_two_folders_swap_their_content(tmp_path):
+    one, other = folder(tmp_path / "one", "1"), folder(tmp_path / "ü", "2")
+    if not exchanged(one, other):
+        pytest.skip("this system or file system cannot swap folders")
+    assert ((one / "a.txt").read_text(), (other / "a.txt").read_text()) == ("2", "1")
+
+
+def test_a_relative_path_starts_in_the_working_folder(tmp_path, monkeypatch):
+    one, other = folder(tmp_path / "one", "1"), folder(tmp_path / "other", "2")
+    monkeypatch.chdir(tmp_path)
+    swapped = exchanged(Path("one"), Path("other"))
+    assert ((one / "a.txt").read_text(), (other / "a.txt").read_text()) == (
+        ("2", "1") if swapped else ("1", "2")
+    )
+
+
+def test_what_cannot_be_swapped_stays(tmp_path):
+    one = folder(tmp_path / "one", "1")
+    assert not exchanged(one, tmp_path / "nowhere")
+    assert [p.name for p in tmp_path.iterdir()] == ["one"]

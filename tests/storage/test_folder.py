@@ -14,8 +14,8 @@ import pytest
 
 from tagwright.errors import InUseError, ModelError
 from tagwright.storage import folder as folder_module
+from tagwright.storage.checked import opened
 from tagwright.storage.folder import MANIFEST, require_model, sha256, verified, written
-from tagwright.storage.sealed import opened
 
 
 def names_in(folder):

@@ -16,7 +16,7 @@ from tagwright.inference import model_folder
 from tagwright.integrations.tagger import of_model
 from tagwright.pipelines.fit import fit_folder, run_folder
 from tagwright.settings.schema import resolve
-from tagwright.storage.plain import plain
+from tagwright.storage.files import json_ready
 from tagwright.training.check import check
 from tagwright.training.exact import COPIES, workers_for
 from tagwright.training.pipes import Interrupted
@@ -126,7 +126,7 @@ def test_a_model_folder_scores_the_same_and_its_settings_train_it_again(
     model = model_folder.load(tmp_path / "model")
     texts = ["paris rome", "apple and iron", "", "hammer saw drill chess"]
     assert model.record.resolved["fit"]["optimizer"] == "exact"
-    again = plain(resolve(model.record.resolved).as_dict())
+    again = json_ready(resolve(model.record.resolved).as_dict())
     assert again == model.record.resolved
     fit_folder(str(source), model.record.resolved, out=tmp_path / "again")
     again = model_folder.load(tmp_path / "again")

@@ -1,19 +1,21 @@
-"""What a report and a model card are told of a run."""
+"""What the reports and the model card of a run show."""
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from tagwright.analysis.tag_facts import confused_tokens, examples, examples_of, tag_facts
-from tagwright.inference.model import Model, TrainedHead
+from tagwright.analysis.tag_facts import confused_tokens, examples, tag_facts
+from tagwright.inference.model import Scores, TrainedHead
 from tagwright.inference.model_folder import versions
-from tagwright.inference.score import Scored
 from tagwright.labels.shortlist import ShortScores
 from tagwright.links import probabilities
 from tagwright.metrics import Measures
 from tagwright.metrics.bands import band_masks
 from tagwright.models.shortlist import left_out
+from tagwright.reports import fit_report
 from tagwright.reports.facts import (
     Band,
     CardFacts,
@@ -25,21 +27,66 @@ from tagwright.reports.facts import (
     TagFacts,
     ThresholdCurve,
 )
-from tagwright.settings.sections import HEADS
 from tagwright.training.decided import Fitted
 from tagwright.training.prepared import Prepared
+from tagwright.training.run_folder import REPORT, write_pages
 
 
-def decision_of(head: TrainedHead) -> str:
-    """A sentence: how scores become labels, or tags of tokens."""
-    said: str = head.decision.describe()
-    return said
+def write_report(prepared: Prepared, fitted: Fitted, folder: Path) -> Path | None:
+    """The HTML report of a run, one for each head; None where the plotting libraries are
+    missing.
+    """
+    return write_pages(folder, report_pages(prepared, fitted))
+
+
+def report_pages(prepared: Prepared, fitted: Fitted) -> dict[str, str]:
+    """The HTML reports by the names of their files."""
+    pages = {}
+    for name in fitted.heads if can_report() else ():
+        path = REPORT if name == prepared.first else f"report-{name}.html"
+        pages[path] = fit_report(fit_facts(prepared.answered(name), fitted.alone(name)))
+    return pages
+
+
+def can_report() -> bool:
+    """Whether the plotting libraries are installed; training does without."""
+    return all(find_spec(name) is not None for name in ("altair", "vl_convert", "jinja2"))
+
+
+def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
+    """What the model card says of the first head, and of the others in short; no text of the data
+    is among it.
+    """
+    first, *others = fitted.heads
+    other_heads = [other_facts(name, fitted.heads[name].head) for name in others]
+    prepared, fitted = prepared.answered(first), fitted.alone(first)
+    head, measures, scores = fitted.heads[first]
+    found, tagged = head.metrics["metrics"], prepared.tagged
+    return CardFacts(
+        title=f"{fitted.settings.encoder.name} with {fitted.settings.objective}",
+        label_names=head.space.names,
+        label_counts=np.array(head.space.counts),
+        exclusive=head.space.exclusive,
+        metrics=found,
+        refitted_on=refitted_on(prepared, fitted),
+        decision=head.decision.describe(),
+        settings=fitted.settings.as_dict(),
+        split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
+        per_label=per_label(measures, head),
+        bands=None if tagged else bands(head.space.counts, found),
+        nothing_predicted=float((~scores.chosen.any(1)).mean()),
+        seconds=fitted.seconds,
+        versions=versions(),
+        tags=_tags(prepared, fitted, measures) if tagged else None,
+        name=first,
+        others=other_heads,
+    )
 
 
 def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
     """Everything the report of a run with one head shows, the example texts among it."""
-    head, dev = fitted.model.primary, prepared.tables["dev"]
-    space, tagged = head.space, prepared.tagged
+    [(head, measures, scores)] = fitted.heads.values()
+    space, dev, tagged = head.space, prepared.tables["dev"], prepared.tagged
     best = max(
         reversed(fitted.history), key=lambda row: fitted.watch.sign * row["score"], default=None
     )
@@ -57,48 +104,19 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
         split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
         dropped=prepared.dropped,
         history=fitted.history,  # type: ignore[arg-type]
-        watched=fitted.metric,
+        watched=fitted.watch.metric,
         best_step=int(best["step"]) if best else None,
-        per_label=per_label(fitted.measures, head),
+        per_label=per_label(measures, head),
         bands=None if tagged else bands(space.counts, head.metrics["metrics"]),
-        threshold_curve=threshold_curve(prepared, fitted, head),
-        confused=(confused_tokens if tagged else confused)(fitted.measures, space.names, dev),
-        calibration=calibration(fitted.measures),
+        threshold_curve=threshold_curve(prepared, head, scores),
+        confused=(confused_tokens if tagged else confused)(measures, space.names, dev),
+        calibration=calibration(measures),
         seconds=fitted.seconds,
         versions=versions(),
         warnings=[*left_out(head.part, len(space)), *warnings(prepared, head)],
-        tags=_tags(prepared, fitted),
-        examples=examples(dev, space, fitted.dev.chosen.argmax(1)) if tagged else (),
+        tags=_tags(prepared, fitted, measures) if tagged else None,
+        examples=examples(dev, space, scores.chosen.argmax(1)) if tagged else (),
     )
-
-
-def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
-    """What the model card says; no text of the data is among it."""
-    head = fitted.model.primary
-    found = head.metrics["metrics"]
-    return CardFacts(
-        title=f"{fitted.settings.encoder.name} with {fitted.settings.objective}",
-        label_names=head.space.names,
-        label_counts=np.array(head.space.counts),
-        exclusive=head.space.exclusive,
-        metrics=found,
-        refitted_on=refitted_on(prepared, fitted),
-        decision=decision_of(head),
-        settings=fitted.settings.as_dict(),
-        split_sizes={name: table.num_rows for name, table in prepared.tables.items()},
-        per_label=per_label(fitted.measures, head),
-        bands=None if prepared.tagged else bands(head.space.counts, found),
-        nothing_predicted=float((~fitted.dev.chosen.any(1)).mean()),
-        seconds=fitted.seconds,
-        versions=versions(),
-        tags=_tags(prepared, fitted),
-    )
-
-
-def _objective_of(model: Model) -> str:
-    """What the first head was trained by."""
-    head = model.record.resolved.get(HEADS, {}).get(model.first, {})
-    return str(head.get("objective", model.record.objective))
 
 
 def other_facts(name: str, head: TrainedHead) -> HeadFacts:
@@ -108,17 +126,15 @@ def other_facts(name: str, head: TrainedHead) -> HeadFacts:
         label_count=len(head.space),
         exclusive=head.space.exclusive,
         tags_tokens=head.tags_tokens,
-        decision=decision_of(head),
+        decision=head.decision.describe(),
         metrics=head.metrics.get("metrics", {}),
         split=head.metrics.get("split"),
     )
 
 
-def _tags(prepared: Prepared, fitted: Fitted) -> TagFacts | None:
-    if not prepared.tagged:
-        return None
+def _tags(prepared: Prepared, fitted: Fitted, measures: Measures) -> TagFacts:
     tokens = {name: len(sheet.tags) for name, sheet in prepared.sheets.items()}
-    return tag_facts(fitted.measures, prepared.space, tokens, fitted.settings.data.cut)
+    return tag_facts(measures, prepared.space, tokens, fitted.settings.data.cut)
 
 
 def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
@@ -127,40 +143,6 @@ def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
     """
     rows = sum(prepared.tables[name].num_rows for name in ("train", "dev"))
     return rows if fitted.settings.fit.refit else None
-
-
-def score_facts(model: Model, scored: Scored, table: pa.Table, source: str) -> FitFacts:
-    """What a report shows of a trained model on labelled data, the `table` that was scored; texts
-    of it among it.
-    """
-    head, tokens = model.primary, scored.tokens
-    results = scored.as_dict()["metrics"]
-    return FitFacts(
-        title=f"{model.inference.encoder.name} with {_objective_of(model)} on {source}",
-        label_names=head.space.names,
-        label_counts=np.array(head.space.counts),
-        exclusive=head.space.exclusive,
-        metrics=results,
-        split=scored.split,
-        settings=dict(model.record.resolved),
-        split_sizes={scored.split: scored.rows},
-        per_label=per_label(scored.measures, head),
-        bands=bands(head.space.counts, results) if tokens is None else None,
-        confused=(confused if tokens is None else confused_tokens)(
-            scored.measures, scored.label_names, table
-        ),
-        calibration=calibration(scored.measures),
-        versions=versions(),
-        warnings=left_out(head.part, len(head.space)),
-        tags=(
-            None
-            if tokens is None
-            else tag_facts(
-                scored.measures, head.space, {scored.split: tokens}, model.inference.data.cut
-            )
-        ),
-        examples=() if tokens is None else examples_of(model, table),
-    )
 
 
 def per_label(measures: Measures, head: TrainedHead) -> PerLabel:
@@ -190,11 +172,13 @@ def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]
     ]
 
 
-def threshold_curve(prepared: Prepared, fitted: Fitted, head: TrainedHead) -> ThresholdCurve | None:
+def threshold_curve(
+    prepared: Prepared, head: TrainedHead, scores: Scores | ShortScores
+) -> ThresholdCurve | None:
     """Micro- and macro-F1 on dev if one probability were the bar for all; None for one label a
     text, and shortlists.
     """
-    if head.space.exclusive or isinstance(fitted.dev, ShortScores):
+    if head.space.exclusive or isinstance(scores, ShortScores):
         return None
     truth = (
         prepared.space.encode(prepared.tables["dev"]["labels"])
@@ -205,7 +189,7 @@ def threshold_curve(prepared: Prepared, fitted: Fitted, head: TrainedHead) -> Th
     grid = np.concatenate([[0.005, 0.01, 0.02, 0.03], np.linspace(0.05, 0.95, 19)])
     micro, macro = [], []
     for bar in grid:
-        chosen = fitted.dev.probabilities > bar
+        chosen = scores.probabilities > bar
         hits, either = (truth & chosen).sum(0), truth.sum(0) + chosen.sum(0)
         micro.append(2 * hits.sum() / max(either.sum(), 1))
         macro.append(float((2 * hits / np.maximum(either, 1)).mean()))

@@ -17,8 +17,8 @@ from tagwright.labels.list_columns import offsets_of
 from tagwright.labels.space import LabelSpace
 from tagwright.labels.tags import BEGIN, SINGLE, Scheme, Spans, scheme_of, spans_of, tells_spans
 from tagwright.metrics import Measures
-from tagwright.reports.draw import thin
 from tagwright.reports.facts import Confused, Example, Piece, TagFacts
+from tagwright.reports.plots import thin
 
 FAULTY, RIGHT = 6, 3  # texts that are shown
 SOUGHT = 400  # texts of a large set among which these are sought

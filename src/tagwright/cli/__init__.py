@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any
+from typing import ParamSpec
 
 import typer
 
@@ -30,7 +30,10 @@ COMMANDS = (
 )
 
 
-def _reported(command: Callable[..., None]) -> Callable[..., None]:
+P = ParamSpec("P")
+
+
+def _reported(command: Callable[P, None]) -> Callable[P, None]:
     """A command whose mistakes are one message on stderr and exit code 2.
 
     Told here, inside the command: Typer takes any broken pipe, such as one to a process that died,
@@ -38,7 +41,7 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
     """
 
     @wraps(command)
-    def run(*arguments: Any, **options: Any) -> None:
+    def run(*arguments: P.args, **options: P.kwargs) -> None:
         try:
             command(*arguments, **options)
         except (TagwrightError, OSError) as error:

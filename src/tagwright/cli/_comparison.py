@@ -1,14 +1,11 @@
 """Shows a comparison."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from rich.table import Table
 
 from tagwright.cli import _show
 from tagwright.pipelines.compare import Comparison
 from tagwright.reports.compare import differing
-from tagwright.reports.compare_facts import CompareFacts, Summary
+from tagwright.reports.compare_facts import CompareFacts, Difference, Summary
 
 # columns of a terminal that has room for two metrics, for the untuned figure
 WIDE, WIDER = (
@@ -84,7 +81,7 @@ def _difference(facts: CompareFacts, row: Summary) -> str:
     return "" if found is None else _interval(found)
 
 
-def _interval(found: Mapping[str, Any]) -> str:
+def _interval(found: Difference) -> str:
     bounded = abs(found["high"]) != float("inf")
     spread = f"[{found['low']:+.4f}, {found['high']:+.4f}]" if bounded else "one seed: no interval"
     return f"{found['mean']:+.4f} {spread}"

@@ -4,9 +4,10 @@ command to it.
 
 import os
 import re
-from typing import Any
+from typing import IO, Literal, TypedDict, Unpack
 
-from rich.console import Console
+from rich.console import Console, HighlighterType, JustifyMethod, OverflowMethod
+from rich.style import Style
 from rich.text import Text
 
 LONGEST = 4_000  # characters of one message or one cell of a table
@@ -20,19 +21,50 @@ _HIDDEN = re.compile(
 )
 
 
+class ConsoleOptions(TypedDict, total=False):
+    """What a console writes to, and what is known of it; as rich has them."""
+
+    file: IO[str]
+    stderr: bool
+    width: int
+    force_terminal: bool
+    no_color: bool
+    color_system: Literal["auto", "standard", "256", "truecolor", "windows"] | None
+
+
 class PlainConsole(Console):
     """Shows every string as it is: no markup, no emoji codes, control characters as escapes, a
     bounded length.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[ConsoleOptions]) -> None:
         super().__init__(markup=False, emoji=False, highlight=False, **options)
 
-    def render_str(self, text: str, **options: Any) -> Text:
+    def render_str(
+        self,
+        text: str,
+        *,
+        style: str | Style = "",
+        justify: JustifyMethod | None = None,
+        overflow: OverflowMethod | None = None,
+        emoji: bool | None = None,
+        markup: bool | None = None,
+        highlight: bool | None = None,
+        highlighter: HighlighterType | None = None,
+    ) -> Text:
         """A string, or a cell or title of a table, as rich prints it; `Text` from elsewhere does
         not come by here.
         """
-        return super().render_str(visible(shortened(text)), **options)
+        return super().render_str(
+            visible(shortened(text)),
+            style=style,
+            justify=justify,
+            overflow=overflow,
+            emoji=emoji,
+            markup=markup,
+            highlight=highlight,
+            highlighter=highlighter,
+        )
 
     def on_broken_pipe(self) -> None:
         """Nobody reads any more. A result ends the command; the work goes on without its

@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import mean, stdev
-from typing import Any
 
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 
 from tagwright.cli import _show
+from tagwright.experiments.ledger import Row
 from tagwright.experiments.plan import Planned
 from tagwright.experiments.progress import Lines, Under, Watch
 
@@ -42,7 +42,7 @@ class LiveTable(Watch):
     def __init__(self, metric: str) -> None:
         self.metric, self.started, self.made = metric, time.monotonic(), 0
         self.runs: Sequence[Planned] = ()
-        self.rows: list[Mapping[str, Any] | None] = []
+        self.rows: list[Row | None] = []
         self.far: dict[int, Under] = {}
         self.live: Live | None = None
 
@@ -50,7 +50,7 @@ class LiveTable(Watch):
         """A line above the table."""
         _show.say(text)
 
-    def begin(self, runs: Sequence[Planned], rows: Sequence[Mapping[str, Any] | None]) -> None:
+    def begin(self, runs: Sequence[Planned], rows: Sequence[Row | None]) -> None:
         """The table appears."""
         self.runs, self.rows, self.started = runs, list(rows), time.monotonic()
         self.live = Live(
@@ -62,7 +62,7 @@ class LiveTable(Watch):
         """Shown with the next refresh."""
         self.far[number] = far
 
-    def end(self, number: int, row: Mapping[str, Any]) -> None:
+    def end(self, number: int, row: Row) -> None:
         """The mean of its line moves; a failure is told at once."""
         self.far.pop(number, None)
         self.rows[number], self.made = row, self.made + 1

@@ -1,7 +1,8 @@
 """Options that several commands take, and how they become settings."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -130,8 +131,8 @@ FirstHead = Annotated[
 
 
 def given(
-    settings: Path | None, assignments: list[str] | None, options: dict[str, Any]
-) -> dict[str, Any]:
+    settings: Path | None, assignments: list[str] | None, options: Mapping[str, object]
+) -> dict[str, object]:
     """Nested settings: the command's own level over the file; what it discards of the file is
     said.
     """
@@ -150,14 +151,14 @@ def given(
     return result
 
 
-def in_file(settings: Path | None) -> dict[str, Any]:
+def in_file(settings: Path | None) -> dict[str, object]:
     """The level of a settings file; nothing where none is named."""
     from tagwright.settings.merge import read_settings
 
     return read_settings(settings) if settings else {}
 
 
-def of_command(assignments: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:
+def of_command(assignments: list[str] | None, options: Mapping[str, object]) -> dict[str, object]:
     """The level of a command: the options that were given ("fit.epochs": 3), and --set over
     them.
     """
@@ -166,7 +167,7 @@ def of_command(assignments: list[str] | None, options: dict[str, Any]) -> dict[s
     return side_by_side(dotted(options), assigned(assignments or ()))
 
 
-def heads_of(names: str | None) -> dict[str, dict[str, Any]] | None:
+def heads_of(names: str | None) -> dict[str, dict[str, str]] | None:
     """Heads as they are named with commas, each as its section of the settings; None where none
     are.
 
@@ -189,7 +190,7 @@ def listed(names: str | None) -> list[str]:
     return [name.strip() for name in (names or "").split(",") if name.strip()]
 
 
-def regularizers(names: str | None) -> dict[str, dict[str, Any]]:
+def regularizers(names: str | None) -> dict[str, dict[str, object]]:
     """Each that is named, with commas, as a section of the settings."""
     from tagwright import registry
     from tagwright.errors import SettingsError, unknown

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -17,6 +17,8 @@ from tagwright.errors import TagwrightError
 
 if TYPE_CHECKING:
     from tagwright.pipelines.fit import FitResult
+    from tagwright.reports.facts import Band, PerLabel
+    from tagwright.training.loop import Step
 
 console = PlainConsole(stderr=True)
 results_console = PlainConsole()
@@ -98,12 +100,12 @@ def measured_on(split: str, texts: int, tokens: int | None) -> str:
     return f"{split}, {size}" if tokens is None else f"{split}, {many(tokens, 'token')} of {size}"
 
 
-def emit(content: Mapping[str, Any]) -> None:
+def emit(content: Mapping[str, object]) -> None:
     """One JSON object to stdout; a number that is not finite becomes null."""
-    from tagwright.storage.plain import plain
+    from tagwright.storage.files import json_ready
 
     unicode = "utf" in results_console.encoding
-    text = json.dumps(plain(content), ensure_ascii=not unicode, indent=1)
+    text = json.dumps(json_ready(content), ensure_ascii=not unicode, indent=1)
     results_console.write(visible_json(text) + "\n")
 
 
@@ -144,9 +146,9 @@ def fit_tables(outcome: "FitResult") -> None:
             show(tag_table(title, head.metrics, head.label_names))
 
 
-def type_table(names: Sequence[str], scores: Mapping[str, Any], *, most: int = 12) -> Table:
+def type_table(names: Sequence[str], scores: "PerLabel", *, most: int = 12) -> Table:
     """Whole spans of every type, the most frequent first."""
-    order = sorted(range(len(names)), key=lambda i: -scores["support"][i])
+    order = sorted(range(len(names)), key=lambda i: -int(scores["support"][i]))
     title = "whole spans by type" + (
         f", the {most} most frequent of {len(names):,}" if len(names) > most else ""
     )
@@ -160,7 +162,7 @@ def type_table(names: Sequence[str], scores: Mapping[str, Any], *, most: int = 1
     return table
 
 
-def band_table(bands: Iterable[Mapping[str, Any]]) -> Table:
+def band_table(bands: "Iterable[Band]") -> Table:
     """F1 of frequent, middling and rare labels."""
     table = Table(title="by frequency in train", title_justify="left", title_style="bold")
     for column in ("band", "labels", "texts of a label", "micro f1", "macro f1"):
@@ -183,7 +185,7 @@ def show(table: Table) -> None:
     results_console.print(table)
 
 
-def training_bar(stream: Iterator[Any], title: str, start: int, total: int) -> Iterator[Any]:
+def training_bar(stream: "Iterator[Step]", title: str, start: int, total: int) -> "Iterator[Step]":
     """Steps with a bar that shows loss, score and time left; plain lines when not a terminal."""
     if not console.is_terminal:
         yield from _training_lines(stream, title, total)
@@ -252,7 +254,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _training_lines(stream: Iterator[Any], title: str, total: int) -> Iterator[Any]:
+def _training_lines(stream: "Iterator[Step]", title: str, total: int) -> "Iterator[Step]":
     loss, steps = 0.0, 0
     for step in stream:
         loss, steps = loss + step.loss, steps + 1

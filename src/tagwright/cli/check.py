@@ -31,7 +31,7 @@ def check(
     from tagwright.cli import _show
     from tagwright.pipelines.check import check_source
 
-    content = check_source(
+    found = check_source(
         data,
         text=text,
         labels=labels,
@@ -40,12 +40,12 @@ def check(
         strict=bool(strict),
         report=report,
         overwrite=overwrite,
-    ).as_dict()
+    )
     if json:
-        _show.emit(content)
+        _show.emit(found.as_dict())
         return
     from tagwright.cli._audit import show_audit
 
-    show_audit(content)
+    show_audit(found)
     if report:
         _show.say(f"report: {report}")

@@ -1,9 +1,8 @@
 """`tagwright groups`."""
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -107,7 +106,7 @@ def groups(
         tagwright groups mails.csv --by elements --model model --threshold 0.5 --out elements.csv
     """
     from tagwright.cli import _show
-    from tagwright.pipelines.groups import ELEMENTS, find_groups
+    from tagwright.pipelines.groups import ELEMENTS, GroupsFound, find_groups
 
     options = {
         "model": model,
@@ -127,7 +126,13 @@ def groups(
     columns = {"text": text, "labels": labels, "task": task, "separator": separator}
     found: GroupsFound | ElementGroups
     if by == ELEMENTS:
-        found = _elements(data, out, overwrite=overwrite, options=options, columns=columns)
+        from tagwright.pipelines.element_groups import find_element_groups
+
+        kept = nullcontext() if out is None else _show.resumable("what is computed so far is kept")
+        with kept, _show.progress_bar("copies, a word short") as progress:
+            found = find_element_groups(
+                data, out=out, overwrite=overwrite, options=options, progress=progress, **columns
+            )
     else:
         found = find_groups(data, by=by, out=out, overwrite=overwrite, options=options, **columns)
     for warning in found.warnings:
@@ -135,30 +140,12 @@ def groups(
     if json:
         _show.emit({**found.as_dict(), "file": None if out is None else str(out)})
         return
-    if by == ELEMENTS:
-        _show_elements(found)  # type: ignore[arg-type]
+    if isinstance(found, GroupsFound):
+        _show_groups(found)
     else:
-        _show_groups(found)  # type: ignore[arg-type]
+        _show_elements(found)
     if out is not None:
         _show.say(f"{'elements' if by == ELEMENTS else 'groups'}: {out}")
-
-
-def _elements(
-    data: str,
-    out: Path | None,
-    *,
-    overwrite: bool,
-    options: Mapping[str, Any],
-    columns: Mapping[str, Any],
-) -> "ElementGroups":
-    from tagwright.cli import _show
-    from tagwright.pipelines.element_groups import find_element_groups
-
-    kept = nullcontext() if out is None else _show.resumable("what is computed so far is kept")
-    with kept, _show.progress_bar("copies, a word short") as progress:
-        return find_element_groups(
-            data, out=out, overwrite=overwrite, options=options, progress=progress, **columns
-        )
 
 
 def _show_groups(found: "GroupsFound") -> None:

@@ -1,7 +1,7 @@
 """`tagwright parts`."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Required, TypeAlias, TypedDict
 
 import typer
 
@@ -10,7 +10,17 @@ from tagwright.cli import _options as o
 if TYPE_CHECKING:
     from tagwright.registry import KindName
 
-Listed = dict[str, dict[str, dict[str, Any]]]  # kind -> name -> summary, settings
+
+class About(TypedDict, total=False):
+    """What is told of a part: what it is, its settings, the package that it comes from."""
+
+    package: str
+    summary: Required[str]
+    settings: Required[Mapping[str, object]]
+    broken: bool
+
+
+Listed: TypeAlias = dict[str, dict[str, About]]  # by kind and name
 
 
 def parts(
@@ -75,37 +85,43 @@ def _listed(kind: str | None) -> Listed:
     return listed
 
 
-def _of_kind(kind: "KindName[object, object]") -> dict[str, dict[str, Any]]:
+def _of_kind(kind: "KindName[object, object]") -> dict[str, About]:
     """Every part of a kind with its summary, its settings and the package that it comes from; why
     one is broken.
     """
     from tagwright import registry
 
     broken = registry.broken(kind)
-    listed: dict[str, dict[str, Any]] = {}
+    listed: dict[str, About] = {}
     for name in registry.names(kind):
-        about: dict[str, Any] = {"package": registry.third_party(kind, name) or registry.OURS}
+        package = registry.third_party(kind, name) or registry.OURS
         if name in broken:
             listed[name] = {
-                **about,
+                "package": package,
                 "summary": f"Broken: {broken[name]}",
                 "settings": {},
                 "broken": True,
             }
         else:
             part = registry.find(kind, name)
-            listed[name] = {**about, "summary": part.summary, "settings": part.settings}
+            listed[name] = {
+                "package": package,
+                "summary": part.summary,
+                "settings": part.settings,
+            }
     return listed
 
 
-def _choices(row: Mapping[str, Any]) -> str:
+def _choices(row: Mapping[str, object]) -> str:
     """The choices of a preset that are more than plain: "loss bce (labels=mean), mask groups"."""
     from tagwright.settings.presets import PLAIN
 
     words = []
     for choice in sorted(row):
-        value = row[choice] if isinstance(row[choice], dict) else {"name": row[choice]}
-        if value != {"name": PLAIN.get(choice)}:
-            more = ", ".join(f"{k}={v}" for k, v in value.items() if k != "name")
-            words.append(" ".join(filter(None, (choice, value.get("name"), more and f"({more})"))))
+        value = row[choice]
+        table: dict[str, object] = value if isinstance(value, dict) else {"name": value}
+        if table != {"name": PLAIN.get(choice)}:
+            more = ", ".join(f"{k}={v}" for k, v in table.items() if k != "name")
+            told = (choice, table.get("name"), more and f"({more})")
+            words.append(" ".join(str(word) for word in told if word))
     return ", ".join(words)

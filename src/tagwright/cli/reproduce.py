@@ -1,7 +1,7 @@
 """`tagwright reproduce`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -71,15 +71,23 @@ def reproduce(
     if name is None:
         raise SettingsError(f"name a recipe: {', '.join(names())}, or the path of a .toml file")
     folder, chosen = out or Path(Path(name).stem), o.listed(only)
-    own: dict[str, Any] = (
-        {} if tables else {"data": data, "device": device, "more": set_ or (), "jobs": jobs}
-    )
     try:
         with looking_on() as watch:
-            own |= {} if tables else {"watch": watch}
-            done = (write_tables if tables else make)(
-                name, out=folder, only=chosen, seeds=seeds, say=_show.say, **own
-            )
+            if tables:
+                done = write_tables(name, out=folder, only=chosen, seeds=seeds, say=_show.say)
+            else:
+                done = make(
+                    name,
+                    out=folder,
+                    data=data,
+                    only=chosen,
+                    seeds=seeds,
+                    device=device,
+                    more=set_ or (),
+                    jobs=jobs,
+                    say=_show.say,
+                    watch=watch,
+                )
     except KeyboardInterrupt:
         raise Interrupted("stopped; finished runs are kept, go on with the same command") from None
     if json:

@@ -114,8 +114,9 @@ def _show_tags(scored: "Scored", title: str, results: Mapping[str, float]) -> No
     """Figures of tokens and, where the tags tell of them, of spans."""
     from tagwright.cli import _show
     from tagwright.labels.tags import scheme_of, tells_spans
+    from tagwright.reports.facts import PerLabel
 
     _show.show(_show.tag_table(title, results, scored.label_names))
     if tells_spans(scheme_of(scored.label_names)):
         entities = scored.measures.states["entities"]
-        _show.show(_show.type_table(entities.types, entities.per_type()))
+        _show.show(_show.type_table(entities.types, PerLabel(**entities.per_type())))

@@ -4,20 +4,22 @@ on.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from tagwright import metrics
+from tagwright.arrays import Bools
 from tagwright.experiments import contrast
 from tagwright.experiments.attempts import Attempts
 from tagwright.experiments.contrast import choices
-from tagwright.experiments.ledger import Ledger
+from tagwright.experiments.ledger import Ledger, Row
 from tagwright.experiments.plan import Planned
 from tagwright.experiments.prepared_cache import Ready
 from tagwright.experiments.recipe import Recipe
 from tagwright.experiments.summary import (
     Finished,
+    Place,
     best_beside,
     differences,
     measured_by_all,
@@ -28,7 +30,16 @@ from tagwright.experiments.summary import (
 )
 from tagwright.experiments.sweeps import SweptSetting
 from tagwright.inference.model_folder import versions
-from tagwright.reports.compare_facts import CompareFacts, RunRow
+from tagwright.reports.compare_facts import (
+    BandScore,
+    CompareFacts,
+    Curve,
+    Exchange,
+    Flip,
+    Gains,
+    Reliability,
+    RunRow,
+)
 
 
 def compared(
@@ -44,9 +55,7 @@ def compared(
     """
     objectives, attempts = [variant.name for variant in recipe.variants], Attempts(say)
     primary, baseline, encoders = recipe.metric, recipe.baseline, recipe.encoders
-    found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {
-        (run.variant, run.encoder): {} for run in runs
-    }
+    found: dict[Place, dict[int, Row]] = {(run.variant, run.encoder): {} for run in runs}
     for run in runs:
         if ledger.finished(run.key):
             found[run.variant, run.encoder][run.seed] = ledger.rows[run.key]
@@ -70,44 +79,45 @@ def compared(
         watched=finished[0]["watched"] if finished else "score",
         versions=versions(),
     )
-    steps: dict[str, Callable[[], dict[str, Any]]] = {
-        "means and differences": lambda: _numbers(found, recipe),
-        "curves of swept settings": lambda: {"sweeps": sweeps(found, swept, encoders, primary)},
-        "details of training and calibration": lambda: _details(found, ready),
-        "details of labels and texts": lambda: _of_labels(found, ready, recipe),
+    steps: dict[str, Callable[[CompareFacts], CompareFacts]] = {
+        "means and differences": lambda facts: _with_numbers(facts, found, recipe),
+        "curves of swept settings": lambda facts: replace(
+            facts, sweeps=sweeps(found, swept, encoders, primary)
+        ),
+        "details of training and calibration": lambda facts: _with_details(facts, found, ready),
+        "details of labels and texts": lambda facts: _with_labels(facts, found, ready, recipe),
     }
-    nothing: dict[str, Any] = {}
     for what, compute in steps.items():
-        facts = replace(facts, **attempts.of(what, compute, nothing))
+        facts = attempts.of(what, partial(compute, facts), facts)
     return replace(facts, warnings=(*ready.prepared.warnings, *attempts.failed))
 
 
-def _numbers(found: Finished, recipe: Recipe) -> dict[str, Any]:
+def _with_numbers(facts: CompareFacts, found: Finished, recipe: Recipe) -> CompareFacts:
     """Means, differences from the baseline, wins, and the sentence that sums them up."""
-    objectives = [variant.name for variant in recipe.variants]
-    primary, baseline, encoders = recipe.metric, recipe.baseline, recipe.encoders
+    primary, baseline, encoders = facts.metric, facts.baseline, facts.encoders
     names = measured_by_all(found)
     apart = differences(found, baseline, names, primary)
-    won, games = wins(found, objectives, names)
-    places = [(objective, encoder) for encoder in encoders for objective in objectives]
-    return {
-        "summary": [
+    won, games = wins(found, facts.objectives, names)
+    places = [(objective, encoder) for encoder in encoders for objective in facts.objectives]
+    return replace(
+        facts,
+        summary=[
             summary(place, found[place], names, recipe.seeds - len(found[place]))
             for place in places
         ],
-        "differences": apart,
-        "verdict": verdict(
+        differences=apart,
+        verdict=verdict(
             [one for one in apart if one["metric"] == primary],
             baseline,
             primary,
             encoders=len(encoders),
         ),
-        "wins": won if games else [],
-        "games": games,
-    }
+        wins=won if games else [],
+        games=games,
+    )
 
 
-def _run(row: Mapping[str, Any]) -> RunRow:
+def _run(row: Row) -> RunRow:
     return RunRow(
         objective=row["variant"],
         encoder=row["encoder"],
@@ -133,30 +143,36 @@ def _shown(found: Finished, recipe: Recipe) -> Iterator[tuple[str, str]]:
             yield encoder, best
 
 
-def _details(found: Finished, ready: Ready) -> dict[str, Any]:
+def _with_details(facts: CompareFacts, found: Finished, ready: Ready) -> CompareFacts:
     """The course of every training, how well probabilities hold, and scores by frequency of
     labels.
     """
-    facts: dict[str, Any] = {"bands": [], "curves": [], "reliability": []}
+    bands: list[BandScore] = []
+    curves: list[Curve] = []
+    reliability: list[Reliability] = []
     for (objective, encoder), rows in _by_seed(found).items():
         place = contrast.Place(objective=objective, encoder=encoder)
-        facts["curves"] += contrast.curves(place, rows)
-        facts["reliability"] += contrast.reliability(place, rows)
+        curves += contrast.curves(place, rows)
+        reliability += contrast.reliability(place, rows)
         if not ready.prepared.tagged:
-            facts["bands"] += contrast.band_scores(place, rows, ready.prepared.space.counts)
-    return facts
+            bands += contrast.band_scores(place, rows, ready.prepared.space.counts)
+    return replace(facts, bands=bands, curves=curves, reliability=reliability)
 
 
-def _of_labels(found: Finished, ready: Ready, recipe: Recipe) -> dict[str, Any]:
+def _with_labels(
+    facts: CompareFacts, found: Finished, ready: Ready, recipe: Recipe
+) -> CompareFacts:
     """What is known of labels and texts; nothing of labels where tokens are tagged or labels are
     very many.
     """
     space, shown = ready.prepared.space, dict(_shown(found, recipe))
-    facts: dict[str, Any] = {"gains": [], "exchanges": [], "flips": []}
+    gains: list[Gains] = []
+    exchanges: list[Exchange] = []
+    flips: list[Flip] = []
     every = _by_seed(found)
     truth = _truth(ready, every)
     if truth is None:
-        return {**facts, "shown": shown}
+        return replace(facts, gains=gains, exchanges=exchanges, flips=flips, shown=shown)
     for encoder in shown:
         baseline = found[recipe.baseline, encoder]
         kept = {seed: choices([row], space)[0] for seed, row in baseline.items()}
@@ -172,29 +188,34 @@ def _of_labels(found: Finished, ready: Ready, recipe: Recipe) -> dict[str, Any]:
                 np.stack([kept[seed] for seed in seeds]),
                 choices([runs[seed] for seed in seeds], space),
             )
-            facts["gains"].append(contrast.gains(place, truth, chosen, base))
+            gains.append(contrast.gains(place, truth, chosen, base))
             if objective == shown[encoder]:
-                facts["exchanges"] += contrast.exchanges(place, truth, chosen, base, space.names)
-                facts["flips"] += contrast.flips(
+                exchanges += contrast.exchanges(place, truth, chosen, base, space.names)
+                flips += contrast.flips(
                     place, truth, chosen, base, space.names, ready.table["text"]
                 )
-    return {
-        **facts,
-        "shown": shown,
-        "label_names": space.names,
-        "label_counts": np.array(space.counts),
-    }
+    return replace(
+        facts,
+        gains=gains,
+        exchanges=exchanges,
+        flips=flips,
+        shown=shown,
+        label_names=space.names,
+        label_counts=np.array(space.counts),
+    )
 
 
-def _by_seed(found: Finished) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+def _by_seed(found: Finished) -> dict[Place, list[Row]]:
     """The finished runs of every objective on every encoder, by seed; none of those that have
     none.
     """
     return {place: [runs[seed] for seed in sorted(runs)] for place, runs in found.items() if runs}
 
 
-def _truth(ready: Ready, every: Mapping[Any, Sequence[Mapping[str, Any]]]) -> np.ndarray | None:
+def _truth(ready: Ready, every: Mapping[Place, Sequence[Row]]) -> Bools | None:
     """What is true (n, L), bool; None where tokens are tagged, or a run kept no choices."""
-    if ready.prepared.tagged or any("chosen" not in row for rows in every.values() for row in rows):
+    if isinstance(ready.truth, np.ndarray):  # of tokens
+        return None
+    if any("chosen" not in row for rows in every.values() for row in rows):
         return None
     return np.asarray((ready.truth > 0.5).toarray(), bool)

@@ -2,53 +2,56 @@
 kept.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array
 
-from tagwright.experiments.ledger import unpacked_bits
+from tagwright.arrays import Bools, Floats
+from tagwright.experiments.ledger import Row, unpacked_bits
 from tagwright.experiments.prepared_cache import BINS
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics.bands import band_masks
 from tagwright.reports.compare_facts import BandScore, Curve, Exchange, Flip, Gains, Reliability
 from tagwright.reports.facts import ReliabilityBins
 
-Rows = Sequence[Mapping[str, Any]]  # finished runs of one objective on one encoder, by seed
+Rows: TypeAlias = Sequence[Row]  # finished runs of one objective on one encoder, by seed
 MOST_PAIRS, MOST_FLIPS = 15, 100  # the report shows a few of them at first
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
+class Place(TypedDict):
     """Whose runs these are."""
 
     objective: str
     encoder: str
 
-    def of(self, **facts: Any) -> Any:
-        """Facts with the place before them."""
-        return {"objective": self.objective, "encoder": self.encoder, **facts}
-
 
 def band_scores(place: Place, rows: Rows, counts: Sequence[int]) -> list[BandScore]:
     """Macro-F1 of frequent, middling and rare labels; none where a run has no such scores."""
-    numbers, result = np.array(counts), []
+    numbers, result = np.array(counts), list[BandScore]()
     for band, inside in band_masks(numbers).items():
         scores = [
             row["scored"][f"{band}_macro_f1"] for row in rows if f"{band}_macro_f1" in row["scored"]
         ]
         if inside.any() and scores:
             own = numbers[inside]
-            facts = {"band": band, "labels": int(inside.sum())}
-            facts |= {"from_count": int(own.min()), "to_count": int(own.max())}
-            result.append(place.of(**facts, macro_f1=float(np.mean(scores)), spread=spread(scores)))
+            result.append(
+                BandScore(
+                    **place,
+                    band=band,
+                    labels=int(inside.sum()),
+                    from_count=int(own.min()),
+                    to_count=int(own.max()),
+                    macro_f1=float(np.mean(scores)),
+                    spread=spread(scores),
+                )
+            )
     return result
 
 
-def gains(place: Place, truth: np.ndarray, chosen: np.ndarray, base: np.ndarray) -> Gains:
+def gains(place: Place, truth: Bools, chosen: Bools, base: Bools) -> Gains:
     """F1 of every label; truth (n, L), chosen and base (seeds, n, L) of the objective and the
     baseline, bool.
 
@@ -56,11 +59,10 @@ def gains(place: Place, truth: np.ndarray, chosen: np.ndarray, base: np.ndarray)
     """
     own, other = _label_f1(truth, chosen), _label_f1(truth, base)
     spreads = (own - other).std(axis=0, ddof=1) if len(own) > 1 else np.zeros(truth.shape[1])
-    found: Gains = place.of(f1=own.mean(axis=0), base=other.mean(axis=0), spread=spreads)
-    return found
+    return Gains(**place, f1=own.mean(axis=0), base=other.mean(axis=0), spread=spreads)
 
 
-def _label_f1(truth: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _label_f1(truth: Bools, chosen: Bools) -> Floats:
     """F1 (seeds, L) of choices (seeds, n, L); 0 where a label is neither true nor chosen."""
     hits = np.stack([(truth & one).sum(0) for one in chosen])
     either = truth.sum(0) + chosen.sum(1)
@@ -71,7 +73,8 @@ def curves(place: Place, rows: Rows) -> list[Curve]:
     """The course of every training that had evaluations."""
     found = ((row["seed"], row["course"]) for row in rows if row.get("course", {}).get("step"))
     return [
-        place.of(
+        Curve(
+            **place,
             seed=seed,
             steps=np.array(course["step"], float),
             scores=np.array(course["score"], float),
@@ -99,11 +102,13 @@ def reliability(place: Place, rows: Rows) -> list[Reliability]:
         row["scored"]["calibration_error"] for row in rows if "calibration_error" in row["scored"]
     ]
     curve = ReliabilityBins(centers=means[0], observed=means[1], counts=total[filled])
-    return [place.of(curve=curve, error=float(np.mean(error)) if error else float("nan"))]
+    return [
+        Reliability(**place, curve=curve, error=float(np.mean(error)) if error else float("nan"))
+    ]
 
 
 def exchanges(
-    place: Place, truth: np.ndarray, chosen: np.ndarray, base: np.ndarray, names: Sequence[str]
+    place: Place, truth: Bools, chosen: Bools, base: Bools, names: Sequence[str]
 ) -> list[Exchange]:
     """The pairs of labels whose confusion changed most; arrays as for `gains`."""
     before, after = _confused(truth, base), _confused(truth, chosen)
@@ -111,15 +116,19 @@ def exchanges(
     order = np.argsort(-np.abs(apart.data), kind="stable")[:MOST_PAIRS]
     missed, wrong = apart.row[order], apart.col[order]
     return [
-        place.of(
-            true=names[i], chosen=names[j], before=float(before[i, j]), after=float(after[i, j])
+        Exchange(
+            **place,
+            true=names[i],
+            chosen=names[j],
+            before=float(before[i, j]),
+            after=float(after[i, j]),
         )
         for i, j in zip(missed.tolist(), wrong.tolist())
         if before[i, j] != after[i, j]
     ]
 
 
-def _confused(truth: np.ndarray, chosen: np.ndarray) -> csr_array:
+def _confused(truth: Bools, chosen: Bools) -> csr_array:
     """How many texts missed the row's label and wrongly got the column's, (L, L), mean over
     seeds.
     """
@@ -132,9 +141,9 @@ def _confused(truth: np.ndarray, chosen: np.ndarray) -> csr_array:
 
 def flips(
     place: Place,
-    truth: np.ndarray,
-    chosen: np.ndarray,
-    base: np.ndarray,
+    truth: Bools,
+    chosen: Bools,
+    base: Bools,
     names: Sequence[str],
     texts: pa.ChunkedArray,
 ) -> list[Flip]:
@@ -151,7 +160,8 @@ def flips(
     order = np.argsort(-np.abs(change), kind="stable")
     ways = [[i for i in order.tolist() if sign * change[i] > 0][:MOST_FLIPS] for sign in (1, -1)]
     return [
-        place.of(
+        Flip(
+            **place,
             text=texts[i].as_py(),
             true=_named(truth[i], names),
             labels_before=_named(2 * base[:, i].sum(0) > seeds, names),
@@ -164,15 +174,15 @@ def flips(
     ]
 
 
-def _named(inside: np.ndarray, names: Sequence[str]) -> list[str]:
+def _named(inside: Bools, names: Sequence[str]) -> list[str]:
     return [names[i] for i in np.flatnonzero(inside).tolist()]
 
 
-def choices(rows: Rows, space: LabelSpace) -> np.ndarray:
+def choices(rows: Rows, space: LabelSpace) -> Bools:
     """What each run chose, bool (seeds, n, L)."""
     return np.stack([unpacked_bits(row["chosen"], row["texts"], len(space)) for row in rows])
 
 
-def spread(values: Sequence[float] | np.ndarray) -> float:
+def spread(values: Sequence[float] | Floats) -> float:
     """Standard deviation over seeds; 0 of a single one."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from tagwright.data import Data
 from tagwright.data.dataset import Size
@@ -15,6 +14,7 @@ from tagwright.data.readers.by_suffix import readers
 from tagwright.data.source import locate
 from tagwright.data.split import split
 from tagwright.errors import DataError, SettingsError
+from tagwright.experiments.ledger import Row
 from tagwright.experiments.recipe import FILES, Recipe, TrainCut, Variant, narrowed
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics.of_tokens import require_measured
@@ -24,16 +24,6 @@ from tagwright.settings.schema import Settings, resolve
 from tagwright.settings.sections import HEADS
 from tagwright.training.prepared import table_digest
 from tagwright.training.read_data import read_for
-
-# what a row of the ledger is known by, beside its key
-PLACE = (
-    "data",
-    "encoder",
-    "cut",
-    "part",
-    "variant",
-    "seed",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,36 +122,61 @@ def plan(
             for seed, variant in ((seed, variant) for seed in range(seeds) for variant in variants):
                 run = dotted({"fit.seed": seed, "fit.device": device, "split.keep": keep or None})
                 given = merge(recipe.given(data, encoder, variant), assigned(more), run)
-                made = _resolved(_placed(given, recipe.folder), sources[data])
-                place: dict[str, Any] = {"data": data, "encoder": encoder, "cut": cut, "part": part}
-                result.append(Planned(**place, variant=variant.name, seed=seed, **made))
+                settings, fault, key = _resolved(_placed(given, recipe.folder), sources[data])
+                result.append(
+                    Planned(
+                        data=data,
+                        encoder=encoder,
+                        cut=cut,
+                        part=part,
+                        variant=variant.name,
+                        seed=seed,
+                        key=key,
+                        settings=settings,
+                        fault=fault,
+                    )
+                )
     return result
 
 
 def plan_of_rows(
-    recipe: Recipe, rows: Iterable[Mapping[str, Any]], *, only: Sequence[str], seeds: int
+    recipe: Recipe, rows: Iterable[Row], *, only: Sequence[str], seeds: int
 ) -> list[Planned]:
     """The runs, without data or settings, with the keys of the rows that stand for them; of several
     the last.
     """
-    keys = {tuple(row[name] for name in PLACE): row["key"] for row in rows}
+    keys = {
+        (row["data"], row["encoder"], row["cut"], row["part"], row["variant"], row["seed"]): row[
+            "key"
+        ]
+        for row in rows
+    }
     result = []
     for data, encoder, cut, variants in narrowed(recipe, only):
         for part, seed, variant in product(
             cut.labels if cut.each else ("",), range(seeds), variants
         ):
             key = keys.get((data, encoder, cut.name, part, variant.name, seed), "")
-            place: dict[str, Any] = {"data": data, "encoder": encoder, "cut": cut, "part": part}
-            result.append(Planned(**place, variant=variant.name, seed=seed, key=key))
+            result.append(
+                Planned(
+                    data=data,
+                    encoder=encoder,
+                    cut=cut,
+                    part=part,
+                    variant=variant.name,
+                    seed=seed,
+                    key=key,
+                )
+            )
     return result
 
 
-def said_settings(recipe: Recipe, only: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+def said_settings(recipe: Recipe, only: Sequence[str]) -> dict[str, Mapping[str, object]]:
     """Variant -> its own settings, as the recipe has them; several where data sets differ."""
     variants: Iterator[Variant] = (
         one for *_, variants in narrowed(recipe, only) for one in variants
     )
-    found: dict[str, Mapping[str, Any]] = {}
+    found: dict[str, Mapping[str, object]] = {}
     for variant in dict.fromkeys((one.name, one.data, one.encoders) for one in variants):
         name, *where = variant
         one = next(v for v in recipe.variants if (v.name, v.data, v.encoders) == variant)
@@ -183,7 +198,7 @@ def _located(name: str, folder: Path | None) -> Path:
     return found
 
 
-def _placed(given: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _placed(given: dict[str, object], folder: Path) -> dict[str, object]:
     """Files that the mask's settings name stand beside the recipe."""
     mask = given.get("mask")
     if not isinstance(mask, Mapping):
@@ -194,20 +209,22 @@ def _placed(given: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {**given, "mask": {**mask, **files}}
 
 
-def _resolved(given: Mapping[str, Any], source: Source) -> dict[str, Any]:
-    """Settings and key of a run, or its fault."""
+def _resolved(given: Mapping[str, object], source: Source) -> tuple[Settings | None, str, str]:
+    """Settings, fault and key of a run; it has either settings or a fault."""
     try:
         tasks = {name: head.task for name, head in source.data.heads.items()}
         settings = resolve(given, source.data.task, source.size, tasks or None)
     except SettingsError as error:
         key = hashlib.sha256(f"{given!r} {error}".encode()).hexdigest()
-        return {"fault": f"{type(error).__name__}: {error}", "key": key}
-    return {"settings": settings, "key": _key(settings, source)}
+        return None, f"{type(error).__name__}: {error}", key
+    return settings, "", _key(settings, source)
 
 
 def _key(settings: Settings, source: Source) -> str:
     """A digest of data and settings, the same wherever the recipe and the data stand."""
     plain = with_contents(settings)
-    plain["fit"] = {k: v for k, v in plain["fit"].items() if k not in ("device", "save_seconds")}
+    fit = plain["fit"]
+    if isinstance(fit, Mapping):
+        plain["fit"] = {k: v for k, v in fit.items() if k not in ("device", "save_seconds")}
     on = "" if source.on == "test" else f" {source.on}"
     return hashlib.sha256(f"{plain!r} {source.digest}{on}".encode()).hexdigest()

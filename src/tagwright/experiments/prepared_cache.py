@@ -4,14 +4,15 @@ scores on it.
 
 import platform
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import torch
+from scipy.sparse import csr_array
 
 from tagwright import metrics
-from tagwright.experiments.ledger import packed, packed_bits, packed_values
+from tagwright.arrays import Bools
+from tagwright.experiments.ledger import RunResults, packed, packed_bits, packed_values
 from tagwright.experiments.plan import Planned, Source
 from tagwright.inference.data_for_model import known_rows, labelled_rows
 from tagwright.inference.fit_decision import measured, truth_of, untuned
@@ -44,7 +45,7 @@ class Ready(NamedTuple):
     table: pa.Table  # its rows
     # None: training itself scores dev, and a model of labels and tags cuts its texts
     scored: Tokens | Sheet | None
-    truth: Any  # (n, L) of that part, sparse; of tokens dense
+    truth: csr_array | Bools  # (n, L) of that part, sparse; of tokens dense
     strange: int  # its texts whose labels train does not have, or tokens with such tags
 
 
@@ -65,8 +66,7 @@ class Bench:
             self.place, self.ready = place, {}
         whole = settings.as_dict()
         key = repr(
-            [whole[section] for section in ("split", "embed", "encoder")]
-            + [whole["fit"].get("vectors")]
+            [*(whole[section] for section in ("split", "embed", "encoder")), settings.fit.vectors]
         )
         key += str(learns_unlabelled(settings))
         if key not in self.ready:
@@ -114,9 +114,7 @@ def said(ready: Ready, source: Source) -> tuple[str, ...]:
     return (*sentences, unseen) if ready.strange else sentences
 
 
-def scored(
-    fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = False
-) -> dict[str, Any]:
+def scored(fitted: Fitted, ready: Ready, settings: Settings, *, detail: bool = False) -> RunResults:
     """Metrics on the scored part, on which texts all labels are right, and what each adds to F1; on
     the run's own device. With `detail` also what was chosen, and how well probabilities hold."""
     head = fitted.model.primary
@@ -126,15 +124,14 @@ def scored(
     scores = _scores(fitted, ready, settings)
     measures = fitted.measures if ready.on == "dev" else measured(scores, truth)
     found = only_metrics(measures.results(label_counts=head.space.counts))
-    facts = {"scored": found, "on": ready.on, "texts": truth.shape[0]}
+    facts: RunResults = {"scored": found, "on": ready.on, "texts": truth.shape[0]}
     if not isinstance(scores, Scores):
         return {**facts, "right": None}
     values = {metric: packed_values(influence(metric, truth, scores.chosen)) for metric in F1}
-    facts |= {
-        "right": packed((scores.chosen == truth).all(1)),
-        "of_texts": values,
-        **_untuned(head, scores, truth),
-    }
+    facts |= {"right": packed((scores.chosen == truth).all(1)), "of_texts": values}
+    plain = _untuned(head, scores, truth)
+    if plain is not None:
+        facts["untuned"] = plain
     return {**facts, **_detail(scores, measures)} if detail and truth.size < MOST_CELLS else facts
 
 
@@ -148,8 +145,7 @@ def dev_untuned(fitted: Fitted, ready: Ready) -> dict[str, float]:
         return {}
     dev = prepared.answered(prepared.first).tables["dev"]
     truth = truth_of(hard(dev, prepared.space), fitted.model.primary.part)
-    found: dict[str, float] = _untuned(fitted.model.primary, fitted.dev, truth).get("untuned", {})
-    return found
+    return _untuned(fitted.model.primary, fitted.dev, truth) or {}
 
 
 def _scores(fitted: Fitted, ready: Ready, settings: Settings) -> Scores | ShortScores:
@@ -169,7 +165,7 @@ def _scores(fitted: Fitted, ready: Ready, settings: Settings) -> Scores | ShortS
     return head.scores(model.answers(inputs))
 
 
-def _detail(scores: Scores, measures: Measures) -> dict[str, Any]:
+def _detail(scores: Scores, measures: Measures) -> RunResults:
     """The choices, a bit each, and the bins of the reliability curve."""
     curve = measures.states["calibration"].reliability() if "calibration" in measures.states else {}
     return {
@@ -178,18 +174,18 @@ def _detail(scores: Scores, measures: Measures) -> dict[str, Any]:
     }
 
 
-def _untuned(head: TrainedHead, scores: Scores, truth: np.ndarray) -> dict[str, Any]:
-    """The metrics of the same logits with no threshold fitted, where one was: how much the fit is
-    worth.
+def _untuned(head: TrainedHead, scores: Scores, truth: Bools) -> dict[str, float] | None:
+    """The metrics of the same logits with no threshold fitted: how much the fit is worth. None
+    where none was fitted.
     """
     chosen = untuned(head, scores)
     if chosen is None:
-        return {}
+        return None
     measures = measured(scores._replace(chosen=chosen), truth)
-    return {"untuned": only_metrics(measures.results(label_counts=head.space.counts))}
+    return only_metrics(measures.results(label_counts=head.space.counts))
 
 
-def _scored_tokens(fitted: Fitted, ready: Ready) -> dict[str, Any]:
+def _scored_tokens(fitted: Fitted, ready: Ready) -> RunResults:
     """Metrics of tokens and spans, and how many tokens have each type. F scores are no means over
     texts, so which texts are right is not told: the intervals are over seeds."""
     head, sheet = fitted.model.primary, ready.scored
@@ -198,11 +194,17 @@ def _scored_tokens(fitted: Fitted, ready: Ready) -> dict[str, Any]:
     else:
         sheet, measures = ready.prepared.sheets["dev"], fitted.measures
     found = only_metrics(measures.results(label_counts=head.space.counts))
-    counts = {"texts": len(sheet.offsets) - 1, "tokens": len(ready.truth)}
-    return {"scored": found, "on": ready.on, **counts, "right": None, "amounts": _amounts(measures)}
+    return {
+        "scored": found,
+        "on": ready.on,
+        "texts": len(sheet.offsets) - 1,
+        "tokens": len(ready.truth),
+        "right": None,
+        "amounts": _amounts(measures),
+    }
 
 
-def _measured_sheet(fitted: Fitted, sheet: Sheet, truth: np.ndarray) -> Measures:
+def _measured_sheet(fitted: Fitted, sheet: Sheet, truth: Bools) -> Measures:
     model, head = fitted.model, fitted.model.primary
     inputs = tag_inputs(
         sheet.pieces, sheet.offsets, model.tokenizer, head.part, limit=model.inference.limit

@@ -1,11 +1,12 @@
 """Who looks on while runs are made, and what is told of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from tagwright.experiments.ledger import Row
 from tagwright.experiments.plan import Planned
 
 
@@ -21,13 +22,13 @@ class Under(NamedTuple):
 class Watch:
     """Who looks on; this one sees nothing. Numbers are those of the runs in the plan, from 0."""
 
-    def begin(self, runs: Sequence[Planned], rows: Sequence[Mapping[str, Any] | None]) -> None:
+    def begin(self, runs: Sequence[Planned], rows: Sequence[Row | None]) -> None:
         """All runs, with the rows of those that are there."""
 
     def under_way(self, number: int, far: Under) -> None:
         """A run has come so far."""
 
-    def end(self, number: int, row: Mapping[str, Any]) -> None:
+    def end(self, number: int, row: Row) -> None:
         """A run has ended, well or not."""
 
     def say(self, text: str) -> None:
@@ -47,12 +48,12 @@ class Lines(Watch):
         """As it is."""
         self.tell(text)
 
-    def begin(self, runs: Sequence[Planned], rows: Sequence[Mapping[str, Any] | None]) -> None:
+    def begin(self, runs: Sequence[Planned], rows: Sequence[Row | None]) -> None:
         """How many runs there are, and how many of them need not be made."""
         self.runs, there = runs, sum(row is not None for row in rows)
         self.say(f"{len(runs)} runs" + (f", {there} of them are there" if there else ""))
 
-    def end(self, number: int, row: Mapping[str, Any]) -> None:
+    def end(self, number: int, row: Row) -> None:
         """A line on what a run came to."""
         place = f"run {number + 1} of {len(self.runs)}: {named(self.runs[number])}"
         self.say(f"{place}: {came_to(row, self.metric)}")
@@ -64,7 +65,7 @@ def named(run: Planned) -> str:
     return ", ".join(word for word in place if word)
 
 
-def came_to(row: Mapping[str, Any], metric: str) -> str:
+def came_to(row: Row, metric: str) -> str:
     """What a run came to, by one metric."""
     if "failed" in row:
         return f"failed ({shorten(row['failed'], 200, placeholder=' …')})"

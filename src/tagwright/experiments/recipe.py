@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from tagwright import metrics
 from tagwright.errors import SettingsError, unknown
+from tagwright.experiments.recipe_file import RecipeTable, VariantTable, faults
 from tagwright.settings.merge import merge, read_settings, side_by_side
 from tagwright.settings.presets import GOVERNED
 
@@ -25,7 +26,7 @@ class Variant:
 
     name: str
     family: str  # the name without the grid's values
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     data: tuple[str, ...] = ()
     encoders: tuple[str, ...] = ()
 
@@ -37,11 +38,11 @@ class TrainCut:
     """
 
     name: str = ""
-    data: tuple[str, ...] = ()
+    data: Sequence[str] = ()
     keep: Mapping[str, int] = field(default_factory=dict)
     each: int = 0
     together: int = 0
-    labels: tuple[str, ...] = ()
+    labels: Sequence[str] = ()
 
     @property
     def size(self) -> int:
@@ -87,8 +88,8 @@ class Recipe:
     also: tuple[str, ...] = ()  # metrics shown beside; the words of the tables go by `metric` alone
     amounts: bool = False  # of tagged tokens: how many of each type are predicted
     rivals: bool = False  # encoders are compared as well, each with the first
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    settings_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+    settings_of: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     cuts: tuple[TrainCut, ...] = (TrainCut(),)
 
     def of(self, data: str, encoder: str) -> list[Variant]:
@@ -115,7 +116,7 @@ class Recipe:
             for data, encoder, cut in self.cells()
         )
 
-    def given(self, data: str, encoder: str, variant: Variant) -> dict[str, Any]:
+    def given(self, data: str, encoder: str, variant: Variant) -> dict[str, object]:
         """Settings, not resolved. Levels from the lowest: common ones, the encoder, of data, of
         encoder, of variant.
 
@@ -142,13 +143,30 @@ def read_recipe(name: str) -> Recipe:
     if path.suffix != ".toml":
         raise SettingsError(f"{unknown('recipe', name, names())}; or the path of a .toml file")
     given = read_settings(path)
-    faults = _faults(given)
-    if faults:
-        raise SettingsError("\n".join(f"{path.name}: {fault}" for fault in faults))
-    plain = _with_tuples(given)
-    plain["variants"] = tuple(one for entry in given["variants"] for one in _expanded(entry))
-    plain["cuts"] = tuple(TrainCut(**_with_tuples(entry)) for entry in given.get("cuts", [{}]))
-    recipe = Recipe(name=path.stem, folder=path.parent, **plain)
+    wrong = faults(given)
+    if wrong:
+        raise SettingsError("\n".join(f"{path.name}: {fault}" for fault in wrong))
+    table = cast(RecipeTable, given)
+    recipe = Recipe(
+        name=path.stem,
+        folder=path.parent,
+        title=table["title"],
+        paper=table["paper"],
+        note=table["note"],
+        metric=table["metric"],
+        seeds=table["seeds"],
+        data=tuple(table["data"]),
+        encoders=tuple(table["encoders"]),
+        baseline=table["baseline"],
+        variants=tuple(one for entry in table["variants"] for one in _expanded(entry)),
+        minutes=table.get("minutes"),
+        also=tuple(table.get("also", ())),
+        amounts=table.get("amounts", False),
+        rivals=table.get("rivals", False),
+        settings=table.get("settings", {}),
+        settings_of=table.get("settings_of", {}),
+        cuts=tuple(TrainCut(**entry) for entry in table.get("cuts", ({"name": ""},))),
+    )
     _require_whole(recipe)
     return recipe
 
@@ -188,11 +206,10 @@ def narrowed(recipe: Recipe, only: Sequence[str]) -> list[tuple[str, str, TrainC
     return result
 
 
-def _expanded(entry: Mapping[str, Any]) -> Iterable[Variant]:
+def _expanded(entry: VariantTable) -> Iterable[Variant]:
     """One variant, or one for every point of its grid."""
-    where = {"data": tuple(entry.get("data", ())), "encoders": tuple(entry.get("encoders", ()))}
     base = side_by_side({"objective": entry["objective"]}, entry.get("settings", {}))
-    grid: Mapping[str, list[Any]] = entry.get("grid", {})
+    grid = entry.get("grid", {})
     for values in product(*grid.values()):
         settings, name = base, entry["name"]
         for key, value in zip(grid, values):
@@ -201,72 +218,13 @@ def _expanded(entry: Mapping[str, Any]) -> Iterable[Variant]:
                 side_by_side(settings, {section: {option: value}}),
                 f"{name} {option} {value}",
             )
-        yield Variant(name=name, family=entry["name"], settings=settings, **where)
-
-
-def _with_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
-
-
-REQUIRED = {
-    "title": str,
-    "paper": str,
-    "note": str,
-    "metric": str,
-    "seeds": int,
-    "data": list,
-    "encoders": list,
-}
-TOP = REQUIRED | {"baseline": str, "variants": list}
-OPTIONAL = {
-    "minutes": int,
-    "also": list,
-    "amounts": bool,
-    "rivals": bool,
-    "settings": dict,
-    "settings_of": dict,
-    "cuts": list,
-}
-OF_VARIANT = {"name": str, "objective": str}
-MAY_VARIANT = {"data": list, "encoders": list, "settings": dict, "grid": dict}
-MAY_CUT = {"data": list, "keep": dict, "each": int, "together": int, "labels": list}
-
-
-def _faults(given: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the keys of a recipe and their kinds."""
-    faults = _wrong("the recipe", given, TOP, OPTIONAL)
-    lists = {
-        kind: given[kind] for kind in ("variants", "cuts") if isinstance(given.get(kind), list)
-    }
-    for kind, must, may in (
-        ("variants", OF_VARIANT, MAY_VARIANT),
-        ("cuts", {"name": str}, MAY_CUT),
-    ):
-        for number, entry in enumerate(lists.get(kind, []), start=1):
-            faults += _wrong(f"[[{kind}]] {number}", entry, must, may)
-    for number, entry in enumerate(lists.get("cuts", []), start=1):
-        ways = [way for way in ("keep", "each", "together") if way in entry]
-        if len(ways) > 1 or ("labels" in entry) != (ways in (["each"], ["together"])):
-            faults.append(
-                f"[[cuts]] {number} takes keep, or labels with each or together; got"
-                f" {', '.join(entry)}"
-            )
-    return faults
-
-
-def _wrong(what: str, given: Any, must: Mapping[str, type], may: Mapping[str, type]) -> list[str]:
-    if not isinstance(given, Mapping):
-        return [f"{what} must be a table, got {given!r}"]
-    faults = [f"{what} has no {key}" for key in must if key not in given]
-    known = {**must, **may}
-    for key, value in given.items():
-        if key not in known:
-            faults.append(unknown(f"key of {what}", key, known))
-        elif not isinstance(value, known[key]) or isinstance(value, bool) != (known[key] is bool):
-            faults.append(f"{key} of {what} must be of type {known[key].__name__}, got {value!r}")
-        elif isinstance(value, int) and known[key] is int and value < 1:
-            faults.append(f"{key} of {what} must be at least 1, got {value}")
-    return faults
+        yield Variant(
+            name=name,
+            family=entry["name"],
+            settings=settings,
+            data=tuple(entry.get("data", ())),
+            encoders=tuple(entry.get("encoders", ())),
+        )
 
 
 def _require_whole(recipe: Recipe) -> None:

@@ -3,19 +3,18 @@ kept as it ends.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 
-from tagwright.analysis.run_pages import write_report
+from tagwright.analysis.run_facts import write_report
 from tagwright.errors import SettingsError, WriteError
 from tagwright.experiments.attempts import Attempts
-from tagwright.experiments.ledger import Ledger
+from tagwright.experiments.ledger import Course, Ledger, Made, Row, RunResults
 from tagwright.experiments.plan import Planned, Source
 from tagwright.experiments.prepared_cache import (
     Bench,
@@ -27,7 +26,7 @@ from tagwright.experiments.prepared_cache import (
     scored,
 )
 from tagwright.experiments.progress import Under, Watch
-from tagwright.experiments.worker_pool import Lost, Tell, cores, shared
+from tagwright.experiments.worker_pool import Lost, Tell, Work, cores, shared
 from tagwright.models.device import device_of
 from tagwright.settings.schema import Settings
 from tagwright.storage.files import writing
@@ -64,7 +63,7 @@ def make(
     *,
     jobs: int | None,
     watch: Watch,
-    made: Mapping[str, Any],
+    made: Made,
     bench: Bench | None = None,
 ) -> Iterator[int]:
     """Make what the ledger does not have; the number of each run as it is in the ledger.
@@ -100,14 +99,14 @@ def jobs_for(settings: Sequence[Settings | None]) -> int:
 
 def _one_by_one(
     tasks: Sequence[Planned], numbers: Sequence[int], making: Making, watch: Watch, bench: Bench
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[tuple[int, Row]]:
     for place, run in enumerate(tasks):
         yield place, row_of(run, bench, making, partial(watch.under_way, numbers[place]))
 
 
 def _at_once(
     tasks: Sequence[Planned], numbers: Sequence[int], making: Making, watch: Watch, jobs: int
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[tuple[int, Row]]:
     """Several processes. What the data say is in the rows; each process would say it again."""
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     threads = max(1, cores() // jobs)
@@ -116,15 +115,14 @@ def _at_once(
     for place, found in shared(
         tasks, start, jobs=jobs, told=lambda n, far: watch.under_way(numbers[n], far)
     ):
-        yield (
-            place,
-            {**_about(tasks[place]), "failed": found.reason} if isinstance(found, Lost) else found,
-        )
+        if isinstance(found, Lost):
+            found = {**_about(tasks[place]), "failed": found.reason}
+        yield place, found
 
 
 def _ready_to_work(
     making: Making, threads: int, gpus: int, number: int
-) -> Callable[[Planned, Tell], dict[str, Any]]:
+) -> Work[Planned, Under, Row]:
     """In the process of that number: what makes a run. Processes share GPUs by turns, and no
     teachers.
     """
@@ -137,7 +135,7 @@ def _ready_to_work(
     return lambda run, tell: row_of(run, bench, own, tell)
 
 
-def row_of(run: Planned, bench: Bench, making: Making, tell: Tell) -> dict[str, Any]:
+def row_of(run: Planned, bench: Bench, making: Making, tell: Tell[Under]) -> Row:
     """What a run came to; whatever goes wrong in it is its own result, and the others go on.
 
     A full disk is raised, because the others would meet it too.
@@ -153,16 +151,13 @@ def row_of(run: Planned, bench: Bench, making: Making, tell: Tell) -> dict[str, 
         return {**about, "failed": f"{type(error).__name__}: {error}"}
 
 
-def _about(run: Planned) -> dict[str, Any]:
-    place = {
+def _about(run: Planned) -> Row:
+    return {
         "key": run.key,
         "data": run.data,
         "encoder": run.encoder,
         "cut": run.cut.name,
         "part": run.part,
-    }
-    return {
-        **place,
         "variant": run.variant,
         "seed": run.seed,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -170,8 +165,8 @@ def _about(run: Planned) -> dict[str, Any]:
 
 
 def _trained(
-    run: Planned, settings: Settings, bench: Bench, making: Making, tell: Tell
-) -> dict[str, Any]:
+    run: Planned, settings: Settings, bench: Bench, making: Making, tell: Tell[Under]
+) -> RunResults:
     """Train a model and score it."""
     ready, source, peak = (
         bench.of(run, settings),
@@ -183,31 +178,32 @@ def _trained(
     fitted = fit(
         ready.prepared, settings, Run(teachers=making.teachers, progress=partial(_telling, tell))
     )
-    dev = only_metrics(fitted.model.primary.metrics["metrics"])
-    facts: dict[str, Any] = {
-        "dev": dev,
+    found: RunResults = {
+        "dev": only_metrics(fitted.model.primary.metrics["metrics"]),
         "seconds": round(fitted.seconds, 3),
         "device": device_name(settings),
+        "dev_untuned": dev_untuned(fitted, ready),
+        "memory": peak.bytes(),
+        **scored(fitted, ready, settings, detail=making.detail),
     }
-    facts |= {"dev_untuned": dev_untuned(fitted, ready)}
-    facts |= {"memory": peak.bytes(), **scored(fitted, ready, settings, detail=making.detail)}
     attempts = Attempts()
     if making.detail:
         page = attempts.of("the report of this run", lambda: _page(run, ready, fitted, making), "")
-        facts |= {"course": _course(fitted), "watched": fitted.metric, "page": page}
+        found |= {"course": _course(fitted), "watched": fitted.metric, "page": page}
     return {
-        **facts,
+        **found,
         "settings": settings.as_dict(),
         "said": [*said(ready, source), *attempts.failed],
     }
 
 
-def _course(fitted: Fitted) -> dict[str, list[float]]:
+def _course(fitted: Fitted) -> Course:
     """The course of training: step, score and loss of every evaluation."""
-    return {
-        name: [row.get(name, float("nan")) for row in fitted.history]
+    step, score, loss = (
+        [row.get(name, float("nan")) for row in fitted.history]
         for name in ("step", "score", "loss")
-    }
+    )
+    return {"step": step, "score": score, "loss": loss}
 
 
 def _page(run: Planned, ready: Ready, fitted: Fitted, making: Making) -> str:
@@ -224,7 +220,7 @@ def _page(run: Planned, ready: Ready, fitted: Fitted, making: Making) -> str:
 
 
 def _telling(
-    tell: Tell, stream: Iterator[Step], phase: str, start: int, total: int
+    tell: Tell[Under], stream: Iterator[Step], phase: str, start: int, total: int
 ) -> Iterator[Step]:
     """The steps, told of now and then."""
     score, before = None, 0.0

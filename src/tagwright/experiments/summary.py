@@ -2,21 +2,22 @@
 sentence.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from tagwright import metrics
 from tagwright.experiments.contrast import spread
-from tagwright.experiments.standings import values_of_texts
+from tagwright.experiments.ledger import Row
+from tagwright.experiments.standings import intervals, shown
 from tagwright.metrics import statistics
-from tagwright.metrics.statistics import Interval
 from tagwright.reports.compare_facts import Difference, Summary, Sweep, Wins
+from tagwright.reports.wins import best
 
-Place = tuple[str, str]  # objective, encoder
-Finished = Mapping[Place, Mapping[int, Mapping[str, Any]]]  # by seed, runs that ended well
+Place: TypeAlias = tuple[str, str]  # objective, encoder
+Finished: TypeAlias = Mapping[Place, Mapping[int, Row]]  # by seed, runs that ended well
 
 
 def measured_by_all(found: Finished) -> list[str]:
@@ -25,13 +26,11 @@ def measured_by_all(found: Finished) -> list[str]:
     return [name for name in (rows[0] if rows else ()) if all(name in row for row in rows)]
 
 
-def summary(
-    place: Place, runs: Mapping[int, Mapping[str, Any]], names: Sequence[str], failed: int
-) -> Summary:
+def summary(place: Place, runs: Mapping[int, Row], names: Sequence[str], failed: int) -> Summary:
     """One objective on one encoder over its seeds."""
     objective, encoder = place
     rows = list(runs.values())
-    memory = [row["memory"] for row in rows if row.get("memory") is not None]
+    memory = [peak for row in rows if (peak := row.get("memory")) is not None]
     return Summary(
         objective=objective,
         encoder=encoder,
@@ -62,36 +61,33 @@ def differences(
     result: list[Difference] = []
     for (objective, encoder), runs in found.items():
         base = found.get((baseline, encoder), {})
-        if objective == baseline or not runs.keys() & base.keys():
+        if objective == baseline:
             continue
+        own, other = ({seed: [row] for seed, row in rows.items()} for rows in (runs, base))
         for name in names:
-            interval, over_texts = _interval(runs, base, name)
-            facts = {key: getattr(interval, key) for key in ("mean", "low", "high", "p_value")}
-            place = {
-                "objective": objective,
-                "encoder": encoder,
-                "metric": name,
-                "adjusted": float("nan"),
-            }
-            result.append({**place, **facts, "over_texts": over_texts})  # type: ignore[typeddict-item]
+            both = intervals(own, other, name)
+            if both is None:
+                continue
+            over_seeds, over_texts = both
+            texts = over_texts is not over_seeds and over_texts.seeds_counted
+            interval = over_texts if texts else over_seeds
+            result.append(
+                Difference(
+                    objective=objective,
+                    encoder=encoder,
+                    metric=name,
+                    adjusted=float("nan"),
+                    mean=interval.mean,
+                    low=interval.low,
+                    high=interval.high,
+                    p_value=interval.p_value,
+                    over_texts=texts,
+                )
+            )
     judged = [one for one in result if one["metric"] == primary]
     for one, adjusted in zip(judged, statistics.holm(np.array([one["p_value"] for one in judged]))):
         one["adjusted"] = float(adjusted)
     return result
-
-
-def _interval(
-    runs: Mapping[int, Mapping[str, Any]], base: Mapping[int, Mapping[str, Any]], name: str
-) -> tuple[Interval, bool]:
-    """Over other seeds and texts where it is known what each text adds to the metric, else over
-    other seeds.
-    """
-    seeds = sorted(runs.keys() & base.keys())
-    values = [[values_of_texts([rows[seed]], name) for seed in seeds] for rows in (runs, base)]
-    if len(seeds) > 1 and all(one is not None for side in values for one in side):
-        return statistics.crossed_interval(*(np.stack(side) for side in values)), True  # type: ignore[arg-type]
-    pairs = [np.array([rows[seed]["scored"][name] for seed in seeds]) for rows in (runs, base)]
-    return statistics.paired_interval(*pairs), False
 
 
 def wins(
@@ -103,17 +99,18 @@ def wins(
     encoders = dict.fromkeys(encoder for _, encoder in found)
     seeds = sorted({seed for runs in found.values() for seed in runs})
     games = [
-        [found[objective, encoder][seed]["scored"] for objective in objectives]
+        {objective: found[objective, encoder][seed]["scored"] for objective in objectives}
         for encoder, seed in product(encoders, seeds)
         if all(seed in found.get((objective, encoder), {}) for objective in objectives)
     ]
-    counted = {name: np.zeros(len(objectives), int) for name in names}
-    for name, rows in product(names, games):
-        values = np.array([row[name] for row in rows])
-        counted[name] += values == (values.max() if metrics.metric(name)[1] else values.min())
+    won = Counter(
+        (objective, name)
+        for name, game in product(names, games)
+        for objective in best({one: scored[name] for one, scored in game.items()}, name)
+    )
     result = [
-        Wins(objective=objective, metrics={name: int(counted[name][i]) for name in names})
-        for i, objective in enumerate(objectives)
+        Wins(objective=objective, metrics={name: won[objective, name] for name in names})
+        for objective in objectives
     ]
     return result, len(games)
 
@@ -147,13 +144,12 @@ def sweeps(
 
 def best_beside(found: Finished, baseline: str, encoder: str, primary: str) -> str | None:
     """The objective with the best mean on an encoder, but for the baseline."""
-    sign = 1 if metrics.metric(primary)[1] else -1
     means = {
-        objective: sign * float(np.mean([row["scored"][primary] for row in runs.values()]))
+        objective: float(np.mean([row["scored"][primary] for row in runs.values()]))
         for (objective, where), runs in found.items()
         if where == encoder and objective != baseline and runs
     }
-    return max(means, key=means.__getitem__) if means else None
+    return next(iter(best(means, primary)), None)
 
 
 def verdict(found: Sequence[Difference], baseline: str, primary: str, *, encoders: int = 1) -> str:
@@ -162,26 +158,26 @@ def verdict(found: Sequence[Difference], baseline: str, primary: str, *, encoder
         return f"No objective can be compared with {baseline}: its runs or theirs failed."
     if any(np.isinf(one["high"]) for one in found):
         return f"One seed shows no spread, so nothing can be said about {primary}; run more seeds."
-    sign = 1 if metrics.metric(primary)[1] else -1
-    real = [one for one in found if one["adjusted"] < 0.05]
-    better = [one for one in real if sign * one["mean"] > 0]
-    if not real:
+    words = [shown(one["mean"], one["adjusted"], primary) for one in found]
+    better, worse = (
+        [one for one, said in zip(found, words) if said == word] for word in ("better", "worse")
+    )
+    if not better and not worse:
         return (
             f"No difference in {primary} from {baseline} that these data can show (corrected p ≥"
             " 0.05 for all)."
         )
     # of each encoder, the largest gain; where none gains, the largest loss
-    best: dict[str, Difference] = {}
-    for one in sorted(better or real, key=lambda one: -abs(one["mean"])):
-        best.setdefault(one["encoder"], one)
-    told = "; ".join(_told(one, sign, with_encoder=encoders > 1) for one in best.values())
-    none = "" if better else "; none is better"
+    first: dict[str, Difference] = {}
+    for one in sorted(better or worse, key=lambda one: -abs(one["mean"])):
+        first.setdefault(one["encoder"], one)
+    word, none = ("better", "") if better else ("worse", "; none is better")
+    told = "; ".join(_told(one, word, with_encoder=encoders > 1) for one in first.values())
     return f"In {primary}, against {baseline}: {told}{none}."
 
 
-def _told(one: Difference, sign: int, *, with_encoder: bool) -> str:
+def _told(one: Difference, word: str, *, with_encoder: bool) -> str:
     place = f"{one['objective']} with {one['encoder']}" if with_encoder else one["objective"]
-    word = "better" if sign * one["mean"] > 0 else "worse"
     of = "seeds and texts" if one["over_texts"] else "seeds"
     bounds = f"95% interval {one['low']:+.4f} to {one['high']:+.4f} over other {of}"
     return (

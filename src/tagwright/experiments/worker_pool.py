@@ -10,12 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from tagwright.errors import TagwrightError
 
-Tell = Callable[[Any], None]
-Work = Callable[[Any, Tell], Any]  # a task, and how to tell of it under way -> what it came to
+Task = TypeVar("Task")
+News = TypeVar("News")  # what is told of a task under way
+Result = TypeVar("Result")  # what a task came to
+Tell: TypeAlias = Callable[[News], None]
+Work: TypeAlias = Callable[[Task, Tell[News]], Result]
+_Message: TypeAlias = (
+    tuple[Literal["told"], News]
+    | tuple[Literal["done"], Result]
+    | tuple[Literal["raised"], TagwrightError]
+)
 
 
 class Lost(NamedTuple):
@@ -24,19 +32,19 @@ class Lost(NamedTuple):
     reason: str
 
 
-class _Worker(NamedTuple):
+class _Worker(NamedTuple, Generic[News, Result]):
     process: BaseProcess
-    pipe: Connection
+    pipe: "Connection[object, _Message[News, Result]]"
     number: int
 
 
 def shared(
-    tasks: Sequence[Any],
-    start: Callable[[int], Work],
+    tasks: Sequence[Task],
+    start: Callable[[int], Work[Task, News, Result]],
     *,
     jobs: int,
-    told: Callable[[int, Any], None],
-) -> Iterator[tuple[int, Any]]:
+    told: Callable[[int, News], None],
+) -> Iterator[tuple[int, Result | Lost]]:
     """(number of a task, what it came to) as they end. `start` runs once in each of `jobs`
     processes, told its number.
 
@@ -44,9 +52,9 @@ def shared(
     pickle. An error of the project that a task raises is raised here, and ends the other processes.
     """
     waiting = iter(enumerate(tasks))
-    busy: dict[Any, tuple[_Worker, int]] = {}  # by the pipe
+    busy: dict[object, tuple[_Worker[News, Result], int]] = {}  # by the pipe
 
-    def next_task(worker: _Worker) -> None:
+    def next_task(worker: _Worker[News, Result]) -> None:
         found = next(waiting, None)
         if found is None:
             worker.pipe.send(None)
@@ -60,26 +68,27 @@ def shared(
         for number in range(min(jobs, len(tasks))):
             next_task(_hired(start, number))
         while busy:
-            for pipe in wait(list(busy)):
+            for pipe in wait([worker.pipe for worker, _ in busy.values()]):
                 worker, number = busy[pipe]
                 try:
-                    kind, content = worker.pipe.recv()
+                    message: _Message[News, Result | Lost] = worker.pipe.recv()
                 except (EOFError, OSError):  # it died
-                    kind, content = "done", Lost(_reason(worker.process))
-                if kind == "told":
-                    told(number, content)
+                    message = "done", Lost(_reason(worker.process))
+                if message[0] == "told":
+                    told(number, message[1])
                     continue
-                if kind == "raised":
-                    raise content
+                if message[0] == "raised":
+                    raise message[1]
                 busy.pop(pipe)
-                yield number, content
-                next_task(_hired(start, worker.number) if isinstance(content, Lost) else worker)
+                yield number, message[1]
+                dead = isinstance(message[1], Lost)
+                next_task(_hired(start, worker.number) if dead else worker)
     finally:
         for worker, _ in busy.values():
             worker.process.kill()  # given up: nobody would keep what it makes
 
 
-def _hired(start: Callable[[int], Work], number: int) -> _Worker:
+def _hired(start: Callable[[int], Work[Task, News, Result]], number: int) -> _Worker[News, Result]:
     context = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, number), daemon=True)
@@ -90,7 +99,7 @@ def _hired(start: Callable[[int], Work], number: int) -> _Worker:
     return _Worker(process, ours, number)
 
 
-def _serve(pipe: Connection, number: int) -> None:
+def _serve(pipe: "Connection[_Message[object, object], object]", number: int) -> None:
     """A process's life: get ready, then a task after the other until there is none, or until the
     parent is gone.
     """
@@ -99,8 +108,9 @@ def _serve(pipe: Connection, number: int) -> None:
     watcher = Thread(target=_end_with_parent, daemon=True)
     watcher.start()
     try:
-        work = pipe.recv()(number)
-        while (found := pipe.recv()) is not None:
+        start = cast("Callable[[int], Work[object, object, object]]", pipe.recv())
+        work = start(number)
+        while isinstance(found := pipe.recv(), tuple):
             pipe.send(_ended(work, found[0], lambda content: pipe.send(("told", content))))
         pipe.close()
     except (EOFError, OSError):
@@ -119,7 +129,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _ended(work: Work, task: Any, tell: Tell) -> tuple[str, Any]:
+def _ended(work: Work[Task, News, Result], task: Task, tell: Tell[News]) -> _Message[News, Result]:
     """How a task ended, and what it came to."""
     try:
         return "done", work(task, tell)

@@ -33,11 +33,10 @@ from tagwright.models.network import Network
 from tagwright.settings.inference import InferenceSettings, Record, choice_of
 from tagwright.settings.merge import settings_in
 from tagwright.storage import toml
+from tagwright.storage.checked import CURE, MANIFEST, SMALL, Sealed, opened, read_small, reason_of
+from tagwright.storage.files import followed, left_over, value_of, write_readable_json
 from tagwright.storage.folder import written
-from tagwright.storage.plain import value_of, without_none, write_json
-from tagwright.storage.sealed import MANIFEST, Sealed, followed, left_over, opened
 from tagwright.storage.tensors import Tensors, fill, require_fit
-from tagwright.storage.untrusted import CURE, SMALL, read_small, reason_of
 from tagwright.tokenizers import Tokenizer, read_tokenizer
 from tagwright.tokenizers.pretrained import OwnPieces
 
@@ -177,9 +176,9 @@ def _about(model: Model) -> dict[str, object]:
 
 def _save_rest(model: Model, card: str, folder: Path) -> None:
     """All but the network and its tokenizer."""
-    write_json(folder / "inference.json", model.inference.as_dict())
+    write_readable_json(folder / "inference.json", model.inference.as_dict())
     for name, file in RECORD.items():
-        values = without_none(getattr(model.record, name))
+        values = toml.without_none(getattr(model.record, name))
         (folder / f"{file}.toml").write_text(toml.dumps(values), encoding="utf-8")
     (folder / CARD).write_text(card, encoding="utf-8")
     for name, head in model.heads.items():

@@ -14,8 +14,8 @@ from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, SCALES, Calibration
 from tagwright.models.build import HeadPart
 from tagwright.settings.inference import choice_dict, choice_of
-from tagwright.storage.plain import value_of, write_json
-from tagwright.storage.sealed import Sealed
+from tagwright.storage.checked import Sealed
+from tagwright.storage.files import value_of, write_readable_json
 
 LINKS = ("softmax", *SCALES)
 
@@ -33,7 +33,7 @@ def save_head(head: TrainedHead, folder: Path) -> None:
     }
     part = {"part": choice_dict(head.part), "extra_logits": head.extra_logits, "zero": head.zero}
     for name, content in {"head": part, "decision": decision, "metrics": head.metrics}.items():
-        write_json(folder / f"{name}.json", content)
+        write_readable_json(folder / f"{name}.json", content)
 
 
 def load_head(files: Sealed, name: str, described: HeadPart | None) -> TrainedHead:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from tagwright.errors import DataError, SettingsError, unknown
-from tagwright.storage.plain import plain
+from tagwright.storage.files import json_ready
 
 _RUNS = r"\A([=+\-@\t\r])"  # how a formula begins; a spreadsheet drops a tab or CR before it
 _TEXT = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
@@ -83,7 +83,7 @@ def flat(table: pa.Table, separator: str) -> pa.Table:
                 elif of_strings:
                     cells.append(separator.join(item or "" for item in value))
                 else:
-                    cells.append(json.dumps(plain(value), ensure_ascii=False, default=str))
+                    cells.append(json.dumps(json_ready(value), ensure_ascii=False, default=str))
             table = table.set_column(i, table.column_names[i], pa.array(cells, pa.string()))
     return table
 
@@ -107,7 +107,7 @@ def _csv(delimiter: str) -> Write:
 def _jsonl(table: pa.Table, path: Path, *, header: bool) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(
-            json.dumps(plain(row), ensure_ascii=False, default=str) + "\n"
+            json.dumps(json_ready(row), ensure_ascii=False, default=str) + "\n"
             for row in table.to_pylist()
         )
 

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from tagwright.arrays import Bools, Ints
 from tagwright.errors import DataError
-from tagwright.storage.plain import value_of
+from tagwright.storage.files import value_of
 
 
 class Encoded(NamedTuple):

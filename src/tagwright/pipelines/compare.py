@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
-from tagwright.analysis.run_pages import can_report
+from tagwright.analysis.run_facts import can_report
 from tagwright.data import Data
 from tagwright.data.dataset import Task
 from tagwright.data.split import split as split_data
@@ -31,10 +30,9 @@ from tagwright.metrics.of_tokens import require_measured, usual_of_tags
 from tagwright.reports import CompareFacts, compare_report
 from tagwright.settings.merge import merge, side_by_side
 from tagwright.settings.schema import Settings, check_settings
-from tagwright.storage.files import write_json, write_text
+from tagwright.storage.files import json_ready, write_json, write_text
 from tagwright.storage.folder import require_ours
 from tagwright.storage.lock import LOCK, holds_files, locked, require_free
-from tagwright.storage.plain import plain
 from tagwright.training.check import check
 from tagwright.training.dev import Watched
 from tagwright.training.read_data import read_for
@@ -63,7 +61,7 @@ class Comparison:
     failed: int
     report: Path | None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Ready for JSON."""
         facts = {key: value for key, value in asdict(self.facts).items() if key not in HEAVY}
         return {
@@ -75,12 +73,12 @@ class Comparison:
 
 def compare_folder(
     source: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     *,
     objectives: Sequence[str],
     seeds: int,
     out: Path,
-    chosen: Mapping[str, Any] | None = None,
+    chosen: Mapping[str, object] | None = None,
     encoders: Sequence[str] = (),
     sweep: Sequence[str] = (),
     metric: str | None = None,
@@ -117,7 +115,7 @@ def compare_folder(
     )
     ground = _ground(data, first, split)
     runs = _planned(recipe, ground)
-    _require_learnt(runs, {variant.name: variant.settings["objective"] for variant in variants})
+    _require_learnt(runs, {variant.name: variant.family for variant in variants})
     require_apart(runs)
     apart = differing(
         {run.variant: run.settings for run in runs if run.encoder == recipe.encoders[0]}
@@ -161,19 +159,18 @@ def compare_folder(
 
 
 def _below(
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     variants: Sequence[Variant],
     encoders: Sequence[str],
     say: Callable[[str], None],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What a settings file says that holds for a comparison: none of it chooses between objectives.
 
     What it says beyond that is discarded for all of them alike, and said; so is what the encoders
     discard.
     """
     lost: list[str] = []
-    objectives = [variant.settings["objective"] for variant in variants]
-    below = merge(given, *({"objective": objective} for objective in objectives), discarded=lost)
+    below = merge(given, *({"objective": one.family} for one in variants), discarded=lost)
     for variant, encoder in product(variants, encoders or [""]):
         merge(below, {"encoder": encoder} if encoder else {}, variant.settings, discarded=lost)
     if lost:
@@ -185,11 +182,14 @@ def _below(
     return {section: values for section, values in below.items() if section != "objective"}
 
 
-def _beside(chosen: Mapping[str, Any], variant: Variant, encoders: Sequence[str]) -> dict[str, Any]:
+def _beside(
+    chosen: Mapping[str, object], variant: Variant, encoders: Sequence[str]
+) -> dict[str, object]:
     """The settings of a variant: all that the command says of it, at one level."""
+    encoder = chosen.get("encoder")
     twice = {
         "objective": "objective" in chosen,
-        "encoder": encoders and "name" in chosen.get("encoder", {}),
+        "encoder": encoders and isinstance(encoder, Mapping) and "name" in encoder,
     }
     for section in (section for section, named in twice.items() if named):
         raise SettingsError(
@@ -233,7 +233,7 @@ def _require_learnt(runs: Sequence[Planned], objectives: Mapping[str, str]) -> N
 
 
 def _recipe(
-    source: str, given: Mapping[str, Any], variants: Sequence[Variant], encoders: Sequence[str]
+    source: str, given: Mapping[str, object], variants: Sequence[Variant], encoders: Sequence[str]
 ) -> Recipe:
     """The comparison as a recipe."""
     return Recipe(
@@ -341,7 +341,7 @@ def _clear(out: Path) -> None:
 def _write(facts: CompareFacts, failed: int, out: Path, say: Callable[[str], None]) -> Path | None:
     """Write the summary, then the report; if the report fails, the summary stands."""
     content = Comparison(facts=facts, failed=failed, report=None).as_dict()
-    write_json(out / SUMMARY, plain(content))
+    write_json(out / SUMMARY, json_ready(content))
     if not can_report():
         return None
     (out / REPORT).unlink(missing_ok=True)  # of an earlier comparison in this folder

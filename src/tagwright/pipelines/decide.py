@@ -8,7 +8,7 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 
 from tagwright import registry
-from tagwright.analysis.run_facts import decision_of, other_facts
+from tagwright.analysis.run_facts import other_facts
 from tagwright.arrays import Bools, Ints
 from tagwright.data.find_columns import whole
 from tagwright.errors import SettingsError
@@ -73,7 +73,8 @@ def redecide(
     model = replace(model, heads={**model.heads, name: fresh})
     card = model_folder.load_card(folder)
     if name == model.first:
-        card = recarded(card, decision_of(fresh), found.get("metrics", {}), found.get("split"))
+        said = fresh.decision.describe()
+        card = recarded(card, said, found.get("metrics", {}), found.get("split"))
     else:
         others = [other_facts(one, model.heads[one]) for one in model.heads if one != model.first]
         card = with_others(card, model.first, others)

@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tagwright.analysis.run_facts import refitted_on
-from tagwright.analysis.run_pages import card_of, report_pages
+from tagwright.analysis.run_facts import card_facts, refitted_on, report_pages
 from tagwright.data.dataset import of_head
 from tagwright.errors import ModelError, WriteError
 from tagwright.experiments.attempts import Attempts
@@ -211,7 +210,7 @@ def _outcome(
     if writes:
         attempts = Attempts(say)
         card = attempts.of(
-            "the model card", lambda: model_card(card_of(prepared, fitted)), UNDESCRIBED
+            "the model card", lambda: model_card(card_facts(prepared, fitted)), UNDESCRIBED
         )
         model_folder.rewrite(fitted.model, out, card=card)
         report = write_pages(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tagwright.analysis.run_facts import score_facts
+from tagwright.analysis.score_facts import score_facts
 from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
 from tagwright.inference.data_for_model import labelled_rows, read_for_model

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from tagwright.errors import ModelError, TagwrightError
 from tagwright.experiments.attempts import Attempts
-from tagwright.experiments.ledger import Ledger
+from tagwright.experiments.ledger import Ledger, Made, Row
 from tagwright.experiments.plan import Planned, plan, plan_of_rows, read_sources, said_settings
 from tagwright.experiments.prepared_cache import Say
 from tagwright.experiments.progress import Lines, Watch
@@ -20,14 +19,13 @@ from tagwright.experiments.recipe import Recipe, narrowed, read_recipe
 from tagwright.experiments.runs import Making, make, require_jobs
 from tagwright.experiments.standings import standings
 from tagwright.inference.model_folder import versions
-from tagwright.reports.draw import load_altair
 from tagwright.reports.picture import picture
+from tagwright.reports.plots import load_altair
 from tagwright.reports.reproduce import RecipeFacts, ResultTable, RivalTable, reproduce_report
 from tagwright.settings.merge import assigned, merge
-from tagwright.storage.files import write_text
+from tagwright.storage.files import json_ready, write_text
 from tagwright.storage.folder import require_ours
 from tagwright.storage.lock import LOCK, locked, require_free
-from tagwright.storage.plain import plain
 
 LEDGER, TABLES, SUMMARY, PICTURE = "results.jsonl", "results.md", "results.json", "results.svg"
 
@@ -40,12 +38,9 @@ class Reproduced:
     failed: int
     report: Path
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Ready for JSON."""
-        found: dict[str, Any] = plain(
-            {**asdict(self.facts), "failed": self.failed, "report": str(self.report)}
-        )
-        return found
+        return json_ready({**asdict(self.facts), "failed": self.failed, "report": str(self.report)})
 
 
 def reproduce(
@@ -96,7 +91,7 @@ def reproduce(
         making = Making(sources=sources, teachers=out / "teachers")
         looks_on = watch(recipe.metric) if watch else Lines(recipe.metric, say)
         left = Counter(run.cell for run in runs if ledger.finished(run.key) is None)
-        made = {"set": list(more), "versions": versions()}
+        made: Made = {"set": list(more), "versions": versions()}
         try:
             for number in make(runs, making, ledger, jobs=jobs, watch=looks_on, made=made):
                 left[runs[number].cell] -= 1
@@ -147,16 +142,18 @@ def _facts(
     ledger: Ledger,
     command: str,
     seeds: int,
-    own_settings: Mapping[str, Mapping[str, Any]],
+    own_settings: Mapping[str, Mapping[str, object]],
 ) -> RecipeFacts:
     """All that is known now; runs that are not made yet are missing from it."""
     rows = [ledger.rows[run.key] for run in runs if run.key in ledger.rows]
     cells = dict.fromkeys(run.cell for run in runs)
     return RecipeFacts(
-        **{
-            name: getattr(recipe, name)
-            for name in ("title", "paper", "note", "metric", "also", "amounts")
-        },
+        title=recipe.title,
+        paper=recipe.paper,
+        note=recipe.note,
+        metric=recipe.metric,
+        also=recipe.also,
+        amounts=recipe.amounts,
         settings=merge(recipe.settings, assigned(_set_of(rows))),
         command=command,
         date=max((row["when"] for row in rows), default=datetime.now(UTC).isoformat())[:10],
@@ -173,7 +170,7 @@ def _facts(
     )
 
 
-def _set_of(rows: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+def _set_of(rows: Sequence[Row]) -> Sequence[str]:
     """What all the runs were made with beside the recipe; several at once are an error."""
     found = list(dict.fromkeys(tuple(row.get("set", ())) for row in rows)) or [()]
     if len(found) > 1:
@@ -184,7 +181,7 @@ def _set_of(rows: Sequence[Mapping[str, Any]]) -> Sequence[str]:
     return found[0]
 
 
-def _versions_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _versions_of(rows: Sequence[Row]) -> dict[str, str]:
     """The versions that the runs were made with, all of them."""
     found: dict[str, dict[str, None]] = {}
     for name, number in (pair for row in rows for pair in row.get("versions", {}).items()):
@@ -193,7 +190,7 @@ def _versions_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTable:
-    by_variant = _grouped(runs, ledger, "variant")
+    by_variant = _grouped(runs, ledger, [run.variant for run in runs])
     rows = [row for found in by_variant.values() for row in found.values()]
     data, encoder, cut = runs[0].cell
     return ResultTable(
@@ -215,13 +212,13 @@ def _table(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> ResultTab
 
 
 def _grouped(
-    runs: Sequence[Planned], ledger: Ledger, by: str
-) -> dict[str, dict[tuple[int, str], dict[str, Any]]]:
-    """Rows that are there, by seed and part, of each variant or encoder."""
-    found: dict[str, dict[tuple[int, str], dict[str, Any]]] = {getattr(run, by): {} for run in runs}
-    for run in runs:
+    runs: Sequence[Planned], ledger: Ledger, names: Sequence[str]
+) -> dict[str, dict[tuple[int, str], Row]]:
+    """Rows that are there, by seed and part, under the name that each run has."""
+    found: dict[str, dict[tuple[int, str], Row]] = {name: {} for name in names}
+    for run, name in zip(runs, names):
         if run.key in ledger.rows:
-            found[getattr(run, by)][run.seed, run.part] = ledger.rows[run.key]
+            found[name][run.seed, run.part] = ledger.rows[run.key]
     return found
 
 
@@ -231,7 +228,7 @@ def _rivals(runs: Sequence[Planned], ledger: Ledger, recipe: Recipe) -> Iterator
         here = [
             run for run in runs if (run.data, run.cut.name, run.variant) == (data, cut, variant)
         ]
-        by_encoder = _grouped(here, ledger, "encoder")
+        by_encoder = _grouped(here, ledger, [run.encoder for run in here])
         first, size = recipe.encoders[0], here[0].cut.size
         if first in by_encoder and len(by_encoder) > 1:
             lines = standings(
@@ -256,7 +253,8 @@ def _write(out: Path, facts: RecipeFacts, say: Say) -> RecipeFacts:
     fails is said.
     """
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / SUMMARY, json.dumps(plain(asdict(facts)), indent=1, ensure_ascii=False) + "\n")
+    summary = json.dumps(json_ready(asdict(facts)), indent=1, ensure_ascii=False)
+    write_text(out / SUMMARY, summary + "\n")
     write_text(out / TABLES, reproduce_report(facts))
     drawn = Attempts(say).of(PICTURE, lambda: _picture(facts), None)
     if drawn is not None:

@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple, TypedDict
 
 from tagwright.reports import plots
 from tagwright.reports.page import MOST_ROWS, Card, Cell, Figure, Table, number, plural, render
+from tagwright.reports.plots import INK, PALETTE, chart_of_rows, draw, load_altair, names_axis
+from tagwright.reports.short_names import short_names
 
 TASKS = {
     "one": "exactly one label",
@@ -194,7 +196,7 @@ def _cards(facts: AuditFacts, noun: str) -> list[Card]:
 
 
 def _lengths(parts: Sequence[Part], word: str) -> Figure:
-    svg = plots.ranges(
+    svg = ranges(
         [part["name"] for part in parts],
         [part["words"] for part in parts],
         title=f"{word}s of a text",
@@ -204,6 +206,33 @@ def _lengths(parts: Sequence[Part], word: str) -> Figure:
         f"Where four of five texts lie, and the median. The longest has {plural(longest, word)}."
     )
     return Figure("How long are the texts?", svg, caption)
+
+
+def ranges(names: Sequence[str], spans: Sequence[Mapping[str, float]], *, title: str) -> str:
+    """A bar from the tenth to the ninetieth percentile of each name, with a stroke and a number at
+    the median.
+    """
+    alt = load_altair()
+    rows = [
+        {
+            "name": name,
+            "low": float(span["tenth"]),
+            "middle": float(span["median"]),
+            "high": float(span["ninetieth"]),
+        }
+        for name, span in zip(short_names(names), spans)
+    ]
+    x = alt.X(
+        "low:Q", title=title, axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=True, nice=True)
+    )
+    base = chart_of_rows(alt).encode(y=names_axis(alt))
+    bar = base.mark_bar(color=PALETTE[0], opacity=0.3, size=16).encode(x=x, x2="high:Q")
+    middle = base.mark_tick(color=PALETTE[0], thickness=3, size=22, opacity=1).encode(x="middle:Q")
+    label = alt.Text("middle:Q", format=",~r")
+    text = base.mark_text(align="left", dx=6, color=INK, fontSize=12).encode(
+        x="middle:Q", text=label
+    )
+    return draw(alt.layer(bar, middle, text), rows, height=36 * len(rows) + 70)
 
 
 def _part_table(parts: Sequence[Part], noun: str) -> Table:

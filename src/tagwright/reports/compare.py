@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from tagwright.reports import compare_tables, contrast
 from tagwright.reports.compare_facts import CompareFacts
-from tagwright.reports.draw import PALETTE
 from tagwright.reports.objectives import keys
 from tagwright.reports.page import duration, metric_name, plural, render
+from tagwright.reports.plots import PALETTE
 from tagwright.storage import toml
 
 MOST_NAMED = 8  # objectives that an error names

@@ -15,7 +15,6 @@ from tagwright.reports.compare_facts import (
     RunRow,
     Summary,
 )
-from tagwright.reports.draw import short_names
 from tagwright.reports.objectives import Key, metrics_of, ranked
 from tagwright.reports.page import (
     Cell,
@@ -27,6 +26,7 @@ from tagwright.reports.page import (
     number,
     size,
 )
+from tagwright.reports.short_names import short_names
 
 MOST_LABELS = 300
 MOST_PAIRS = 100

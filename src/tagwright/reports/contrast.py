@@ -12,10 +12,10 @@ from tagwright.arrays import Floats
 from tagwright.reports import contrast_plots, forest
 from tagwright.reports.compare_facts import CompareFacts, Curve, Difference, Flip, Sweep
 from tagwright.reports.compare_tables import exchange_table, gain_of, interval_over, label_table
-from tagwright.reports.draw import PALETTE
 from tagwright.reports.facts import Values
 from tagwright.reports.objectives import Key, keys, present, primary, ranked
 from tagwright.reports.page import Figure, Table, metric_name, number, plural
+from tagwright.reports.plots import PALETTE
 
 MOST_BARS = 20  # labels that have a bar each; of more, the ends of the order
 MOST_TEXTS = 30

@@ -9,21 +9,21 @@ import numpy as np
 
 from tagwright.arrays import Floats, Numbers
 from tagwright.reports.compare_facts import BandScore, Sweep
-from tagwright.reports.draw import (
+from tagwright.reports.facts import ReliabilityBins, Values
+from tagwright.reports.objectives import Key
+from tagwright.reports.plots import (
     HEIGHT,
     INK,
     MUTED,
     PALETTE,
+    band_span,
     chart_of_rows,
     draw,
     load_altair,
     names_axis,
-    short_names,
     thin,
 )
-from tagwright.reports.facts import ReliabilityBins, Values
-from tagwright.reports.objectives import Key
-from tagwright.reports.plots import band_span
+from tagwright.reports.short_names import short_names
 
 if TYPE_CHECKING:
     import altair

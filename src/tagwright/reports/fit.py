@@ -6,19 +6,19 @@ import numpy as np
 
 from tagwright.metrics import shown_first
 from tagwright.reports import plots
-from tagwright.reports.facts import FitFacts, PerLabel, refitted
+from tagwright.reports.facts import FitFacts, refitted
 from tagwright.reports.page import (
     Card,
     Figure,
-    Table,
     duration,
     metric_name,
     number,
     part_name,
     plural,
     render,
+    score_notes,
+    score_table,
 )
-from tagwright.reports.scores import score_notes, score_table
 from tagwright.reports.tags import page_of_tags
 from tagwright.storage import toml
 
@@ -46,7 +46,7 @@ def fit_report(facts: FitFacts) -> str:
     """
     own = _of_texts(facts) if facts.tags is None else page_of_tags(facts, facts.tags)
     return render(
-        "fit.html.j2" if facts.tags is None else "tags.html.j2",
+        "fit.html.j2",
         facts=facts,
         lead=f"{own.pop('kind')}.{_trained(facts)}",
         again=None if facts.refitted_on is None else refitted(facts.refitted_on),
@@ -58,21 +58,27 @@ def fit_report(facts: FitFacts) -> str:
 
 def _of_texts(facts: FitFacts) -> dict[str, object]:
     """What the page of a model that tags whole texts shows."""
-    scores, kind = facts.per_label, "exactly one" if facts.exclusive else "any number"
+    split, names, scores, sizes = facts.split, facts.label_names, facts.per_label, facts.split_sizes
+    columns = {name: (title, line.format(split=split)) for name, (title, line) in COLUMNS.items()}
+    table, notes = None, []
+    if scores is not None:
+        counted = "texts of train that have the label"
+        table = score_table(
+            names, scores, columns, what="label", counts=facts.label_counts, counted=counted
+        )
+        notes = score_notes(scores, what="label", split=split)
+    many = "exactly one" if facts.exclusive else "any number"
     return {
-        "kind": f"Each text gets {kind} of {plural(len(facts.label_names), 'label')}",
+        "kind": f"Each text gets {many} of {plural(len(names), 'label')}",
         "cards": _cards(facts),
-        "tail": Figure(
-            "How often each label comes",
-            plots.long_tail(facts.label_names, facts.label_counts),
-            _tail(facts),
-        ),
-        "labels": None if scores is None else _label_table(facts, scores),
-        "label_notes": (
-            [] if scores is None else score_notes(scores, what="label", split=facts.split)
-        ),
+        "where": f"{split} ({number(sizes[split])} texts)" if split in sizes else split,
+        "metrics": [(metric_name(name), number(value)) for name, value in facts.metrics.items()],
+        "sizes": {name: number(rows) for name, rows in sizes.items()},
+        "tail": _tail(facts),
         "curves": list(_curves(facts)),
         "by_frequency": list(_by_frequency(facts)),
+        "labels": table,
+        "label_notes": notes,
     }
 
 
@@ -109,13 +115,15 @@ def _cards(facts: FitFacts) -> list[Card]:
     return cards
 
 
-def _tail(facts: FitFacts) -> str:
+def _tail(facts: FitFacts) -> Figure:
     counts = np.sort(np.asarray(facts.label_counts, float))[::-1]
     head = int(np.searchsorted(np.cumsum(counts), counts.sum() / 2)) + 1
     rare = int(np.sum(counts < RARE))
     half = f"Half of all label marks fall on {plural(head, 'label')} of {len(counts):,}"
     few = f" Fewer than {RARE} texts: {plural(rare, 'label')}." if rare else ""
-    return f"{half}; the rarest has {int(counts[-1]):,}.{few}"
+    svg = plots.long_tail(facts.label_names, facts.label_counts)
+    caption = f"{half}; the rarest has {int(counts[-1]):,}.{few}"
+    return Figure("How often each label comes", svg, caption)
 
 
 def _curves(facts: FitFacts) -> Iterator[Figure]:
@@ -141,17 +149,6 @@ def _curves(facts: FitFacts) -> Iterator[Figure]:
     )
     kept = f"Best at step {best['step']:,}: that model was kept." if best else ""
     yield Figure("Does it help on texts it has not seen?", svg, kept)
-
-
-def _label_table(facts: FitFacts, scores: PerLabel) -> Table:
-    """A row a label, most frequent first."""
-    columns = {
-        name: (title, line.format(split=facts.split)) for name, (title, line) in COLUMNS.items()
-    }
-    counted = "texts of train that have the label"
-    return score_table(
-        facts.label_names, scores, columns, what="label", counts=facts.label_counts, counted=counted
-    )
 
 
 def _by_frequency(facts: FitFacts) -> Iterator[Figure]:

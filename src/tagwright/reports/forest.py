@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tagwright.reports.compare_facts import Difference, RunRow
-from tagwright.reports.draw import (
+from tagwright.reports.plots import (
     INK,
     MUTED,
     PALETTE,
@@ -16,8 +16,8 @@ from tagwright.reports.draw import (
     chart_of_rows,
     draw,
     load_altair,
-    short_names,
 )
+from tagwright.reports.short_names import short_names
 
 if TYPE_CHECKING:
     import altair

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright.arrays import Floats
-from tagwright.reports.draw import (
+from tagwright.reports.plots import (
     MUTED,
     PALETTE,
     SURFACE,
@@ -19,8 +19,8 @@ from tagwright.reports.draw import (
     chart_of_rows,
     draw,
     load_altair,
-    short_names,
 )
+from tagwright.reports.short_names import short_names
 
 NARROW = 30  # labels up to which two maps fit beside each other
 WIDE = 2 * WIDTH + 60  # of a map that has the whole page

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tagwright.reports.compare_facts import CompareFacts, Summary
-from tagwright.reports.draw import INK, PALETTE
+from tagwright.reports.plots import INK, PALETTE
 
 
 class Key(NamedTuple):

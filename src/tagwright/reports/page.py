@@ -1,19 +1,22 @@
-"""From facts to one HTML page: what the templates show, how numbers read, and the rendering itself.
-
-Everything is escaped by jinja2 except the plots (their renderer escapes) and the package's own
-style and script.
+"""What pages and model cards are made of: key figures, plots, tables of scores, numbers and names
+as people read them, and the rendering of a template.
 """
 
 import base64
 import hashlib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
+import numpy as np
+
 from tagwright.errors import TagwrightError
+from tagwright.metrics import title_of
+from tagwright.reports.facts import PerLabel, Values
 
 MOST_ROWS = 2000  # of a table: a page with 100,000 labels would not open
 SPELLING = {
@@ -71,8 +74,67 @@ class Table:
     left_out: int = 0
 
 
+def score_table(
+    names: Sequence[str],
+    scores: PerLabel,
+    columns: Mapping[str, tuple[str, str]],
+    *,
+    what: str,
+    counts: Values | None,
+    counted: str,
+) -> Table:
+    """A row for each of `names`, the most frequent in train first, or in `scores` where `counts`
+    (L,) are None.
+
+    `columns` are the scores that are shown, in their order: title and a line on each; `counted` is
+    that on the counts.
+    """
+    arrays = {name: np.asarray(values, np.float64) for name, values in scores.items()}
+    present = [name for name in columns if name in arrays]
+    frequent = np.asarray(arrays["support"] if counts is None else counts, np.float64)
+    rows = []
+    for i in np.argsort(-frequent, kind="stable")[:MOST_ROWS].tolist():
+        cells = [Cell(names[i])]
+        if counts is not None:
+            cells.append(Cell(number(int(frequent[i])), int(frequent[i])))
+        for name in present:
+            value = arrays[name][i].item()
+            if np.isnan(value):
+                cells.append(Cell("–", -1.0))  # sorts below everything
+            elif name in ("support", "predicted"):
+                alert = name == "predicted" and value == 0
+                cells.append(Cell(number(int(value)), value, mark="alert" if alert else ""))
+            else:
+                cells.append(Cell(f"{value:.3f}", value, share=value if name == "f1" else None))
+        rows.append(cells)
+    train = [] if counts is None else [("train", counted)]
+    return Table(
+        columns=[(what, ""), *train, *(columns[name] for name in present)],
+        rows=rows,
+        sorted_by=1 + present.index("support") if counts is None else 1,
+        left_out=len(names) - len(rows),
+    )
+
+
+def score_notes(scores: PerLabel, *, what: str, split: str) -> list[str]:
+    """Sentences on what is never predicted, and on what nobody could test."""
+    support = np.asarray(scores.get("support", np.ones(len(scores["f1"]))), float)
+    notes = []
+    if "predicted" in scores and (
+        silent := int(np.sum((np.asarray(scores["predicted"]) == 0) & (support > 0)))
+    ):
+        notes.append(f"Never predicted though {split} has them: {plural(silent, what)}.")
+    if absent := int(np.sum(support == 0)):
+        notes.append(f"Not in {split}, so of unknown quality: {plural(absent, what)}.")
+    return notes
+
+
 def render(template: str, **context: object) -> str:
-    """The page of a template; a name the template uses and `context` lacks is an error."""
+    """The page or card of a template; a name the template uses and `context` lacks is an error.
+
+    jinja2 escapes all of a page except the plots (their renderer escapes) and the package's own
+    style and script. A card is escaped by the filter `plain`.
+    """
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
@@ -82,7 +144,7 @@ def render(template: str, **context: object) -> str:
         ) from error
     environment = Environment(
         loader=PackageLoader("tagwright", "reports/templates"),
-        autoescape=True,
+        autoescape=template.endswith(".html.j2"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -92,12 +154,23 @@ def render(template: str, **context: object) -> str:
         "duration": duration,
         "excerpt": excerpt,
         "metric": metric_name,
+        "plural": plural,
+        "sortable": sortable,
+        "address": address,
+        "plain": plain,
+        "three": three,
     }
-    environment.filters |= {"sortable": sortable, "address": address}
-    style, script = _own("style.css"), _own("script.js")
+    templates = files("tagwright.reports") / "templates"
+    style, script = (
+        (templates / name).read_text(encoding="utf-8") for name in ("style.css", "script.js")
+    )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    own = {"style": Markup(style), "script": Markup(script), "script_hash": digest}
-    return environment.get_template(template).render(**context, **own)
+    environment.globals |= {
+        "style": Markup(style),
+        "script": Markup(script),
+        "script_hash": digest,
+    }
+    return environment.get_template(template).render(**context)
 
 
 def number(value: float | None) -> str:
@@ -181,9 +254,7 @@ def metric_name(name: str) -> str:
     >>> metric_name("micro_f1"), metric_name("hamming_loss")
     ('micro-F1', 'Hamming loss')
     """
-    from tagwright import metrics  # report pages of other things need no numpy
-
-    if title := metrics.title_of(name):
+    if title := title_of(name):
         return title
     words = name.replace("_", " ")
     for plain, proper in SPELLING.items():
@@ -206,5 +277,16 @@ def part_name(settings: Mapping[str, object] | None, section: str) -> str:
     return str(chosen.get("name", "")) if isinstance(chosen, Mapping) else str(chosen)
 
 
-def _own(name: str) -> str:
-    return (files("tagwright.reports") / "templates" / name).read_text(encoding="utf-8")
+def three(value: float) -> str:
+    """Three decimals; a dash for what is undefined."""
+    return "–" if np.isnan(value) else f"{value:.3f}"
+
+
+def plain(text: str) -> str:
+    r"""The text on one line, with no meaning in Markdown or HTML.
+
+    >>> plain("a|b *c*\n<i>")
+    'a\\|b \\*c\\* &lt;i>'
+    """
+    line = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*\[\]|#~])", r"\\\1", line)

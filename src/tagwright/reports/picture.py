@@ -3,14 +3,16 @@ their intervals.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from html import escape
+from importlib.resources import files
 from typing import NamedTuple
 
 from tagwright.reports.compare_facts import Difference
-from tagwright.reports.draw import INK, MUTED, WIDTH, as_file
 from tagwright.reports.forest import Lines, forest, height_of
 from tagwright.reports.page import metric_name
+from tagwright.reports.plots import INK, MUTED, SURFACE, WIDTH
 from tagwright.reports.reproduce import Line, RecipeFacts, ResultTable
 
 COLUMNS = 2
@@ -52,6 +54,24 @@ def picture(facts: RecipeFacts) -> str | None:
     width = min(len(panels), COLUMNS) * (WIDTH + GAP) + GAP
     parts.append(_text(_legend(facts), GAP, top + 6, MUTED, 400))
     return as_file("".join(parts), width=width, height=top + 20, title=facts.title)
+
+
+def as_file(parts: str, *, width: int, height: int, title: str) -> str:
+    """Drawings as one SVG file, in the light colors of the reports: it has no page around it that
+    would bring them.
+    """
+    size = f'width="{width}" height="{height}"'
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}" role="img">'
+    )
+    ground = f'<title>{escape(title)}</title><rect {size} fill="{SURFACE}"/>'
+    style = (
+        files("tagwright.reports").joinpath("templates", "style.css").read_text(encoding="utf-8")
+    )
+    colors = dict(re.findall(r"(--\w+): (#\w+)", style.partition("}")[0]))
+    return re.sub(
+        r"var\((--\w+)\)", lambda found: str(colors[found[1]]), f"{head}{ground}{parts}</svg>\n"
+    )
 
 
 def _panel(facts: RecipeFacts, place: tuple[str, str]) -> Panel:

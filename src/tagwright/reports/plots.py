@@ -1,58 +1,45 @@
-"""Numbers -> plots, as SVG strings of equal width."""
+"""Numbers to plots, as SVG strings of one width; colors are CSS variables of the page."""
 
+import re
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from tagwright.arrays import Floats, Ints
+from tagwright.errors import TagwrightError
 from tagwright.reports.compare_facts import BandScore
-from tagwright.reports.draw import (
-    HEIGHT,
-    INK,
-    MUTED,
-    PALETTE,
-    chart_of_rows,
-    colors,
-    decades,
-    draw,
-    load_altair,
-    names_axis,
-    short_names,
-    thin,
-)
 from tagwright.reports.facts import Band, ReliabilityBins, Values
 from tagwright.reports.page import plural
+from tagwright.reports.short_names import short_names
 
 if TYPE_CHECKING:
     import altair
 
+WIDTH = 450  # of a plot, axes included: one scale for all means one size of letters
+HEIGHT = 240
+PALETTE = [
+    f"var(--{name})"
+    for name in ("accent", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+]
+INK, MUTED, LINE, SURFACE = "var(--ink)", "var(--muted)", "var(--line)", "var(--surface)"
+TINY = 1e-300
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MOST_BARS = 20  # beyond this, names are unreadable and a curve over the rank says more
 MOST_POINTS = 600
 
 
-def bars(names: Sequence[str], values: Values, *, title: str) -> str:
-    """Horizontal bars in the given order, each with its name and value."""
-    alt = load_altair()
-    rows = [
-        {"name": name, "value": float(value)} for name, value in zip(short_names(names), values)
-    ]
-    axis = alt.Axis(tickCount=4, format="~s")
-    base = chart_of_rows(alt).encode(
-        y=names_axis(alt),
-        x=alt.X("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, padding=24)),
-    )
-    drawn = base.mark_bar(color=PALETTE[0])
-    text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(
-        text=alt.Text("value:Q", format=",~r")
-    )
-    return draw(alt.layer(drawn, text), rows, height=24 * len(rows) + 60)
+class Point(TypedDict):
+    """A point of a line."""
+
+    name: str
+    x: float
+    y: float
 
 
 def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in train") -> str:
-    """How often each label comes, most frequent first: named bars for few labels, a curve over the
-    rank for many.
-    """
+    """How often each label comes: named bars for few labels, a curve over the rank for many."""
     order = np.argsort(-np.asarray(counts, float), kind="stable")
     ranked = np.maximum(np.asarray(counts, float)[order], 1.0)
     if len(ranked) <= MOST_BARS:
@@ -75,6 +62,24 @@ def long_tail(names: Sequence[str], counts: Values, *, title: str = "texts in tr
     return draw(chart.mark_area(color=PALETTE[0], opacity=0.15, line=line), rows)
 
 
+def bars(names: Sequence[str], values: Values, *, title: str) -> str:
+    """Horizontal bars in the given order, each with its name and value."""
+    alt = load_altair()
+    rows = [
+        {"name": name, "value": float(value)} for name, value in zip(short_names(names), values)
+    ]
+    axis = alt.Axis(tickCount=4, format="~s")
+    base = chart_of_rows(alt).encode(
+        y=names_axis(alt),
+        x=alt.X("value:Q", title=title, axis=axis, scale=alt.Scale(zero=True, padding=24)),
+    )
+    drawn = base.mark_bar(color=PALETTE[0])
+    text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(
+        text=alt.Text("value:Q", format=",~r")
+    )
+    return draw(alt.layer(drawn, text), rows, height=24 * len(rows) + 60)
+
+
 def lines(
     series: Mapping[str, tuple[Values, Values]],
     *,
@@ -90,7 +95,11 @@ def lines(
     for some of several lines, in their colors.
     """
     alt = load_altair()
-    rows = [row for name, (x, y) in series.items() for row in _points(name, x, y)]
+    rows: list[Point] = []
+    for name, (x, y) in series.items():
+        kept = np.flatnonzero(np.isfinite(np.asarray(y, float)))
+        for i in kept[thin(len(kept), MOST_POINTS)]:
+            rows.append({"name": name, "x": float(x[i]), "y": float(y[i])})
     y_scale = alt.Scale(zero=False, nice=True)
     chart = chart_of_rows(alt).encode(
         x=alt.X(
@@ -110,7 +119,8 @@ def lines(
             point["color"] = PALETTE[0]
     layers = [chart.mark_line(color=PALETTE[0], strokeWidth=2, point=point)]
     if rule is not None:
-        layers.insert(0, _rule(alt, rule))
+        upright = alt.Chart(alt.Data(values=[{"x": rule}])).encode(x="x:Q")
+        layers.insert(0, upright.mark_rule(color=MUTED, strokeDash=[4, 4]))
     if marked is not None:
         layers += _mark(alt, marked, rows)
     if best and len(series) > 1:
@@ -122,10 +132,24 @@ def lines(
     return draw(alt.layer(*layers), rows)
 
 
+def _mark(
+    alt: ModuleType, marked: tuple[float, float, str], rows: Sequence[Point]
+) -> "list[altair.Chart]":
+    """A ring with its words above, turned away from the nearer end of the axis."""
+    x, y, words = marked
+    ends = [row["x"] for row in rows]
+    place = (x - min(ends)) / ((max(ends) - min(ends)) or 1)
+    align = "right" if place > 0.85 else "center"
+    if place < 0.15:
+        align = "left"
+    base = alt.Chart(alt.Data(values=[{"x": x, "y": y, "words": words}])).encode(x="x:Q", y="y:Q")
+    ring = base.mark_point(color=PALETTE[1], size=150, strokeWidth=2.5, opacity=1)
+    text = base.mark_text(align=align, dy=-18, color=PALETTE[1], fontSize=13, fontWeight=600)
+    return [ring, text.encode(text="words:N")]
+
+
 def scatter(x: Values, y: Values, *, x_title: str, y_title: str) -> str:
-    """One dot a label, `x` on a logarithmic axis (0 counts as 1); many are thinned along x, NaN is
-    skipped.
-    """
+    """One dot per label, `x` on a logarithmic axis (0 counts as 1), thinned; NaN is skipped."""
     alt = load_altair()
     horizontal, vertical = np.maximum(np.asarray(x, float), 1.0), np.asarray(y, float)
     order = np.argsort(horizontal, kind="stable")
@@ -143,37 +167,8 @@ def scatter(x: Values, y: Values, *, x_title: str, y_title: str) -> str:
     return draw(chart.mark_circle(color=PALETTE[0], size=size, opacity=0.55), rows)
 
 
-def ranges(names: Sequence[str], spans: Sequence[Mapping[str, float]], *, title: str) -> str:
-    """A bar from the tenth to the ninetieth percentile of each name, with a stroke and a number at
-    the median.
-    """
-    alt = load_altair()
-    rows = [
-        {
-            "name": name,
-            "low": float(span["tenth"]),
-            "middle": float(span["median"]),
-            "high": float(span["ninetieth"]),
-        }
-        for name, span in zip(short_names(names), spans)
-    ]
-    x = alt.X(
-        "low:Q", title=title, axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=True, nice=True)
-    )
-    base = chart_of_rows(alt).encode(y=names_axis(alt))
-    bar = base.mark_bar(color=PALETTE[0], opacity=0.3, size=16).encode(x=x, x2="high:Q")
-    middle = base.mark_tick(color=PALETTE[0], thickness=3, size=22, opacity=1).encode(x="middle:Q")
-    label = alt.Text("middle:Q", format=",~r")
-    text = base.mark_text(align="left", dx=6, color=INK, fontSize=12).encode(
-        x="middle:Q", text=label
-    )
-    return draw(alt.layer(bar, middle, text), rows, height=36 * len(rows) + 70)
-
-
 def band_scores(bands: Sequence[Band]) -> str:
-    """Macro- and micro-F1 of the frequent, the middling and the rare labels; a NaN score has no
-    bar.
-    """
+    """Macro- and micro-F1 of frequent, middling and rare labels; a NaN score has no bar."""
     alt = load_altair()
     rows = [
         {"band": f"{band['band']}\n{band_span(band)}", "name": name, "value": float(value)}
@@ -195,46 +190,13 @@ def band_scores(bands: Sequence[Band]) -> str:
 
 
 def band_span(band: Band | BandScore) -> str:
-    """The second and third line under a band's name: how many labels it holds, and how frequent
-    they are.
-    """
+    """Two lines under a band's name: how many labels it holds, and how frequent they are."""
     counts = dict.fromkeys([band["from_count"], band["to_count"]])
     return f"{plural(band['labels'], 'label')}\n{'–'.join(f'{count:,}' for count in counts)} texts"
 
 
-def amounts(names: Sequence[str], true: Values, predicted: Values, *, title: str) -> str:
-    """Two bars for each name, in the given order: how many there are, and how many were
-    predicted.
-    """
-    alt = load_altair()
-    kinds, short = ("true", "predicted"), short_names(names)
-    rows = [
-        {"name": kind, "of": name, "value": float(value)}
-        for kind, values in zip(kinds, (true, predicted))
-        for name, value in zip(short, values)
-    ]
-    axis = alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False)
-    base = chart_of_rows(alt).encode(
-        y=alt.Y("of:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.3)),
-        yOffset=alt.YOffset("name:N", sort=list(kinds)),
-        x=alt.X(
-            "value:Q",
-            title=title,
-            axis=alt.Axis(tickCount=4, format="~s"),
-            scale=alt.Scale(zero=True, padding=24),
-        ),
-    )
-    drawn = base.mark_bar().encode(color=colors(alt, list(kinds)))
-    text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(
-        text=alt.Text("value:Q", format=",~r")
-    )
-    return draw(alt.layer(drawn, text), rows, height=40 * len(short) + 90)
-
-
 def reliability(calibration: ReliabilityBins) -> str:
-    """Predicted probability against the share that was right, area by number of decisions; empty
-    bins are skipped.
-    """
+    """Probability against the share that was right, area by decisions; empty bins are skipped."""
     alt = load_altair()
     triples = zip(calibration["centers"], calibration["observed"], calibration["counts"])
     rows = [
@@ -259,41 +221,96 @@ def reliability(calibration: ReliabilityBins) -> str:
     return draw(alt.layer(*layers), rows, height=290)
 
 
-class Point(TypedDict):
-    """A point of a line."""
+def draw(
+    chart: "altair.Chart | altair.LayerChart",
+    rows: Sequence[Mapping[str, object]],
+    *,
+    height: int = HEIGHT,
+    width: int = WIDTH,
+) -> str:
+    """The chart as SVG, names escaped; nothing is clipped, so no two plots share an id."""
+    import vl_convert
 
-    name: str
-    x: float
-    y: float
+    letters = {"labelColor": MUTED, "titleColor": INK, "labelFontSize": 13, "titleFontSize": 13}
+    strokes = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+    # Altair's own way to style copies the chart five times, and its check takes as long as drawing:
+    # the tests draw all.
+    spec = chart.to_dict(validate=False)
+    spec |= {"width": width, "height": height, "autosize": {"type": "fit", "contains": "padding"}}
+    spec["datasets"] = {**spec.get("datasets", {}), "rows": list(rows)}
+    spec["config"] = {
+        "background": "transparent",
+        "font": "sans-serif",
+        "aria": False,
+        "padding": 4,
+        "axis": {**letters, **strokes, "titleFontWeight": "normal", "titlePadding": 8},
+        "legend": {"labelColor": INK, "labelFontSize": 13},
+        "view": {"stroke": None},
+    }
+    version = "_".join(load_altair().SCHEMA_VERSION.split(".")[:2])
+    return str(vl_convert.vegalite_to_svg(_drawable(spec), vl_version=version))
 
 
-def _points(name: str, x: Values, y: Values) -> list[Point]:
-    kept = np.flatnonzero(np.isfinite(np.asarray(y, float)))
-    return [
-        {"name": name, "x": float(x[i]), "y": float(y[i])}
-        for i in kept[thin(len(kept), MOST_POINTS)]
-    ]
+def _drawable(value: object) -> object:
+    """The same nested values, strings cut and without what XML forbids: that makes the converter
+    end the process.
+
+    Numbers too small for its arithmetic are 0: their axes would have no end of ticks.
+    """
+    if isinstance(value, str):
+        return NOT_XML.sub("\ufffd", value[:200])  # measuring 20,000 letters takes a minute
+    if isinstance(value, float) and abs(value) < TINY:
+        return 0.0
+    if isinstance(value, dict):
+        return {key: _drawable(item) for key, item in value.items()}
+    return [_drawable(item) for item in value] if isinstance(value, list) else value
 
 
-def _rule(alt: ModuleType, x: float) -> "altair.Chart":
-    return (
-        alt.Chart(alt.Data(values=[{"x": x}]))
-        .mark_rule(color=MUTED, strokeDash=[4, 4])
-        .encode(x="x:Q")
+def load_altair() -> ModuleType:
+    """Altair, imported on first use: training must not need it."""
+    try:
+        import altair
+        import vl_convert  # noqa: F401  drawing needs it
+    except ImportError as error:
+        raise TagwrightError(
+            f"a report needs {error.name}; pip install altair vl-convert-python jinja2"
+        ) from error
+    return altair
+
+
+def chart_of_rows(alt: ModuleType) -> "altair.Chart":
+    """A chart whose data `draw` brings: altair would copy them at every step of building it."""
+    return alt.Chart(alt.NamedData(name="rows"))
+
+
+def names_axis(alt: ModuleType) -> "altair.Y":
+    """The vertical axis of names, in the order they come; longer ones end in an ellipsis."""
+    return alt.Y(
+        "name:N", sort=None, axis=alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False)
     )
 
 
-def _mark(
-    alt: ModuleType, marked: tuple[float, float, str], rows: Sequence[Point]
-) -> "list[altair.Chart]":
-    """A ring with its words above, turned away from the nearer end of the axis."""
-    x, y, words = marked
-    ends = [row["x"] for row in rows]
-    place = (x - min(ends)) / ((max(ends) - min(ends)) or 1)
-    align = "right" if place > 0.85 else "center"
-    if place < 0.15:
-        align = "left"
-    base = alt.Chart(alt.Data(values=[{"x": x, "y": y, "words": words}])).encode(x="x:Q", y="y:Q")
-    ring = base.mark_point(color=PALETTE[1], size=150, strokeWidth=2.5, opacity=1)
-    text = base.mark_text(align=align, dy=-18, color=PALETTE[1], fontSize=13, fontWeight=600)
-    return [ring, text.encode(text="words:N")]
+def colors(alt: ModuleType, names: Sequence[str]) -> "altair.Color":
+    legend = alt.Legend(orient="top", title=None, symbolType="square", offset=6)
+    return alt.Color(
+        "name:N", scale=alt.Scale(domain=list(names), range=PALETTE[: len(names)]), legend=legend
+    )
+
+
+def decades(alt: ModuleType, values: Floats) -> "tuple[altair.Axis, altair.Scale]":
+    """A logarithmic axis over whole decades, few of them with ticks at 2 and 5; values are >= 1."""
+    low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
+    high = max(high, low + 1)
+    steps = (1, 2, 5) if high - low < 3 else (1,)
+    ticks = [step * 10**power for power in range(low, high) for step in steps] + [10**high]
+    axis = alt.Axis(values=ticks, format="~s", labelOverlap=False)
+    return axis, alt.Scale(type="log", domain=[10**low, 10**high], nice=False)
+
+
+def thin(count: int, limit: int) -> Ints:
+    """At most `limit` positions of range(count), evenly spread, both ends among them.
+
+    >>> thin(7, 3).tolist(), thin(2, 3).tolist()
+    ([0, 3, 6], [0, 1])
+    """
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, limit)).astype(np.int64))

@@ -6,10 +6,22 @@ from typing import Literal
 import numpy as np
 
 from tagwright.reports import plots
-from tagwright.reports.facts import FitFacts, PerLabel, TagFacts
+from tagwright.reports.facts import FitFacts, PerLabel, TagFacts, Values
 from tagwright.reports.figures import MEASURES, figures_of_tags
-from tagwright.reports.page import Card, Cell, Figure, Table, duration, metric_name, number, plural
-from tagwright.reports.scores import score_notes, score_table
+from tagwright.reports.page import (
+    Card,
+    Cell,
+    Figure,
+    Table,
+    duration,
+    metric_name,
+    number,
+    plural,
+    score_notes,
+    score_table,
+)
+from tagwright.reports.plots import MUTED, chart_of_rows, colors, draw, load_altair
+from tagwright.reports.short_names import short_names
 
 Course = Literal["score", "entity_f1", "macro_f1", "macro_f2"]
 KEY_METRICS = ("entity_f1", "entity_f2", "entity_precision", "entity_recall", "macro_f1_without_o")
@@ -32,7 +44,11 @@ def page_of_tags(facts: FitFacts, tags: TagFacts) -> dict[str, object]:
         "cards": _cards(facts, tags),
         "where": f"{facts.split}, {_size(tags, facts, facts.split)}",
         "figures": _figures(facts),
-        "others": {name: facts.metrics[name] for name in OTHERS if name in facts.metrics},
+        "metrics": [
+            (metric_name(name), number(facts.metrics[name]))
+            for name in OTHERS
+            if name in facts.metrics
+        ],
         "sizes": {name: _size(tags, facts, name) for name in facts.split_sizes},
         "tail": _tail(facts, tags),
         "curves": list(_curves(facts, COURSES if spans is not None else COURSES[1:])),
@@ -183,8 +199,37 @@ def _paired(
     true, predicted = (np.asarray(scores[key], float) for key in ("support", "predicted"))
     order = np.argsort(-true, kind="stable")[: plots.MOST_BARS]
     most = "" if len(order) == len(names) else f"The {len(order)} most frequent of {len(names):,}."
-    svg = plots.amounts([names[i] for i in order], true[order], predicted[order], title=axis)
+    svg = amounts([names[i] for i in order], true[order], predicted[order], title=axis)
     return Figure(title, svg, " ".join(part for part in (most, words) if part))
+
+
+def amounts(names: Sequence[str], true: Values, predicted: Values, *, title: str) -> str:
+    """Two bars for each name, in the given order: how many there are, and how many were
+    predicted.
+    """
+    alt = load_altair()
+    kinds, short = ("true", "predicted"), short_names(names)
+    rows = [
+        {"name": kind, "of": name, "value": float(value)}
+        for kind, values in zip(kinds, (true, predicted))
+        for name, value in zip(short, values)
+    ]
+    axis = alt.Axis(title=None, grid=False, labelLimit=0, labelOverlap=False)
+    base = chart_of_rows(alt).encode(
+        y=alt.Y("of:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.3)),
+        yOffset=alt.YOffset("name:N", sort=list(kinds)),
+        x=alt.X(
+            "value:Q",
+            title=title,
+            axis=alt.Axis(tickCount=4, format="~s"),
+            scale=alt.Scale(zero=True, padding=24),
+        ),
+    )
+    drawn = base.mark_bar().encode(color=colors(alt, list(kinds)))
+    text = base.mark_text(align="left", dx=4, color=MUTED, fontSize=12).encode(
+        text=alt.Text("value:Q", format=",~r")
+    )
+    return draw(alt.layer(drawn, text), rows, height=40 * len(short) + 90)
 
 
 def _columns(what: str, mark: str, split: str) -> dict[str, tuple[str, str]]:

@@ -1,13 +1,13 @@
 """How often each variant of a recipe is the best, metric by metric: the form of ZLPR's Table 1."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
 from tagwright import metrics
 
 if TYPE_CHECKING:
-    from tagwright.reports.reproduce import Line, ResultTable
+    from tagwright.reports.reproduce import ResultTable
 
 LEAST = 2  # tables to count in
 
@@ -30,18 +30,26 @@ def wins(tables: Sequence["ResultTable"], metric: str, also: Sequence[str]) -> I
         f"In how many of {len(whole)} tables, those with all variants, each has the best mean.",
     )
     yield from ("", f"| variant | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|")
-    best = {
-        name: [_best(table.lines, name, main=name == metric) for table in whole] for name in names
+    winners = {
+        name: [
+            best(
+                {
+                    line.variant: mean(line.scores if name == metric else line.beside[name])
+                    for line in table.lines
+                },
+                name,
+            )
+            for table in whole
+        ]
+        for name in names
     }
     for variant in variants:
-        counts = [str(sum(variant in found for found in best[name])) for name in names]
+        counts = [str(sum(variant in found for found in winners[name])) for name in names]
         yield f"| {' | '.join((variant.replace('|', chr(92) + '|'), *counts))} |"
 
 
-def _best(lines: Sequence["Line"], name: str, *, main: bool) -> set[str]:
-    """The variants with the best mean; several where it is the same."""
-    sign = 1 if metrics.metric(name)[1] else -1
-    found = {
-        line.variant: sign * mean(line.scores if main else line.beside[name]) for line in lines
-    }
-    return {variant for variant, value in found.items() if value == max(found.values())}
+def best(values: Mapping[str, float], metric: str) -> list[str]:
+    """Who has the best value of a metric; several where it is the same."""
+    sign = 1 if metrics.metric(metric)[1] else -1
+    most = max((sign * value for value in values.values()), default=0.0)
+    return [name for name, value in values.items() if sign * value == most]

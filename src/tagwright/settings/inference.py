@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tagwright.settings.renamed import renamed
 from tagwright.settings.schema import Choice
 from tagwright.settings.sections import DataSettings, FitSettings, SplitSettings, read_section
-from tagwright.storage.plain import value_of
+from tagwright.storage.files import value_of
 
 if TYPE_CHECKING:
     from tagwright.settings.schema import Settings

@@ -1,3 +1,1 @@
-"""Files and folders that are whole or not there, locked, verified; plain values as JSON and
-TOML.
-"""
+"""Files and folders that are whole or not there, locked, checked; values as JSON and TOML."""

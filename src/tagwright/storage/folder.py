@@ -1,7 +1,8 @@
 """Folders that are whole or not there: filled aside, sealed with a manifest, synced, and put in
 place in one step.
 
-One process at a time writes a folder. Those that read it (`sealed`) see the old one or the new one.
+One process at a time writes a folder. Those that read it (`checked.py`) see the old one or the new
+one.
 """
 
 import json
@@ -15,10 +16,9 @@ from hashlib import file_digest
 from pathlib import Path
 
 from tagwright.errors import InUseError, ModelError
-from tagwright.storage.exchange import exchanged
-from tagwright.storage.files import sync_folder, writing
+from tagwright.storage.checked import MANIFEST, read_manifest, verified
+from tagwright.storage.files import exchanged, followed, left_over, named, sync_folder, writing
 from tagwright.storage.lock import locked
-from tagwright.storage.sealed import MANIFEST, followed, left_over, named, read_manifest, verified
 
 __all__ = ["MANIFEST", "named", "require_model", "require_ours", "sha256", "verified", "written"]
 
@@ -52,7 +52,8 @@ def written(
         if folder.exists() and not overwrite:
             raise ModelError(f"{folder} exists; choose another name or overwrite it")
         _require_replaceable(folder)
-        _require_unchanged(folder, since)
+        if since is not None:
+            _require_unchanged(folder, since)
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir()
         try:
@@ -120,9 +121,7 @@ def _require_replaceable(folder: Path) -> None:
         require_ours(folder, (), "model folder")
 
 
-def _require_unchanged(folder: Path, since: str | None) -> None:
-    if since is None:
-        return
+def _require_unchanged(folder: Path, since: str) -> None:
     manifest = folder / MANIFEST
     if not manifest.is_file() or sha256(manifest) != since:
         said = f"another process has replaced or removed {folder} since it was read or written here"
@@ -133,7 +132,7 @@ def _linked(folder: Path, aside: Path, kept: Sequence[str]) -> dict[str, str]:
     """Links files into the new folder without copying them; their digests, by name."""
     known = {
         name: digest
-        for name, digest in read_manifest(folder)["sha256"].items()
+        for name, digest in read_manifest(folder)[0]["sha256"].items()
         if name.startswith(tuple(kept))
     }
     for name in known:

@@ -101,7 +101,9 @@ def _attempt(folder: Path, shown: Path, *, make: bool) -> int:
     try:
         ours, owner = _guarded(handle), _owner(handle)
         silence = time.time() - os.fstat(handle).st_mtime
-        if ours is False or _lives(owner, silence, certain=bool(ours)):
+        # the process that wrote its name may still work, although the system let us have its lock
+        gone = owner is None or (ours and owner.machine == _machine()) or silence >= SILENT
+        if ours is False or not gone:
             raise InUseError(_refusal(shown, owner, silence))
         if not os.path.samestat(os.fstat(handle), (folder / LOCK).stat()):
             raise FileNotFoundError(folder / LOCK)
@@ -109,15 +111,6 @@ def _attempt(folder: Path, shown: Path, *, make: bool) -> int:
         os.close(handle)
         raise
     return handle
-
-
-def _lives(owner: Owner | None, silence: float, *, certain: bool) -> bool:
-    """Whether the process that wrote its name may still work, although the system let us have its
-    lock.
-    """
-    if owner is None or (certain and owner.machine == _machine()):
-        return False
-    return silence < SILENT
 
 
 def _refusal(folder: Path, owner: Owner | None, silence: float) -> str:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from tagwright.arrays import Numbers
 from tagwright.errors import ModelError, some
-from tagwright.storage.untrusted import CURE, SMALL, readable
+from tagwright.storage.checked import CURE, SMALL, readable
 
 T = TypeVar("T", bound=Numbers | Tensor)
 # as a file names them, and as torch does

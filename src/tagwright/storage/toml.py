@@ -58,6 +58,19 @@ def dumps(values: Mapping[str, object]) -> str:
     return "\n".join(_lines(values, ())) + "\n"
 
 
+def without_none(values: Mapping[str, object]) -> dict[str, object]:
+    """Nested values without those that are None, which TOML cannot write.
+
+    >>> without_none({"a": None, "b": {"c": None, "d": 1}})
+    {'b': {'d': 1}}
+    """
+    kept = {key: value for key, value in values.items() if value is not None}
+    return {
+        key: without_none(value) if isinstance(value, Mapping) else value
+        for key, value in kept.items()
+    }
+
+
 def _lines(values: Mapping[str, object], path: tuple[str, ...]) -> Iterator[str]:
     """The lines of a table, its header first; a table that holds nothing but tables needs none."""
     own = {name: value for name, value in values.items() if not isinstance(value, Mapping)}

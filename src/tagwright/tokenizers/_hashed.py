@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from tagwright.arrays import Ints
 from tagwright.errors import SettingsError
-from tagwright.storage.plain import value_of
+from tagwright.storage.files import value_of
 from tagwright.tokenizers._texts import UNSPACED, Texts, slices
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.tokenizers.words_of import Slice, WordTokens, gathered

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from tagwright.arrays import Ints
 from tagwright.errors import SettingsError
-from tagwright.storage.plain import value_of
+from tagwright.storage.files import value_of
 from tagwright.tokenizers._hashed import cut
 from tagwright.tokenizers._texts import UNKNOWN, Texts, slices
 from tagwright.tokenizers.tokens import Tokens

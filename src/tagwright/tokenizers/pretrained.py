@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from tagwright.arrays import Ints
 from tagwright.errors import ModelError
-from tagwright.storage.untrusted import reason_of
+from tagwright.storage.checked import reason_of
 from tagwright.tokenizers._bounded import require_bounded, require_working
 from tagwright.tokenizers._encode import encoded, encoded_tokens
 from tagwright.tokenizers._panics import panics_told

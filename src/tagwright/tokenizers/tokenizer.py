@@ -14,8 +14,8 @@ from tokenizers import Tokenizer as LibraryTokenizer
 
 from tagwright.arrays import Ints
 from tagwright.errors import ModelError
-from tagwright.storage.plain import value_of
-from tagwright.storage.untrusted import json_object, readable
+from tagwright.storage.checked import json_object, readable
+from tagwright.storage.files import value_of
 from tagwright.tokenizers._bounded import require_bounded, require_working
 from tagwright.tokenizers._encode import encoded, encoded_tokens
 from tagwright.tokenizers._hashed import Hashed

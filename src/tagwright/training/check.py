@@ -12,7 +12,6 @@ from tagwright.models.shortlist import left_out
 from tagwright.objective import build_objective
 from tagwright.settings.schema import Settings
 from tagwright.storage import toml
-from tagwright.storage.plain import without_none
 from tagwright.training.dev import Watched
 from tagwright.training.exact import check_exact
 from tagwright.training.learner import check_regularizers
@@ -60,7 +59,7 @@ def _check_size(settings: Settings) -> None:
     """Refuse settings that a model folder could not hold: the trained model would not load."""
     try:
         toml.loads(settings.to_toml())
-        toml.loads(toml.dumps(without_none(settings.given)))
+        toml.loads(toml.dumps(toml.without_none(settings.given)))
     except ValueError as error:
         raise SettingsError(
             f"these settings could not be read back from the model folder: as TOML, {error}; name"

@@ -12,7 +12,7 @@ from torch import nn
 
 from tagwright.errors import ModelError
 from tagwright.models.encoders._positions import Positioned
-from tagwright.storage.untrusted import reason_of
+from tagwright.storage.checked import reason_of
 from tagwright.tokenizers.source import offline, quiet, transformers
 
 # of a config: names for the library's classifiers, of which it makes as many as a number says; the

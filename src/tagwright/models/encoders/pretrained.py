@@ -32,8 +32,7 @@ from tagwright.models.encoders._checkpoint import (
 from tagwright.models.encoders._pooling import Pooling
 from tagwright.models.hidden import Hidden, Slots, Windows
 from tagwright.models.precision import in_bfloat16
-from tagwright.storage.plain import value_of
-from tagwright.storage.untrusted import json_object
+from tagwright.storage.checked import json_object, value_of
 from tagwright.tokenizers.pretrained import OwnPieces
 from tagwright.tokenizers.source import find_local, find_source
 from tagwright.tokenizers.tokens import Tokens

@@ -11,7 +11,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from tagwright.errors import ModelError
-from tagwright.storage.plain import value_of
+from tagwright.storage.checked import value_of
 
 
 class Form(NamedTuple):

@@ -1,37 +1,36 @@
-"""Sealed folders: a manifest lists their files with digests, and only what was checked against it
-is read.
+"""Files and folders that somebody else may have made: what is read of them was checked.
 
-A folder may be replaced while it is read. So every file is opened once: small ones are read into
-memory, weights are read through the file that stays open. If another folder is there by then,
-reading starts anew. A reader moves nothing.
+No link, no pipe and no device is read, and no more bytes than belong there. Whatever goes wrong is
+a `ModelError` that names the file.
+
+A sealed folder has a manifest that lists its files with digests, and no other file is read. It may
+be replaced while it is read. So every file is opened once: small ones are read into memory, weights
+are read through the file that stays open. If another folder is there by then, reading starts anew.
+A reader moves nothing.
 """
 
 import hashlib
+import json
+import math
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Required, TypedDict, TypeVar, cast
+from typing import NoReturn, Required, TypedDict, TypeVar, cast
 
 from tagwright.errors import ModelError
-from tagwright.storage.untrusted import (
-    CURE,
-    REASON,
-    SMALL,
-    content_of,
-    json_object,
-    read_small,
-    readable,
-    reason_of,
-    regular_file,
-)
+from tagwright.storage.files import followed, left_over
 
 MANIFEST = "manifest.json"
 TENSORS = ".safetensors"
+SMALL = 4 * 2**20  # bytes of a small file
 SHARE = 4  # bytes of files without tensors, for each byte of files with tensors
 ATTEMPTS = 1000  # at a folder that is replaced again and again
+REASON = 300  # letters of what another library says
+CURE = "restore it, or make the folder anew"
 T = TypeVar("T")
 
 
@@ -77,9 +76,7 @@ class Sealed:
             return make(content)
 
     def reading(self, name: str) -> AbstractContextManager[None]:
-        """Makes one error, which names the file, of whatever trips over its content inside the
-        block.
-        """
+        """Makes one error, which names the file, of what trips over its content inside."""
         return readable(f"{self.folder}/{name}")
 
     def opened(self, name: str) -> BufferedReader:
@@ -117,36 +114,107 @@ def opened(folder: Path, *, known: Callable[[str], bool] = lambda name: True) ->
 
 
 def verified(folder: Path) -> Manifest:
-    """The manifest, after every file that it lists was found unaltered. Files that it does not list
-    are ignored.
-    """
+    """The manifest, after every file that it lists was found unaltered; others are ignored."""
     with opened(folder) as files:
         for name in files.tensors:
             files.check(name)
-        return files.manifest.copy()
+        return files.manifest
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a folder; no file that it lists is looked at."""
-    return _manifest(folder, _manifest_bytes(folder))
+def read_manifest(folder: Path) -> tuple[Manifest, bytes]:
+    """The manifest of a folder, and its bytes; no file that it lists is looked at."""
+    path = folder / MANIFEST
+    try:
+        content = read_small(path)
+    except FileNotFoundError:
+        raise ModelError(_no_manifest(folder)) from None
+    try:
+        found = json_object(content)
+        if not isinstance(found["sha256"], dict):
+            raise ValueError("sha256 must be an object of names and digests")
+    except (ValueError, KeyError, RecursionError) as error:
+        raise ModelError(f"{path} is no manifest of ours: {reason_of(error)}") from None
+    return cast(Manifest, found), content
 
 
-def named(folder: Path) -> Path:
-    """The same folder by a path that ends in its name, also where it is `.` or `..`."""
-    return Path(os.path.abspath(folder)) if folder.name in ("", "..") else folder
+def json_object(content: bytes | str) -> dict[str, object]:
+    """The object in a JSON text, whose strings can be written as UTF-8.
 
-
-def followed(folder: Path) -> Path:
-    """The same folder by a path that ends in its name; the folder that a link leads to."""
-    folder = named(folder)
-    return Path(os.path.realpath(folder)) if folder.is_symlink() else folder
-
-
-def left_over(folder: Path) -> Path:
-    """Where the old folder is between the two renames of a writer, on systems that cannot swap
-    folders.
+    >>> json_object('{"a": 1}')
+    {'a': 1}
     """
-    return folder.with_name(f".{folder.name}.old")
+    # json itself lets half characters pass
+    text = content if isinstance(content, str) else content.decode("utf-8")
+    found = json.loads(text, parse_constant=_refused)
+    if not isinstance(found, dict):
+        raise ValueError(f"expected an object, got {type(found).__name__}")
+    if "\\u" in text:
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:  # no file or terminal can show half of a pair
+            raise ValueError("it has half of a surrogate pair (\\ud800 to \\udfff)") from error
+    return found
+
+
+def read_small(path: Path) -> bytes:
+    """The content of a small file. One that is not there is a FileNotFoundError."""
+    with ExitStack() as files:
+        return content_of(regular_file(str(path), files))
+
+
+def regular_file(path: str, files: ExitStack) -> BufferedReader:
+    """A file, open until `files` are closed. One that is not there is a FileNotFoundError."""
+    try:
+        mode = os.lstat(path).st_mode
+        if not stat.S_ISREG(mode):
+            what = "a link" if stat.S_ISLNK(mode) else "not a regular file"
+            raise ModelError(f"{path} is {what}; put the file itself there")
+        return files.enter_context(open(path, "rb"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def content_of(file: BufferedReader, *, most: int = SMALL) -> bytes:
+    """All of an open file; one with more bytes than `most` is an error, and is not read."""
+    size = os.fstat(file.fileno()).st_size
+    if size > most:
+        raise ModelError(
+            f"{file.name} has {size:,} bytes, and no more than {max(most, 0):,} belong there;"
+            f" {CURE}"
+        )
+    with readable(file.name):
+        return file.read(size)
+
+
+@contextmanager
+def readable(path: Path | str) -> Iterator[None]:
+    """Make one error, which names the file, of whatever trips over its content inside the block."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
+    except Exception as error:  # any library, in any way
+        raise ModelError(
+            f"{path} is not as Tagwright writes it ({reason_of(error)}); {CURE}"
+        ) from error
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of what an error says, in short.
+
+    >>> reason_of(KeyError("names"))
+    "'names' is missing"
+    """
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    lines = str(error).strip().splitlines()
+    said = lines[0] if lines else type(error).__name__
+    said = f"{said} is missing" if isinstance(error, KeyError) else said
+    return said if len(said) <= REASON else f"{said[:REASON]}…"
 
 
 def _settled(folder: Path, known: Callable[[str], bool], files: ExitStack) -> Sealed:
@@ -188,9 +256,8 @@ def _place(folder: Path, held: ExitStack) -> tuple[Path, os.stat_result]:
 
 
 def _mark(path: Path, held: ExitStack) -> os.stat_result:
-    if (
-        os.name != "posix"
-    ):  # elsewhere a folder cannot be opened, nor moved while a file in it is open
+    # elsewhere a folder cannot be opened, nor moved while a file in it is open
+    if os.name != "posix":
         return path.stat()
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     held.callback(os.close, handle)
@@ -198,8 +265,7 @@ def _mark(path: Path, held: ExitStack) -> os.stat_result:
 
 
 def _read(folder: Path, known: Callable[[str], bool], files: ExitStack) -> Sealed:
-    content = _manifest_bytes(folder)
-    manifest = _manifest(folder, content)
+    manifest, content = read_manifest(folder)
     digests = manifest["sha256"]
     _require_names(folder, digests, known)
     tensors = {
@@ -216,32 +282,10 @@ def _read(folder: Path, known: Callable[[str], bool], files: ExitStack) -> Seale
     return Sealed(folder=folder, manifest=manifest, digest=digest, texts=texts, tensors=tensors)
 
 
-def _manifest_bytes(folder: Path) -> bytes:
-    try:
-        return read_small(folder / MANIFEST)
-    except FileNotFoundError:
-        raise ModelError(_no_manifest(folder)) from None
-
-
-def _manifest(folder: Path, content: bytes) -> Manifest:
-    try:
-        found = json_object(content)
-        if not isinstance(found["sha256"], dict):
-            raise ValueError("sha256 must be an object of names and digests")
-    except (ValueError, KeyError, RecursionError) as error:
-        raise ModelError(
-            f"{folder / MANIFEST} is no manifest of ours: {reason_of(error)}"
-        ) from None
-    return cast(Manifest, found)
-
-
 def _no_manifest(folder: Path) -> str:
-    what = (
-        f"has no {MANIFEST}; it is no folder of ours, or only part of one"
-        if folder.exists()
-        else "is not there"
-    )
-    return f"{folder} {what}"
+    if folder.exists():
+        return f"{folder} has no {MANIFEST}; it is no folder of ours, or only part of one"
+    return f"{folder} is not there"
 
 
 def _require_names(folder: Path, names: Mapping[str, object], known: Callable[[str], bool]) -> None:
@@ -268,3 +312,23 @@ def _listed(path: str, files: ExitStack) -> BufferedReader:
 def _require_same(path: str, digest: str, listed: object) -> None:
     if digest != listed:
         raise ModelError(f"{path} was altered since it was written; {CURE}")
+
+
+def _refused(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a number in JSON")
+
+
+def value_of(content: Mapping[str, object], name: str, kind: type[T]) -> T:
+    """The value of this name as JSON or TOML gave it, which must be of this very type. A float must
+    be finite.
+
+    >>> value_of({"limit": 3}, "limit", float)
+    3.0
+    """
+    value = content[name]
+    if kind is float and type(value) is int:
+        value = float(value)
+    right = type(value) is kind and not (isinstance(value, float) and not math.isfinite(value))
+    if not right or not isinstance(value, kind):
+        raise ValueError(f"{name} must be of type {kind.__name__}, got {value!r}")
+    return value

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tagwright.errors import ModelError
-from tagwright.storage import sealed
+from tagwright.storage import checked
+from tagwright.storage.checked import MANIFEST, opened, verified
 from tagwright.storage.folder import written
-from tagwright.storage.sealed import MANIFEST, opened, verified
 
 
 def names_in(folder):
@@ -66,7 +66,7 @@ def test_what_replaces_a_folder_changes_nothing_for_who_has_opened_it(tmp_path):
     assert verified(tmp_path / "m")
 
 
-@pytest.mark.parametrize("moment", range(3))
+@pytest.mark.parametrize("moment", range(4))
 @pytest.mark.parametrize("gone", [False, True])
 def test_a_folder_that_is_replaced_while_it_is_opened_is_opened_anew(
     tmp_path, monkeypatch, moment, gone
@@ -75,7 +75,7 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_opened_anew(
     was.
     """
     fill(tmp_path / "m")
-    real, calls = sealed.regular_file, []
+    real, calls = checked.regular_file, []
 
     def replacing(path, files):
         calls.append(path)
@@ -86,7 +86,7 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_opened_anew(
                 fill(tmp_path / "m", "two", overwrite=True)
         return real(path, files)
 
-    monkeypatch.setattr(sealed, "regular_file", replacing)
+    monkeypatch.setattr(checked, "regular_file", replacing)
     with opened(tmp_path / "m") as files:
         assert files.text("a.txt") == ("one" if gone else "two")
         files.check("w.safetensors")
@@ -94,8 +94,8 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_opened_anew(
 
 def test_a_folder_that_never_stands_still_is_given_up(tmp_path, monkeypatch):
     fill(tmp_path / "m")
-    monkeypatch.setattr(sealed, "ATTEMPTS", 3)
-    monkeypatch.setattr(sealed.os.path, "samestat", lambda one, other: False)
+    monkeypatch.setattr(checked, "ATTEMPTS", 3)
+    monkeypatch.setattr(checked.os.path, "samestat", lambda one, other: False)
     with pytest.raises(ModelError, match="again and again"):
         verified(tmp_path / "m")
 
@@ -180,8 +180,8 @@ def test_a_file_with_more_bytes_than_belong_there_is_not_read(tmp_path, name):
 
 def test_many_files_share_the_room_that_one_has(tmp_path, monkeypatch):
     fill(tmp_path / "m")
-    monkeypatch.setattr(sealed, "SMALL", 4)
-    monkeypatch.setattr(sealed, "SHARE", 0)
+    monkeypatch.setattr(checked, "SMALL", 4)
+    monkeypatch.setattr(checked, "SHARE", 0)
     with pytest.raises(ModelError, match="no more than"):
         verified(tmp_path / "m")
 
@@ -194,7 +194,7 @@ def test_a_file_that_cannot_be_read_is_told_so(tmp_path, monkeypatch):
             raise PermissionError(13, "Permission denied")
         return os.stat(path, follow_symlinks=False)
 
-    monkeypatch.setattr("tagwright.storage.untrusted.os.lstat", refusing)
+    monkeypatch.setattr("tagwright.storage.checked.os.lstat", refusing)
     with pytest.raises(ModelError, match=r"a\.txt cannot be read: Permission denied"):
         verified(tmp_path / "m")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tagwright.errors import ModelError
-from tagwright.storage.untrusted import SMALL, json_object, read_small, readable, reason_of
+from tagwright.storage.checked import SMALL, json_object, read_small, readable, reason_of
 
 
 @pytest.mark.parametrize(
