@@ -105,7 +105,7 @@ def fit_facts(prepared: Prepared, fitted: Fitted) -> FitFacts:
         dropped=prepared.dropped,
         history=fitted.history,  # type: ignore[arg-type]
         watched=fitted.watch.metric,
-        best_step=best["step"] if best else None,
+        best_step=int(best["step"]) if best else None,
         per_label=per_label(measures, head),
         bands=None if tagged else bands(space.counts, head.metrics["metrics"]),
         threshold_curve=threshold_curve(prepared, fitted),

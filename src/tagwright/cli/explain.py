@@ -72,7 +72,6 @@ def explain(
             "what shall be explained? --attention shows how much labels look at each other"
         )
     columns = {"text": text, "labels": labels, "separator": separator}
-    asked = {"layers": layers, "texts": texts, "labels": label or (), "split": split}
     with _show.progress_bar("attention") as told:
         facts = explain_folder(
             model,
@@ -82,8 +81,11 @@ def explain(
             device=device or "auto",
             plugins=allow_plugins,
             columns=columns,
+            layers=layers,
+            texts=texts,
+            labels=label or (),
+            split=split,
             told=told,
-            **asked,
         )
     for warning in facts.warnings:
         _show.say(warning, style="yellow")

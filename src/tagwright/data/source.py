@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +27,18 @@ BOTH_OF_SHOP = {
 SPELLINGS = {name: name for name in SPLITS} | dict.fromkeys(
     ("valid", "validation", "val", "development"), "dev"
 )
+
+
+class DataGiven(TypedDict, total=False):
+    """What is set of a source, as `read_data` takes it."""
+
+    text: Names
+    labels: Names
+    task: Task | None
+    separator: str
+    strict: bool
+    heads: Heads | None
+    optional: bool
 
 
 class UnderHeads(Protocol):

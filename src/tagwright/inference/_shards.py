@@ -3,10 +3,9 @@ run they are of.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tagwright.errors import DataError, SettingsError
 from tagwright.storage.files import replaced, write_json
@@ -17,7 +16,9 @@ ABOUT = "about.json"
 
 
 @contextmanager
-def shards_of(out: Path, about: dict[str, Any], *, resume: bool, overwrite: bool) -> Iterator[Path]:
+def shards_of(
+    out: Path, about: Mapping[str, object], *, resume: bool, overwrite: bool
+) -> Iterator[Path]:
     """The folder of what is tagged so far, which no other process has; a block that succeeds
     removes it.
     """
@@ -73,7 +74,7 @@ def _refuse(out: Path, shards: Path, *, resume: bool, overwrite: bool) -> None:
     raise SettingsError(f"{out} exists; choose another name or use --overwrite")
 
 
-def _same_run(shards: Path, about: dict[str, Any]) -> bool:
+def _same_run(shards: Path, about: Mapping[str, object]) -> bool:
     """Whether there is a run to go on with; that of another input is an error."""
     found = _about(shards)
     found.pop("out", None)
@@ -85,10 +86,10 @@ def _same_run(shards: Path, about: dict[str, Any]) -> bool:
     return bool(found)
 
 
-def _about(shards: Path) -> dict[str, Any]:
+def _about(shards: Path) -> dict[str, object]:
     """What the shards are of; empty where nobody knows."""
     try:
-        found: dict[str, Any] = json.loads((shards / ABOUT).read_text("utf-8"))
+        found: dict[str, object] = json.loads((shards / ABOUT).read_text("utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
     return found

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Ints
 from tagwright.data import Data, read_data
 from tagwright.data.find_columns import MissingColumn
-from tagwright.data.source import EMBEDDED
+from tagwright.data.source import EMBEDDED, DataGiven
 from tagwright.errors import DataError, SettingsError
 from tagwright.inference.model import Model
 from tagwright.labels.space import LabelSpace
@@ -37,7 +38,7 @@ def _split_of(data: Data, split: str | None) -> str:
     return name
 
 
-def known_rows(space: LabelSpace, table: pa.Table, source: str) -> np.ndarray:
+def known_rows(space: LabelSpace, table: pa.Table, source: str) -> Ints:
     """Row numbers to measure: all, but where labels exclude each other those whose label is in the
     space.
     """
@@ -59,7 +60,7 @@ def has_answers(data: Data, split: str | None) -> bool:
     return bool(table[kind].null_count < table.num_rows)
 
 
-def read_for_model(model: Model, source: str, given: Mapping[str, Any]) -> Data:
+def read_for_model(model: Model, source: str, given: Mapping[str, str | None]) -> Data:
     """Read data as the model's own were read, but for what is given; the embedded set knows its
     columns itself.
 
@@ -69,7 +70,7 @@ def read_for_model(model: Model, source: str, given: Mapping[str, Any]) -> Data:
     chosen = {k: v for k, v in given.items() if v is not None and (k, v) != ("separator", "auto")}
     # all: they say where the text is
     heads = {name: dict(found) for name, found in model.inference.heads.items()}
-    columns = {} if source == EMBEDDED else {"text": own.text}
+    columns: dict[str, object] = {} if source == EMBEDDED else {"text": own.text}
     if heads:
         if "labels" in chosen:
             if len(model.heads) > 1:
@@ -82,16 +83,18 @@ def read_for_model(model: Model, source: str, given: Mapping[str, Any]) -> Data:
             heads = {
                 name: {**found, "separator": chosen["separator"]} for name, found in heads.items()
             }
-        columns |= {"heads": heads, "optional": True}  # type: ignore[dict-item]
+        columns |= {"heads": heads, "optional": True}
     else:
         columns |= {"separator": own.separator, "task": own.task}
         columns |= {} if source == EMBEDDED else {"labels": own.labels}
     with own_columns(model, source, given):
-        return read_data(source, **{**columns, **chosen})
+        return read_data(source, **cast(DataGiven, {**columns, **chosen}))
 
 
 @contextmanager
-def own_columns(model: Model, source: str | Path, given: Mapping[str, Any]) -> Iterator[None]:
+def own_columns(
+    model: Model, source: str | Path, given: Mapping[str, str | None]
+) -> Iterator[None]:
     """A column that the model reads by itself and the source lacks is said as such."""
     try:
         yield

@@ -1,12 +1,12 @@
 """The decision of a head, fitted on dev, and what is measured of it."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from tagwright import registry
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.decisions import Decision, HeldOut
 from tagwright.errors import SettingsError
 from tagwright.inference.model import Scores, TrainedHead
@@ -48,12 +48,12 @@ def rule_of(choice: Choice, *, exclusive: bool, tagged: bool = False) -> Choice:
 
 
 def decide_on(
-    logits: np.ndarray | Shortlist,
-    truth: np.ndarray | csr_array,
+    logits: Floats | Shortlist,
+    truth: Bools | csr_array,
     settings: Settings,
     space: LabelSpace,
-    offsets: np.ndarray | None = None,
-) -> tuple[TrainedHead, np.ndarray]:
+    offsets: Ints | None = None,
+) -> tuple[TrainedHead, Bools]:
     """The head with its decision fitted, and its choices there, bool (n, L): no text had a say in
     its own.
 
@@ -62,21 +62,29 @@ def decide_on(
     """
     rule = rule_of(settings.decide, exclusive=space.exclusive, tagged=offsets is not None)
     line = None if settings.link == "none" else calibration_of(settings)
-    facts: dict[str, Any] = {"link": settings.link, "line": line, "seed": settings.split.seed}
-    return decided_by(logits, truth, space, offsets, rule=rule, **facts)
+    return decided_by(
+        logits,
+        truth,
+        space,
+        offsets,
+        rule=rule,
+        link=settings.link,
+        line=line,
+        seed=settings.split.seed,
+    )
 
 
 def decided_by(
-    logits: np.ndarray | Shortlist,
-    truth: np.ndarray | csr_array,
+    logits: Floats | Shortlist,
+    truth: Bools | csr_array,
     space: LabelSpace,
-    offsets: np.ndarray | None = None,
+    offsets: Ints | None = None,
     *,
     rule: Choice,
     link: str,
     line: Calibration | None,
     seed: int,
-) -> tuple[TrainedHead, np.ndarray]:
+) -> tuple[TrainedHead, Bools]:
     """The same by a rule that is known to fit; a calibration `line` of None is fitted, where not
     all is a shortlist.
 
@@ -112,7 +120,7 @@ def _decide_shortlist(
     link: str,
     line: Calibration,
     seed: int,
-) -> tuple[TrainedHead, np.ndarray]:
+) -> tuple[TrainedHead, Bools]:
     held_out = HeldOut(
         logits=answers.logits,
         truth=answers.truth_cells(truth),
@@ -130,8 +138,7 @@ def _decide_shortlist(
 
 def decision_named(rule: str) -> type[Decision]:
     """The class of a decision."""
-    found: type[Decision] = registry.find(registry.DECISIONS, rule).factory
-    return found
+    return registry.find(registry.DECISIONS, rule).factory
 
 
 def _about_tokens() -> str:
@@ -154,13 +161,13 @@ def calibration_of(settings: Settings) -> Calibration:
     )
 
 
-def truth_of(target: csr_array, head: Choice) -> np.ndarray | csr_array:
+def truth_of(target: csr_array, head: Choice) -> Bools | csr_array:
     """What is true (n, L), bool: dense as logits are, or sparse where they are shortlists."""
     true = csr_array(target > 0.5)
     return true if shortlisted(head, target.shape[1]) else true.toarray()
 
 
-def untuned(head: TrainedHead, scores: Scores | ShortScores) -> np.ndarray | None:
+def untuned(head: TrainedHead, scores: Scores | ShortScores) -> Bools | None:
     """Choices bool (n, L) with nothing fitted, logits above 0; None where nothing was fitted, or 0
     has no meaning.
     """
@@ -171,11 +178,12 @@ def untuned(head: TrainedHead, scores: Scores | ShortScores) -> np.ndarray | Non
 
 def measured(
     scores: Scores | ShortScores,
-    truth: np.ndarray | csr_array,
+    truth: Bools | csr_array,
     *,
-    offsets: np.ndarray | None = None,
+    offsets: Ints | None = None,
     tags: Sequence[str] = (),
-    **options: Any,
+    rows: Ints | None = None,
+    names: Iterable[str] | None = None,
 ) -> Measures:
     """Every metric that the scores allow; `rows` and `names` as for `measure`.
 
@@ -183,8 +191,15 @@ def measured(
     """
     if offsets is not None and isinstance(scores, Scores):
         return measure_tokens(
-            scores.probabilities, truth, scores.chosen, offsets=offsets, tags=tags, **options
+            scores.probabilities,
+            truth,
+            scores.chosen,
+            offsets=offsets,
+            tags=tags,
+            rows=rows,
+            names=names,
         )
     if isinstance(scores, ShortScores):
-        return measure_shortlist(scores.shortlist, truth, scores.matrix(truth.shape[1]), **options)
-    return measure(scores.probabilities, truth, scores.chosen, **options)
+        chosen = scores.matrix(truth.shape[1])
+        return measure_shortlist(scores.shortlist, truth, chosen, rows=rows, names=names)
+    return measure(scores.probabilities, truth, scores.chosen, rows=rows, names=names)

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from tagwright.models.build import described
+from tagwright.models.build import HeadPart, described
 from tagwright.settings.inference import InferenceSettings, Record, inference_of
 from tagwright.settings.merge import settings_in
 from tagwright.settings.schema import Settings, resolve
@@ -17,7 +16,7 @@ class Migrated:
     """
 
     settings: Settings
-    written: Mapping[str, Any]
+    written: Mapping[str, object]
 
     @property
     def inference(self) -> InferenceSettings:
@@ -29,9 +28,9 @@ class Migrated:
         """How it was trained."""
         return Record(given=self.written, resolved=self.written)
 
-    def head(self, name: str) -> dict[str, Any]:
+    def head(self, name: str) -> HeadPart:
         """What is in `head.json` from format 2 on."""
-        return described(self.settings.of(name))._asdict()
+        return described(self.settings.of(name))
 
 
 def migrated(text: str) -> Migrated:

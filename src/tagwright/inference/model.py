@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import torch
 
+from tagwright.arrays import Bools, Floats, Ints, Numbers
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.places import TagInputs, placed
+from tagwright.decisions import Decision
 from tagwright.errors import ModelError, SettingsError, unknown
 from tagwright.labels.shortlist import Shortlist, ShortScores
 from tagwright.labels.space import LabelSpace
@@ -30,18 +32,18 @@ from tagwright.tokenizers.tokens import Tokens
 class Scores(NamedTuple):
     """What a model says of n texts, each (n, L)."""
 
-    logits: np.ndarray
-    probabilities: np.ndarray
-    chosen: np.ndarray
+    logits: Floats
+    probabilities: Floats
+    chosen: Bools
 
-    def cells(self, kept: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def cells(self, kept: Bools | None = None) -> tuple[Ints, Ints, Floats]:
         """Row, label id and probability of every chosen cell, in their order; of `kept` rows (n,)
         alone.
         """
         rows, labels = np.nonzero(self.chosen if kept is None else self.chosen & kept[:, None])
         return rows, labels, self.probabilities[rows, labels]
 
-    def highest(self) -> np.ndarray:
+    def highest(self) -> Ints:
         """The id of each text's highest label, (n,)."""
         return self.logits.argmax(1)
 
@@ -49,9 +51,12 @@ class Scores(NamedTuple):
 Found = TypeVar("Found", bound=Scores | ShortScores)
 
 
-def of_texts(offsets: np.ndarray | None) -> dict[str, np.ndarray]:
-    """What a decision about tokens is told, and one about whole texts is not."""
-    return {} if offsets is None else {"offsets": offsets}
+class Figures(TypedDict, total=False):
+    """What a head came to on labelled data; nothing is there of a head that was not measured."""
+
+    split: str | None
+    convention: str
+    metrics: dict[str, float]
 
 
 DOCUMENT = Choice(name="document")
@@ -62,15 +67,15 @@ class TrainedHead:
     """A head of a trained model: its labels, the part that makes its logits, and what becomes of
     these.
 
-    `decision` has `choose(logits, probabilities)`; `metrics` were measured on dev. The part gives
-    `extra_logits` beside those of the labels, and reads logits from `zero` up.
+    `metrics` were measured on dev. The part gives `extra_logits` beside those of the labels, and
+    reads logits from `zero` up.
     """
 
     space: LabelSpace
     link: str
     rule: str
-    decision: Any
-    metrics: dict[str, Any] = field(default_factory=dict)
+    decision: Decision
+    metrics: Figures = field(default_factory=Figures)
     calibration: Calibration = IDENTITY
     part: Choice = DOCUMENT
     extra_logits: int = 0
@@ -86,14 +91,14 @@ class TrainedHead:
         part = HeadPart(self.part, self.extra_logits, self.zero)
         return LabelledHead(part, self.space, self.link)
 
-    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+    def probabilities(self, logits: Floats) -> Floats:
         """Logits (n, L) -> probabilities (n, L)."""
         return probabilities(
             logits, self.link, exclusive=self.space.exclusive, calibration=self.calibration
         )
 
     def scores(
-        self, logits: np.ndarray | Shortlist, *, offsets: np.ndarray | None = None
+        self, logits: Floats | Shortlist, *, offsets: Ints | None = None
     ) -> Scores | ShortScores:
         """Logits (n, L), or those of shortlists -> all three. Of tokens, `offsets` say where each
         text begins.
@@ -103,10 +108,11 @@ class TrainedHead:
             return ShortScores(logits, values, self.decision.choose(logits.logits, values))
         return self.dense_scores(logits, offsets=offsets)
 
-    def dense_scores(self, logits: np.ndarray, *, offsets: np.ndarray | None = None) -> Scores:
+    def dense_scores(self, logits: Floats, *, offsets: Ints | None = None) -> Scores:
         """The same where every label has its logit."""
         values = self.probabilities(logits)
-        return Scores(logits, values, self.decision.choose(logits, values, **of_texts(offsets)))
+        texts = {} if offsets is None else {"offsets": offsets}
+        return Scores(logits, values, self.decision.choose(logits, values, **texts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +127,7 @@ class Model:
     tokenizer: Tokenizer
     network: Network
     heads: dict[str, TrainedHead]
-    learned: dict[str, np.ndarray] = field(default_factory=dict)
+    learned: dict[str, Numbers] = field(default_factory=dict)
     record: Record = field(default_factory=Record)
 
     @property
@@ -140,7 +146,7 @@ class Model:
         return self.primary.tags_tokens
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         """What was given to train it, as for a run with its first head alone."""
         return given_alone(self.record.given, self.first, tags_tokens=self.tags_tokens)
 
@@ -230,15 +236,16 @@ class Model:
             if shortlisted(self.heads[name].part, len(self.heads[name].space))
         ]
         plain = [name for name in heads if name not in short]
-        found: dict[str, Any] = (
-            logits_of_heads(self.network, inputs, plain, batch=batch) if plain else {}
-        )
-        found |= {name: self.answers(inputs, head=name, batch=batch) for name in short}
+        found: dict[str, Floats | Shortlist] = {}
+        if plain:
+            found |= logits_of_heads(self.network, inputs, plain, batch=batch)
+        for name in short:
+            found[name] = self.answers(inputs, head=name, batch=batch)
         return {name: finite(self.heads[name].scores(found[name])) for name in heads}
 
     def answers(
         self, inputs: Inputs, *, head: str | None = None, batch: int = 256, ranks: Ranks = ALONE
-    ) -> np.ndarray | Shortlist:
+    ) -> Floats | Shortlist:
         """Logits (n, L) of every row, or of every token; shortlists where the labels are very
         many.
         """
@@ -266,7 +273,7 @@ class Model:
             pieces, tokens.offsets, self.tokenizer, self.primary.part, limit=limit, whole=False
         )
 
-    def token_inputs(self, words: pa.Array, offsets: np.ndarray) -> TagInputs:
+    def token_inputs(self, words: pa.Array, offsets: Ints) -> TagInputs:
         """Texts that are cut into tokens, as its first head takes them."""
         pieces = self.tokenizer.encode_tokens(words)
         return tag_inputs(
@@ -287,7 +294,7 @@ def finite(scores: Found) -> Found:
 
 def tag_inputs(
     pieces: Tokens,
-    offsets: np.ndarray,
+    offsets: Ints,
     tokenizer: Tokenizer,
     part: Choice,
     *,
@@ -314,7 +321,7 @@ def answers_of(
     head: str,
     batch: int = 256,
     ranks: Ranks = ALONE,
-) -> np.ndarray | Shortlist:
+) -> Floats | Shortlist:
     """Logits (n, L) of every row, or of every token; shortlists where the labels are very many."""
     if isinstance(inputs, TagInputs) and network.heads[head].tags_tokens:
         return token_logits_of(network, inputs, head=head, batch=batch, ranks=ranks)
@@ -328,6 +335,4 @@ def inputs_of(network: Network, tokens: Tokens, *, limit: int) -> Inputs:
     """Tokens as the network's encoder wants them: as they are, its own way, or as sparse
     features.
     """
-    encoder: Any = network.encoder
-    made: Inputs = encoder.inputs_of(tokens, limit=limit)
-    return made
+    return network.encoder.inputs_of(tokens, limit=limit)

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from safetensors.numpy import save_file as save_arrays
@@ -22,6 +21,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from tagwright import registry
+from tagwright.arrays import Numbers
 from tagwright.errors import ModelError
 from tagwright.inference.migrate import Migrated, migrated
 from tagwright.inference.model import Model, TrainedHead
@@ -60,13 +60,9 @@ WANTED = {
 
 def save(model: Model, folder: Path, *, card: str, overwrite: bool = False) -> None:
     """Write a model folder that is whole or not there."""
-    how: Any = {
-        "about": _about(model),
-        "overwrite": overwrite,
-        "free": (CARD,),
-        "sealed": _sealed(model),
-    }
-    with written(folder, **how) as aside:
+    with written(
+        folder, about=_about(model), overwrite=overwrite, free=(CARD,), sealed=_sealed(model)
+    ) as aside:
         weights = {
             name: tensor.detach().cpu().contiguous()
             for name, tensor in model.network.state_dict().items()
@@ -83,13 +79,15 @@ def rewrite(model: Model, folder: Path, *, card: str) -> None:
 
     It must still be the folder that the network was last read from, or written to.
     """
-    how: Any = {
-        "about": _about(model),
-        "overwrite": True,
-        "free": (CARD,),
-        "sealed": _sealed(model),
-    }
-    with written(folder, kept=OF_NETWORK, since=model.network.origin, **how) as aside:
+    with written(
+        folder,
+        about=_about(model),
+        overwrite=True,
+        free=(CARD,),
+        kept=OF_NETWORK,
+        since=model.network.origin,
+        sealed=_sealed(model),
+    ) as aside:
         _save_rest(model, card, aside)
 
 
@@ -163,7 +161,7 @@ def _sealed(model: Model) -> Callable[[str], None]:
     return lambda digest: setattr(model.network, "origin", digest)
 
 
-def _about(model: Model) -> dict[str, Any]:
+def _about(model: Model) -> dict[str, object]:
     named = [("encoders", model.inference.encoder.name)]
     for head in model.heads.values():
         named += [("heads", head.part.name), ("decisions", head.rule)]
@@ -173,7 +171,7 @@ def _about(model: Model) -> dict[str, Any]:
         if (package := registry.third_party(kind, name))
     }
     about = {"format": FORMAT, "versions": versions(), "heads": list(model.heads)}
-    return about | ({"packages": packages} if packages else {})
+    return {**about, "packages": packages} if packages else about
 
 
 def _save_rest(model: Model, card: str, folder: Path) -> None:
@@ -187,7 +185,7 @@ def _save_rest(model: Model, card: str, folder: Path) -> None:
         save_head(head, folder / "heads" / name)
 
 
-def _save_learned(learned: Mapping[str, np.ndarray], folder: Path) -> None:
+def _save_learned(learned: Mapping[str, Numbers], folder: Path) -> None:
     """Arrays in one file; the bytes of what has a file's name, such as config.json, as that file in
     `encoder/`.
     """
@@ -275,10 +273,10 @@ def _require_parts(files: Sealed, inference: InferenceSettings, *, plugins: bool
             )
 
 
-def _learned(files: Sealed) -> dict[str, np.ndarray]:
-    found: dict[str, np.ndarray] = {}
+def _learned(files: Sealed) -> dict[str, Numbers]:
+    found: dict[str, Numbers] = {}
     if LEARNED in files.tensors:
-        tensors: Tensors[np.ndarray] = Tensors(files.opened(LEARNED), "np")
+        tensors: Tensors[Numbers] = Tensors(files.opened(LEARNED), "np")
         size, most = files.size(LEARNED), SMALL + LEARNED_SHARE * files.size(WEIGHTS)
         if size > most:
             raise ModelError(
@@ -307,20 +305,18 @@ def _network(
     inference: InferenceSettings,
     heads: Mapping[str, TrainedHead],
     tokenizer: Tokenizer,
-    learned: Mapping[str, np.ndarray],
+    learned: Mapping[str, Numbers],
 ) -> Network:
     """The network with its weights. It is made only if these have room for it, and they are read
     only if they fit.
     """
     weights: Tensors[Tensor] = Tensors(files.opened(WEIGHTS), "pt")
-    facts: Any = {
-        "sizes": tokenizer.sizes,
-        "learned": learned,
-        "shapes": [form.shape for form in weights.forms.values()],
-    }
+    shapes = [form.shape for form in weights.forms.values()]
     try:
         made = {name: head.labelled() for name, head in heads.items()}
-        network = trained_network(inference, made, **facts)
+        network = trained_network(
+            inference, made, sizes=tokenizer.sizes, learned=learned, shapes=shapes
+        )
         _require_vectors(network, tokenizer)
     except Exception as error:  # whatever a part trips over
         raise ModelError(

@@ -4,13 +4,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from tagwright import decisions
+from tagwright.decisions import Decision
 from tagwright.errors import unknown
-from tagwright.inference.model import TrainedHead
+from tagwright.inference.model import Figures, TrainedHead
 from tagwright.labels.space import LabelSpace
 from tagwright.links import IDENTITY, SCALES, Calibration
+from tagwright.models.build import HeadPart
 from tagwright.settings.inference import choice_dict, choice_of
 from tagwright.storage.checked import Sealed
 from tagwright.storage.files import value_of, write_readable_json
@@ -34,14 +36,26 @@ def save_head(head: TrainedHead, folder: Path) -> None:
         write_readable_json(folder / f"{name}.json", content)
 
 
-def load_head(files: Sealed, name: str, part: Mapping[str, Any] | None) -> TrainedHead:
-    """The head of this name; `part` says what an older format does not write."""
+def load_head(files: Sealed, name: str, described: HeadPart | None) -> TrainedHead:
+    """The head of this name, `described` where an older format does not write it."""
     folder = f"heads/{name}"
     space = load_space(files, name)
-    decided = files.made(f"{folder}/decision.json", lambda content: _decided(content, space))
+    rule, link, calibration, decision = files.made(
+        f"{folder}/decision.json", lambda content: _decided(content, space)
+    )
     metrics = files.made(f"{folder}/metrics.json", _metrics)
-    part = files.made(f"{folder}/head.json", _part) if part is None else part
-    return TrainedHead(space=space, metrics=metrics, **decided, **part)
+    made = files.made(f"{folder}/head.json", _part) if described is None else described
+    return TrainedHead(
+        space=space,
+        link=link,
+        rule=rule,
+        decision=decision,
+        metrics=metrics,
+        calibration=calibration,
+        part=made.part,
+        extra_logits=made.extra_logits,
+        zero=made.zero,
+    )
 
 
 def load_space(files: Sealed, name: str) -> LabelSpace:
@@ -49,7 +63,10 @@ def load_space(files: Sealed, name: str) -> LabelSpace:
     return files.made(f"heads/{name}/labels.json", LabelSpace.from_dict)
 
 
-def _decided(content: dict[str, Any], space: LabelSpace) -> dict[str, Any]:
+def _decided(
+    content: Mapping[str, object], space: LabelSpace
+) -> tuple[str, str, Calibration, Decision]:
+    """The rule, the link, the calibration and the decision."""
     rule, link = value_of(content, "rule", str), value_of(content, "link", str)
     if link not in LINKS:
         raise ValueError(unknown("link", link, LINKS))
@@ -60,21 +77,16 @@ def _decided(content: dict[str, Any], space: LabelSpace) -> dict[str, Any]:
     options = {
         key: value for key, value in content.items() if key not in ("rule", "link", "calibration")
     }
-    decision = decisions.loaded(rule, options, space.names)
-    return {"rule": rule, "link": link, "calibration": calibration, "decision": decision}
+    return rule, link, calibration, decisions.loaded(rule, options, space.names)
 
 
-def _part(content: dict[str, Any]) -> dict[str, Any]:
+def _part(content: Mapping[str, object]) -> HeadPart:
     extra = value_of(content, "extra_logits", int)
     if extra < 0:
         raise ValueError(f"extra_logits must be at least 0, got {extra}")
-    return {
-        "part": choice_of(content["part"]),
-        "extra_logits": extra,
-        "zero": value_of(content, "zero", float),
-    }
+    return HeadPart(choice_of(content["part"]), extra, value_of(content, "zero", float))
 
 
-def _metrics(content: dict[str, Any]) -> dict[str, Any]:
+def _metrics(content: Mapping[str, object]) -> Figures:
     value_of({"metrics": {}, **content}, "metrics", dict)
-    return content
+    return cast(Figures, content)

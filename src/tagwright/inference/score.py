@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
 
+from tagwright.arrays import Ints
 from tagwright.data import Data
 from tagwright.data.find_columns import whole as one_piece
 from tagwright.data.slices import bounds, row_bytes
@@ -25,6 +26,21 @@ from tagwright.labels.tags import scheme_of
 from tagwright.metrics import Measures
 
 CHUNK, CHUNK_BYTES = 8192, 1 << 24  # rows and bytes of their texts
+
+
+class ScoredJson(TypedDict, total=False):
+    """What was measured, as JSON; `tokens` of tagged ones, and `heads` where there are several."""
+
+    metrics: dict[str, float]
+    heads: dict[str, dict[str, float]]
+    left_out: list[str]
+    split: str
+    convention: str
+    rows: int
+    unlabelled: int
+    tokens: int
+    unknown: int
+    unseen: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,31 +65,28 @@ class Scored:
     heads: Mapping[str, "Scored"] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()  # its heads that have none
 
-    def as_dict(self, *, convention: str = "sklearn") -> dict[str, Any]:
+    def as_dict(self, *, convention: str = "sklearn") -> ScoredJson:
         """Ready for JSON."""
         results = self.measures.results(
             convention=convention,  # type: ignore[arg-type]
             label_counts=self.label_counts,
         )
-        each = {
-            name: head.as_dict(convention=convention)["metrics"]
-            for name, head in self.heads.items()
-        }
-        beside = {"heads": each, "left_out": list(self.left_out)} if each else {}
-        facts = {
+        found: ScoredJson = {"metrics": results}
+        if self.heads:
+            found["heads"] = {
+                name: head.as_dict(convention=convention)["metrics"]
+                for name, head in self.heads.items()
+            }
+            found["left_out"] = list(self.left_out)
+        found |= {
             "split": self.split,
             "convention": convention,
             "rows": self.rows,
             "unlabelled": self.unlabelled,
         }
-        facts |= {} if self.tokens is None else {"tokens": self.tokens}
-        return {
-            "metrics": results,
-            **beside,
-            **facts,
-            "unknown": self.unknown,
-            "unseen": self.unseen,
-        }
+        if self.tokens is not None:
+            found["tokens"] = self.tokens
+        return {**found, "unknown": self.unknown, "unseen": self.unseen}
 
 
 def score(
@@ -133,14 +146,14 @@ def _unseen_tags(space: LabelSpace, table: pa.Table) -> dict[str, int]:
     return tags_of(table, space)[1]
 
 
-def _chunks(rows: np.ndarray, column: pa.ChunkedArray) -> Iterator[np.ndarray]:
+def _chunks(rows: Ints, column: pa.ChunkedArray) -> Iterator[Ints]:
     """Row numbers in chunks of bounded size; `column` has most of the bytes of a row."""
     for start, stop in bounds(row_bytes(column)[rows], rows=CHUNK, size=CHUNK_BYTES):
         yield rows[start:stop]
 
 
 def _measured_tokens(
-    model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]
+    model: Model, table: pa.Table, rows: Ints, extra: tuple[str, ...]
 ) -> Iterator[Measures]:
     """Tokens as rows. A tag that the model does not know counts as outside, or as one that it never
     chooses.
@@ -152,14 +165,14 @@ def _measured_tokens(
         part = table.take(chunk)
         tags, offsets = tags_of(part, whole)[0], offsets_of(one_piece(part["tokens"]))
         scores = token_scores(model, flat(part["tokens"]), offsets)
-        scores = Scores(*(np.pad(values, ((0, 0), (0, len(extra)))) for values in scores))
+        scores = _widened(scores, len(extra))
         truth, numbers = truth_of_tags(tags, len(whole)), np.arange(first, first + len(tags))
         first += len(tags)
         yield measured(scores, truth, offsets=offsets, tags=whole.names, rows=numbers)
 
 
 def _measured(
-    model: Model, table: pa.Table, rows: np.ndarray, extra: tuple[str, ...]
+    model: Model, table: pa.Table, rows: Ints, extra: tuple[str, ...]
 ) -> Iterator[Measures]:
     space = model.primary.space
     whole = type(space)(
@@ -177,11 +190,15 @@ def _measured(
         scores = model.scores(part["text"], tokens=tokens)
         truth = whole.encode(part["labels"]).matrix(len(whole)) > 0
         if isinstance(scores, Scores):
-            truth = truth.toarray()
-            # a label that the model does not know: no probability, never chosen
-            wider = (
-                (0, 0),
-                (0, len(extra)),
-            )
-            scores = Scores(*(np.pad(values, wider) for values in scores))
+            truth, scores = truth.toarray(), _widened(scores, len(extra))
         yield measured(scores, truth, rows=chunk)
+
+
+def _widened(scores: Scores, extra: int) -> Scores:
+    """With labels that the model does not know: no probability, never chosen."""
+    wider = ((0, 0), (0, extra))
+    return Scores(
+        np.pad(scores.logits, wider),
+        np.pad(scores.probabilities, wider),
+        np.pad(scores.chosen, wider),
+    )

@@ -1,12 +1,13 @@
 """What a tagger finds in texts: keywords with their type, score and every place they stand at."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Floats, Ints
 from tagwright.data.find_columns import whole
 from tagwright.data.token_text import join
 from tagwright.inference.model import Model, Scores, finite
@@ -23,19 +24,35 @@ KEYWORD = pa.struct(
 FACETS = ("types", "scores", "spans")  # of keywords, beside their texts
 
 
+class Place(TypedDict):
+    """Where a keyword stands, in characters of the text as given."""
+
+    start: int
+    end: int
+
+
+class Keyword(TypedDict):
+    """A keyword of a text, as in a column of `KEYWORD`."""
+
+    text: str
+    type: str
+    score: float
+    spans: list[Place]
+
+
 class FoundSpans(NamedTuple):
     """Spans in the order of their texts: characters start to end of the text as given, the type,
     and how sure.
     """
 
-    row: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    type: np.ndarray  # names
-    score: np.ndarray  # the mean probability of its tags
+    row: Ints
+    start: Ints
+    end: Ints
+    type: np.ndarray[tuple[int, ...], np.dtype[np.object_]]  # names
+    score: Floats  # the mean probability of its tags
 
 
-def token_scores(model: Model, words: pa.Array, offsets: np.ndarray) -> Scores:
+def token_scores(model: Model, words: pa.Array, offsets: Ints) -> Scores:
     """What a tagger says of every token of texts that are cut already."""
     logits = token_logits_of(model.network, model.token_inputs(words, offsets), head=model.first)
     return finite(model.primary.dense_scores(logits, offsets=offsets))
@@ -67,11 +84,11 @@ def given_tokens(column: pa.ChunkedArray) -> tuple[pa.Array, Cut]:
     return text, Cut(words, offsets, starts.flatten().to_numpy().astype(np.int64))
 
 
-def keywords_of(found: FoundSpans, texts: Sequence[str]) -> list[list[dict[str, Any]]]:
+def keywords_of(found: FoundSpans, texts: Sequence[str]) -> list[list[Keyword]]:
     """Keywords of every text, the surest first: spans of one type that read alike are one, with the
     highest score.
     """
-    result: list[dict[tuple[str, str], dict[str, Any]]] = [{} for _ in texts]
+    result: list[dict[tuple[str, str], Keyword]] = [{} for _ in texts]
     for row, start, end, kind, score in zip(*(column.tolist() for column in found)):
         surface = texts[row][start:end]
         one = result[row].setdefault(
@@ -85,7 +102,7 @@ def keywords_of(found: FoundSpans, texts: Sequence[str]) -> list[list[dict[str, 
     ]
 
 
-def facets(keywords: Sequence[dict[str, Any]], separator: str) -> dict[str, str]:
+def facets(keywords: Sequence[Keyword], separator: str) -> dict[str, str]:
     """Keywords of a text as cells of a file without lists; what is the separator within one becomes
     a blank.
     """
@@ -96,11 +113,9 @@ def facets(keywords: Sequence[dict[str, Any]], separator: str) -> dict[str, str]
     places = [
         ",".join(f"{span['start']}-{span['end']}" for span in one["spans"]) for one in keywords
     ]
-    words, types = ([one[name] for one in keywords] for name in ("text", "type"))
-    scores = [str(one["score"]) for one in keywords]
     return {
-        "text": joined(words),
-        "types": joined(types),
-        "scores": joined(scores),
+        "text": joined([one["text"] for one in keywords]),
+        "types": joined([one["type"] for one in keywords]),
+        "scores": joined([str(one["score"]) for one in keywords]),
         "spans": joined(places),
     }

@@ -7,13 +7,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 
+from tagwright.arrays import Bools
 from tagwright.data.find_columns import TOKENS, plain
 from tagwright.data.stream import columns_of, stream, texts_of
 from tagwright.errors import SettingsError
@@ -35,6 +36,27 @@ class Tagged(NamedTuple):
     rows: int
     without: int  # rows that got no tag
     empty: int  # rows without text: kept in place, without tags
+
+
+class TagOptions(TypedDict, total=False):
+    """What may be set of a run of `tag`."""
+
+    text: str | None
+    column: str | None
+    separator: str
+    inert: bool
+    resume: bool
+    overwrite: bool
+    progress: Callable[[int], None]
+
+
+class Layout(NamedTuple):
+    """How texts are read and tags are written."""
+
+    text: str | None  # the column of the texts
+    columns: Mapping[str, str]  # of each head's answers
+    separator: str | None  # of several tags in a cell; None where there are lists
+    inert: bool
 
 
 def tag(
@@ -61,22 +83,17 @@ def tag(
     if out.is_dir():
         raise SettingsError(f"{out} is a folder; name a file in --out")
     writer = write_tables.writer(out)
-    _check(model, column, separator if writer.flat else None)
-    options = {
-        "text": text,
-        "columns": columns,
-        "separator": separator if writer.flat else None,
-        "inert": inert,
-    }
+    layout = Layout(text, columns, separator if writer.flat else None, inert)
+    _check(model, column, layout.separator)
     # a mistake shows before anything is written; a header without rows gives the same
     first = next(stream(source, batch_rows=1), None) or pa.RecordBatch.from_pylist(
         [], schema=columns_of(source)
     )
-    _tagged(model, first, source, options)
+    _tagged(model, first, source, layout)
     about = {
         "source": str(source),
         **stamp(source),
-        **options,
+        **layout._asdict(),
         "model": identity or _identity(model),
     }
     with shards_of(out, about, resume=resume, overwrite=overwrite) as shards:
@@ -92,7 +109,7 @@ def tag(
         for number, group in enumerate(_grouped(batches, SHARD), start=len(counts)):
             tables, tally = [], Tagged(0, 0, 0)
             for batch in group:
-                table, part = _tagged(model, batch, source, options)
+                table, part = _tagged(model, batch, source, layout)
                 tables.append(table)
                 tally = Tagged(*(a + b for a, b in zip(tally, part)))
                 progress(part.rows)
@@ -190,18 +207,18 @@ class _Texts(NamedTuple):
     tokens: Cut | None
 
     @property
-    def empty(self) -> np.ndarray:
+    def empty(self) -> Bools:
         """Which texts have nothing but white space, (n,)."""
         bare = pc.utf8_trim_whitespace(pc.fill_null(self.texts, ""))
         return np.asarray(pc.equal(pc.utf8_length(bare), 0).to_numpy(zero_copy_only=False))
 
 
 def _tagged(
-    model: Model, batch: pa.RecordBatch, source: Path, options: Mapping[str, Any]
+    model: Model, batch: pa.RecordBatch, source: Path, layout: Layout
 ) -> tuple[pa.Table, Tagged]:
-    table, separator = pa.Table.from_batches([batch]), options["separator"]
-    texts = _texts(model, table, source, options["text"])
-    made = _of_heads(model, texts, options)
+    table = pa.Table.from_batches([batch])
+    texts = _texts(model, table, source, layout.text)
+    made = _of_heads(model, texts, layout)
     columns = {name: values for head in model.heads for name, values in made[head].columns.items()}
     empty, tagged = texts.empty, np.any([head.tagged for head in made.values()], axis=0)
     tally = Tagged(len(empty), int((empty | ~tagged).sum()), int(empty.sum()))
@@ -210,10 +227,10 @@ def _tagged(
         raise SettingsError(
             f"the input has a column {sorted(taken)[0]!r} already; name the new one with --column"
         )
-    table = table if separator is None else write_tables.flat(table, separator)
+    table = table if layout.separator is None else write_tables.flat(table, layout.separator)
     for name, values in columns.items():
         table = table.append_column(name, values)
-    return write_tables.inert(table) if options["inert"] else table, tally
+    return write_tables.inert(table) if layout.inert else table, tally
 
 
 def _texts(model: Model, table: pa.Table, source: Path, text: str | None) -> _Texts:
@@ -237,18 +254,18 @@ class _Made(NamedTuple):
     """What one head says of the texts: its new columns, and which texts got anything, bool (n,)."""
 
     columns: dict[str, pa.Array]
-    tagged: np.ndarray
+    tagged: Bools
 
 
-def _of_heads(model: Model, given: _Texts, options: Mapping[str, Any]) -> dict[str, _Made]:
+def _of_heads(model: Model, given: _Texts, layout: Layout) -> dict[str, _Made]:
     """Every head's; those of whole texts in one pass."""
     tagging = [name for name, head in model.heads.items() if head.tags_tokens]
     labelling = [name for name in model.heads if name not in tagging]
     scores = model.all_scores(given.texts, labelling, tokens=given.tokens) if labelling else {}
     made = {
-        name: _labels(model.heads[name], one, given, name, options) for name, one in scores.items()
+        name: _labels(model.heads[name], one, given, name, layout) for name, one in scores.items()
     }
-    return made | {name: _keywords(model.alone(name), given, name, options) for name in tagging}
+    return made | {name: _keywords(model.alone(name), given, name, layout) for name in tagging}
 
 
 def _labels(
@@ -256,10 +273,10 @@ def _labels(
     scores: Scores | ShortScores,
     given: _Texts,
     name: str,
-    options: Mapping[str, Any],
+    layout: Layout,
 ) -> _Made:
     """The labels of every text and their scores, as lists, or joined for a file without lists."""
-    column, separator = options["columns"][name], options["separator"]
+    column, separator = layout.columns[name], layout.separator
     names, values = _lists(head.space.names, scores, ~given.empty)
     if separator is not None:
         names = pc.binary_join(names, separator)
@@ -267,11 +284,11 @@ def _labels(
     return _Made({column: names, f"{column}_scores": values}, np.asarray(scores.chosen.any(1)))
 
 
-def _keywords(model: Model, given: _Texts, name: str, options: Mapping[str, Any]) -> _Made:
+def _keywords(model: Model, given: _Texts, name: str, layout: Layout) -> _Made:
     """The keywords of every text: as structures, or in a file without lists a column for each of
     their facets.
     """
-    column, separator = options["columns"][name], options["separator"]
+    column, separator = layout.columns[name], layout.separator
     tokens = (
         given.tokens if given.tokens is not None else cut(given.texts, model.inference.data.cut)
     )
@@ -288,7 +305,7 @@ def _keywords(model: Model, given: _Texts, name: str, options: Mapping[str, Any]
 
 
 def _lists(
-    names: Sequence[str], scores: Scores | ShortScores, kept: np.ndarray
+    names: Sequence[str], scores: Scores | ShortScores, kept: Bools
 ) -> tuple[pa.Array, pa.Array]:
     """Names and probabilities of the labels chosen for the `kept` texts (n,), the likeliest first,
     as lists.

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.arrays import Bools, Ints
 from tagwright.batches.places import TagInputs
 from tagwright.data import Data
 from tagwright.data.find_columns import whole
@@ -27,8 +28,8 @@ class Sheet(NamedTuple):
     """
 
     pieces: Tokens
-    offsets: np.ndarray  # int64 (n + 1,)
-    tags: np.ndarray  # int64 (tokens,), -1 for one that the space does not have
+    offsets: Ints  # int64 (n + 1,)
+    tags: Ints  # int64 (tokens,), -1 for one that the space does not have
 
     @property
     def tokens(self) -> Tokens:
@@ -36,14 +37,14 @@ class Sheet(NamedTuple):
         return Tokens(self.pieces.ids, self.pieces.offsets[self.offsets])
 
 
-def sheet_of(table: pa.Table, tokenizer: Tokenizer, tags: np.ndarray | None = None) -> Sheet:
+def sheet_of(table: pa.Table, tokenizer: Tokenizer, tags: Ints | None = None) -> Sheet:
     """The sheet of a table with `tokens`; without `tags` (tokens,) nothing is known of them."""
     words = flat(table["tokens"])
     tags = np.full(len(words), -1) if tags is None else tags
     return Sheet(tokenizer.encode_tokens(words), offsets_of(whole(table["tokens"])), tags)
 
 
-def tags_of(table: pa.Table, space: LabelSpace) -> tuple[np.ndarray, dict[str, int]]:
+def tags_of(table: pa.Table, space: LabelSpace) -> tuple[Ints, dict[str, int]]:
     """The ids of all tags, (tokens,), and the tags outside the space with their counts.
 
     Such a tag counts as "outside" where the space has one: nothing is known of it.
@@ -84,13 +85,13 @@ def windows_of(
     return tag_inputs(sheet.pieces, sheet.offsets, tokenizer, part, limit=limit, whole=whole)
 
 
-def tags_at(tags: np.ndarray, inputs: TagInputs) -> np.ndarray:
+def tags_at(tags: Ints, inputs: TagInputs) -> Ints:
     """The tag of the token that each position speaks for, -1 for none; `tags` (tokens,) are ids."""
     owner = inputs.places.owner
     return np.where(owner < 0, -1, tags[owner]) if len(tags) else np.full(len(owner), -1)
 
 
-def truth_of_tags(tags: np.ndarray, count: int) -> np.ndarray:
+def truth_of_tags(tags: Ints, count: int) -> Bools:
     """Ids (N,) -> bool (N, L); a row of False for an id below 0."""
     return tags[:, None] == np.arange(count)
 

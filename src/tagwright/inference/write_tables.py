@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,11 +21,18 @@ _RUNS = r"\A([=+\-@\t\r])"  # how a formula begins; a spreadsheet drops a tab or
 _TEXT = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
+class Write(Protocol):
+    """Writes a table into a file; the first shard of a text file has a header."""
+
+    def __call__(self, table: pa.Table, path: Path, *, header: bool) -> None:
+        """Write the file."""
+
+
 class Writer(NamedTuple):
     """How one format is written. `flat`: it has no lists."""
 
     flat: bool
-    write: Callable[..., None]  # (table, path, header=bool)
+    write: Write
     join: Callable[[Sequence[Path], Path], None]  # (shards, path)
 
 
@@ -69,22 +76,19 @@ def flat(table: pa.Table, separator: str) -> pa.Table:
         if pa.types.is_nested(kind):
             of_lists = pa.types.is_list(kind) or pa.types.is_large_list(kind)
             of_strings = of_lists and str(kind.value_type) in ("string", "large_string")
-            cells = [
-                _cell(value, separator if of_strings else None) for value in column.to_pylist()
-            ]
+            cells: list[str | None] = []
+            for value in column.to_pylist():
+                if value is None:
+                    cells.append(None)
+                elif of_strings:
+                    cells.append(separator.join(item or "" for item in value))
+                else:
+                    cells.append(json.dumps(json_ready(value), ensure_ascii=False, default=str))
             table = table.set_column(i, table.column_names[i], pa.array(cells, pa.string()))
     return table
 
 
-def _cell(value: Any, separator: str | None) -> str | None:
-    if value is None:
-        return None
-    if separator is not None:
-        return separator.join(item or "" for item in value)
-    return json.dumps(json_ready(value), ensure_ascii=False, default=str)
-
-
-def _csv(delimiter: str) -> Callable[..., None]:
+def _csv(delimiter: str) -> Write:
     def write(table: pa.Table, path: Path, *, header: bool) -> None:
         options = csv.WriteOptions(
             include_header=header, delimiter=delimiter, quoting_style="needed"

@@ -19,7 +19,7 @@ from tagwright.errors import DataError
 from tagwright.inference import model_folder
 from tagwright.inference.model import Model
 from tagwright.inference.score import score
-from tagwright.inference.spans import find_spans, keywords_of, token_scores
+from tagwright.inference.spans import Keyword, find_spans, keywords_of, token_scores
 from tagwright.inference.tagged_tokens import with_cut
 from tagwright.integrations.parameters import given_parameters, given_settings, text_list
 from tagwright.labels.list_columns import offsets_of
@@ -89,7 +89,7 @@ class TokenTagger(BaseEstimator):
         chosen = names[token_scores(self._model(), lists.flatten(), offsets).chosen.argmax(1)]
         return [chosen[start:end].tolist() for start, end in pairwise(offsets)]
 
-    def keywords(self, texts: Sequence[str]) -> list[list[dict[str, Any]]]:
+    def keywords(self, texts: Sequence[str]) -> list[list[Keyword]]:
         """What is found in texts that nobody has cut, the surest first: text, type, score and spans
         in characters.
         """

@@ -3,20 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array
 
 from tagwright import registry
 from tagwright.analysis.run_facts import other_facts
+from tagwright.arrays import Bools, Ints
 from tagwright.data.find_columns import whole
 from tagwright.errors import SettingsError
 from tagwright.inference import model_folder
 from tagwright.inference.data_for_model import known_rows, labelled_rows, read_for_model
 from tagwright.inference.fit_decision import decided_by, decision_named, measured, rule_of, truth_of
-from tagwright.inference.model import Model, Scores, TrainedHead
+from tagwright.inference.model import Figures, Model, Scores, TrainedHead
 from tagwright.inference.spans import given_tokens, token_scores
 from tagwright.inference.tagged_tokens import flat, tags_of, truth_of_tags
 from tagwright.labels.list_columns import offsets_of
@@ -39,7 +38,7 @@ class Redecided:
     convention: str | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Ready for JSON."""
         found = {"split": self.split, "convention": self.convention, "metrics": dict(self.metrics)}
         return {"rule": self.rule, "head": self.head, **(found if self.metrics else {})}
@@ -55,7 +54,7 @@ def redecide(
     head: str | None = None,
     device: str = "auto",
     plugins: bool = False,
-    **columns: Any,
+    **columns: str | None,
 ) -> Redecided:
     """Write the model folder anew with this rule for one head; its figures on the source come back,
     if there is one.
@@ -81,7 +80,12 @@ def redecide(
         card = with_others(card, model.first, others)
     model_folder.rewrite(model, folder, card=card)
     return Redecided(
-        rule=choice.name, head=name, tags=fresh.space.names if fresh.tags_tokens else None, **found
+        rule=choice.name,
+        head=name,
+        tags=fresh.space.names if fresh.tags_tokens else None,
+        split=found.get("split"),
+        convention=found.get("convention"),
+        metrics=found.get("metrics", {}),
     )
 
 
@@ -91,8 +95,8 @@ def _decided(
     choice: Choice,
     source: str | None,
     split: str | None,
-    columns: dict[str, Any],
-) -> tuple[TrainedHead, dict[str, Any]]:
+    columns: Mapping[str, str | None],
+) -> tuple[TrainedHead, Figures]:
     head = model.heads[name]
     if source is None:
         if fitted := decision_named(choice.name).FITTED:
@@ -101,31 +105,45 @@ def _decided(
         decision = registry.build(
             registry.DECISIONS, choice.name, choice.options, label_names=head.space.names
         )
-        return replace(
-            head, rule=choice.name, decision=decision, metrics=_without_figures(head)
-        ), {}
+        # the old figures belong to the old decision
+        none: Figures = {
+            "split": head.metrics.get("split"),
+            "convention": "sklearn",
+            "metrics": {},
+        }
+        return replace(head, rule=choice.name, decision=decision, metrics=none), {}
     data = read_for_model(model.alone(name), source, columns).alone(name)
     wanted = split or ("dev" if "dev" in data.tables else None)
     on, table = labelled_rows(data, wanted, "tags" if head.tags_tokens else "labels")
-    truth, scores, texts = (_of_tokens if head.tags_tokens else _of_texts)(
+    truth, scores, offsets = (_of_tokens if head.tags_tokens else _of_texts)(
         model, name, table, data.source
     )
     answers = scores.logits if isinstance(scores, Scores) else scores.shortlist
     line = None if head.link == "none" else head.calibration  # that of an order is fitted anew
     seed = model.record.split.seed
     fresh, chosen = decided_by(
-        answers, truth, head.space, rule=choice, link=head.link, line=line, seed=seed, **texts
+        answers,
+        truth,
+        head.space,
+        offsets,
+        rule=choice,
+        link=head.link,
+        line=line,
+        seed=seed,
     )
-    measures = measured(scores._replace(chosen=chosen), truth, tags=head.space.names, **texts)
+    measures = measured(
+        scores._replace(chosen=chosen), truth, offsets=offsets, tags=head.space.names
+    )
     results = measures.results(label_counts=head.space.counts)
-    found = {"split": on, "convention": "sklearn", "metrics": results}
+    found: Figures = {"split": on, "convention": "sklearn", "metrics": results}
     how = replace(
         head, rule=fresh.rule, decision=fresh.decision, calibration=fresh.calibration, metrics=found
     )
     return how, found
 
 
-Known = tuple[np.ndarray | csr_array, Scores | ShortScores, dict[str, np.ndarray]]
+# what is true, what the model says, and of tokens where each text begins among them
+Known = tuple[Bools | csr_array, Scores | ShortScores, Ints | None]
 
 
 def _of_texts(model: Model, name: str, table: pa.Table, source: str) -> Known:
@@ -138,20 +156,11 @@ def _of_texts(model: Model, name: str, table: pa.Table, source: str) -> Known:
         else None
     )
     truth = truth_of(head.space.encode(table["labels"]).matrix(len(head.space)), head.part)
-    return truth, model.scores(table["text"], head=name, tokens=tokens), {}
+    return truth, model.scores(table["text"], head=name, tokens=tokens), None
 
 
 def _of_tokens(model: Model, name: str, table: pa.Table, source: str) -> Known:
-    """The same of tokens, and where each text begins among them."""
+    """The same of tokens."""
     space, offsets = model.heads[name].space, offsets_of(whole(table["tokens"]))
     truth = truth_of_tags(tags_of(table, space)[0], len(space))
-    return (
-        truth,
-        token_scores(model.alone(name), flat(table["tokens"]), offsets),
-        {"offsets": offsets},
-    )
-
-
-def _without_figures(head: TrainedHead) -> dict[str, Any]:
-    """The old figures belong to the old decision."""
-    return {"split": head.metrics.get("split"), "convention": "sklearn", "metrics": {}}
+    return truth, token_scores(model.alone(name), flat(table["tokens"]), offsets), offsets

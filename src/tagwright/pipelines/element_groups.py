@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,13 @@ from tagwright.inference.data_for_model import known_rows, labelled_rows, read_f
 from tagwright.inference.model import Model
 from tagwright.labels.suggest import SimilarLabels
 from tagwright.masks.dependencies import excused, write_elements
-from tagwright.pipelines.groups import ELEMENTS, asked_model, check_out, checked_options
+from tagwright.pipelines.groups import (
+    ELEMENTS,
+    GroupOptions,
+    asked_model,
+    check_out,
+    checked_options,
+)
 from tagwright.storage.lock import holds_files, locked, require_free
 
 THRESHOLD = 0.5
@@ -44,7 +49,7 @@ class ElementGroups:
     excusing: int  # texts that excuse a label
     warnings: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Ready for JSON."""
         names = ("how", "split", "threshold", "select", "label_count", "excusing", "warnings")
         return {
@@ -61,14 +66,14 @@ def find_element_groups(
     *,
     out: Path | None = None,
     overwrite: bool = False,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     progress: Callable[[int, int], None] = lambda done, total: None,
-    **columns: Any,
+    **columns: str | None,
 ) -> ElementGroups:
     """Find elements and write them to `out`, if given; until then what is done is kept beside it.
     None is an error.
     """
-    given = {
+    given: GroupOptions = {
         "split": "train",
         "threshold": THRESHOLD,
         "select": "correct",
@@ -83,25 +88,34 @@ def find_element_groups(
     )
     name, table = labelled_rows(data, given["split"])
     known_rows(model.primary.space, table, source)  # refuses a model of other labels
-    asked = {"threshold": given["threshold"], "select": given["select"]}
+    threshold, select = given["threshold"], given["select"]
     with nullcontext() if blocks is None else locked(blocks):
         check_out(out, ".csv", overwrite=overwrite)  # another run may have ended since
         if blocks is not None and not resume:
             remove_blocks(blocks)
-        found = find_elements(model, table, progress=progress, folder=blocks, same=resume, **asked)
+        found = find_elements(
+            model,
+            table,
+            threshold=threshold,
+            select=select,
+            progress=progress,
+            folder=blocks,
+            same=resume,
+        )
         if out is not None and len(found.elements):
             write_elements(out, found.elements)
         if blocks is not None:
             remove_blocks(blocks)
-    _require_some(found, given["threshold"])
+    _require_some(found, threshold)
     pairs, excusing = _pairs(model, table, found)
     return ElementGroups(
         how=(
-            f"that fall by more than {given['threshold']} without a word, by {given['model']} on"
+            f"that fall by more than {threshold} without a word, by {given['model']} on"
             f" {name} of {source}"
         ),
         split=name,
-        **asked,
+        threshold=threshold,
+        select=select,
         label_count=len(model.primary.space),
         found=found,
         pairs=pairs,

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.data import Data
 from tagwright.data.readers.by_suffix import read_file
 from tagwright.data.source import locate
@@ -29,6 +30,16 @@ TEXTS = 4000  # beyond, a mean of attention hardly moves
 MOST = 40  # labels that a heat map has room for
 
 
+class AttentionAsked(TypedDict, total=False):
+    """What may be asked of the attention between labels: see `attention_facts`."""
+
+    layers: str
+    texts: int | None
+    labels: Sequence[str]
+    split: str | None
+    told: Callable[[int, int], None]
+
+
 def explain_folder(
     folder: Path,
     source: str,
@@ -37,8 +48,8 @@ def explain_folder(
     overwrite: bool = False,
     device: str = "auto",
     plugins: bool = False,
-    columns: Mapping[str, Any] | None = None,
-    **asked: Any,
+    columns: Mapping[str, str | None] | None = None,
+    **asked: Unpack[AttentionAsked],
 ) -> AttentionFacts:
     """Load a model, read the data, look at the attention between its labels; with `out` also write
     the page.
@@ -98,7 +109,7 @@ def attention_facts(
     return replace(facts, shown=tuple(chosen[i] for i in order))
 
 
-def as_dict(facts: AttentionFacts) -> dict[str, Any]:
+def as_dict(facts: AttentionFacts) -> dict[str, object]:
     """Ready for JSON: every label of the model, whatever is shown."""
     layers = [
         {
@@ -123,7 +134,9 @@ def as_dict(facts: AttentionFacts) -> dict[str, Any]:
     }
 
 
-def _read(model: Model, source: str, given: Mapping[str, Any]) -> tuple[Data, tuple[str, ...]]:
+def _read(
+    model: Model, source: str, given: Mapping[str, str | None]
+) -> tuple[Data, tuple[str, ...]]:
     """The data; of a file whose labels cannot be read, its texts alone, and why."""
     try:
         return read_for_model(model, source, given), ()
@@ -166,7 +179,7 @@ def _chosen(labels: Sequence[str], space: LabelSpace) -> list[int]:
     return wanted or sorted(np.argsort(-np.array(space.counts), kind="stable")[:MOST].tolist())
 
 
-def _spread(count: int, wanted: int | None) -> np.ndarray:
+def _spread(count: int, wanted: int | None) -> Ints:
     """Row numbers of so many texts, evenly spread over all."""
     if wanted is not None and wanted < 1:
         raise SettingsError(f"--texts must be at least 1, got {wanted}")
@@ -200,7 +213,7 @@ def _beside(facts: AttentionFacts, table: pa.Table, space: LabelSpace) -> Attent
     )
 
 
-def _nearness(layers: Mapping[int, np.ndarray], model: Model) -> dict[int, float]:
+def _nearness(layers: Mapping[int, Floats], model: Model) -> dict[int, float]:
     """How much labels look at those whose slots stand near, of each layer; nothing where all share
     one place.
     """
@@ -212,9 +225,7 @@ def _nearness(layers: Mapping[int, np.ndarray], model: Model) -> dict[int, float
     return {layer: likeness(matrix, near, draws=0).spearman for layer, matrix in layers.items()}
 
 
-def _warnings(
-    unseen: Mapping[str, int], undefined: np.ndarray, space: LabelSpace
-) -> tuple[str, ...]:
+def _warnings(unseen: Mapping[str, int], undefined: Bools, space: LabelSpace) -> tuple[str, ...]:
     result = []
     if unseen:
         result.append(f"labels that the model does not know are left out: {some(sorted(unseen))}")

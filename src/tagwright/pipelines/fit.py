@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tagwright.analysis.run_facts import card_facts, refitted_on, report_pages
 from tagwright.data.dataset import of_head
@@ -23,6 +22,7 @@ from tagwright.training.prepare import prepare
 from tagwright.training.prepared import Prepared
 from tagwright.training.read_data import read_for
 from tagwright.training.run_folder import (
+    Outcome,
     clear_run,
     clear_state,
     held_by,
@@ -66,28 +66,30 @@ class FitResult:
     # every head, where there are several
     heads: Mapping[str, HeadResult] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Outcome:
         """Ready for JSON."""
-        facts = {
+        found: Outcome = {
+            "metrics": self.metrics,
             "split": "dev",
             "convention": "sklearn",
             "rows": self.rows,
             "refitted_on": self.refitted_on,
         }
-        facts |= {} if self.tokens is None else {"tokens": self.tokens}
-        facts |= (
-            {"heads": {name: dict(head.metrics) for name, head in self.heads.items()}}
-            if self.heads
-            else {}
-        )
-        report = None if self.report is None else str(self.report)
-        files = {"model": str(self.model), "report": report}
-        return {"metrics": self.metrics, **facts, "seconds": round(self.seconds, 3), **files}
+        if self.tokens is not None:
+            found["tokens"] = self.tokens
+        if self.heads:
+            found["heads"] = {name: dict(head.metrics) for name, head in self.heads.items()}
+        return {
+            **found,
+            "seconds": round(self.seconds, 3),
+            "model": str(self.model),
+            "report": None if self.report is None else str(self.report),
+        }
 
 
 def fit_folder(
     source: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     *,
     out: Path,
     resume: bool = False,
@@ -174,7 +176,7 @@ def _saved_already(out: Path) -> Iterator[None]:
 
 
 def _prepared(
-    source: str, given: Mapping[str, Any], say: Callable[[str], None], ranks: Ranks
+    source: str, given: Mapping[str, object], say: Callable[[str], None], ranks: Ranks
 ) -> tuple[Prepared, Settings]:
     """The data, ready to train on, and the settings; all that was found is said, what cannot be
     trained is refused.
@@ -227,7 +229,7 @@ def _outcome(
         label_names=prepared.space.names,
         heads=heads,
         seconds=fitted.seconds,
-        metrics=_metrics(fitted),
+        metrics=fitted.model.primary.metrics["metrics"],
         refitted_on=refitted_on(prepared, fitted),
     )
     if writes:
@@ -275,7 +277,9 @@ def _dropped(prepared: Prepared) -> list[str]:
     ]
 
 
-def _head_outcomes(prepared: Prepared, metrics: Mapping[str, Any]) -> dict[str, HeadResult]:
+def _head_outcomes(
+    prepared: Prepared, metrics: Mapping[str, Mapping[str, float]]
+) -> dict[str, HeadResult]:
     """What several heads came to; nothing of one alone."""
     if len(prepared.heads) < 2:
         return {}
@@ -287,8 +291,3 @@ def _head_outcome(prepared: Prepared, name: str, metrics: Mapping[str, float]) -
     rows = table.num_rows - table["tags" if head.tags_tokens else "labels"].null_count
     tokens = int((head.tags["dev"] >= 0).sum()) if head.tags is not None else None
     return HeadResult(metrics=metrics, label_names=head.space.names, rows=rows, tokens=tokens)
-
-
-def _metrics(fitted: Fitted) -> dict[str, float]:
-    found: dict[str, float] = fitted.model.primary.metrics["metrics"]
-    return found

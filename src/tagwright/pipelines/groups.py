@@ -7,12 +7,13 @@ The words that labels depend on are found by `element_groups`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 import pyarrow as pa
 from scipy.sparse import csr_array, vstack
 
 from tagwright.data import Data, read_data
+from tagwright.data.source import DataGiven
 from tagwright.data.split import split as split_data
 from tagwright.errors import SettingsError, unknown
 from tagwright.inference import model_folder
@@ -39,6 +40,24 @@ OPTIONS = {
     "cooccurrence": {"split", "share", "least"},
     ELEMENTS: {"model", "head", "split", "threshold", "select", "device", "plugins", "resume"},
 }
+
+
+class GroupOptions(TypedDict, total=False):
+    """What is set of a way to find groups, or elements."""
+
+    model: Path
+    head: str
+    split: str
+    share: float
+    least: int
+    prefix_separator: str
+    threshold: float
+    select: str
+    device: str
+    plugins: bool
+    resume: bool
+
+
 SHARES = {"confusions": 0.05, "cooccurrence": 0.2}
 LEAST = 3  # texts
 APART = 20  # pairs that a file lists
@@ -59,7 +78,7 @@ class GroupsFound:
     apart: list[SimilarLabels] = field(default_factory=list)
     warnings: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Ready for JSON."""
         facts = {
             name: getattr(self, name)
@@ -103,8 +122,8 @@ def find_groups(
     by: str,
     out: Path | None = None,
     overwrite: bool = False,
-    options: Mapping[str, Any],
-    **columns: Any,
+    options: Mapping[str, object],
+    **columns: str | None,
 ) -> GroupsFound:
     """Find groups and write them to `out`, if given. Options of another way, or no group, are an
     error.
@@ -122,9 +141,11 @@ def find_groups(
     return found
 
 
-def checked_options(by: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(by: str, options: Mapping[str, object]) -> GroupOptions:
     """The options that are given; those of another way are an error."""
-    given = {name: value for name, value in options.items() if value is not None}
+    given = cast(
+        GroupOptions, {name: value for name, value in options.items() if value is not None}
+    )
     if by not in OPTIONS:
         raise SettingsError(unknown("way to find groups", by, OPTIONS))
     for name in given:
@@ -152,7 +173,7 @@ def check_out(out: Path | None, suffix: str, *, overwrite: bool) -> None:
         raise SettingsError(f"{out} exists; choose another name or use --overwrite")
 
 
-def _by_prefix(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]) -> GroupsFound:
+def _by_prefix(source: str, given: GroupOptions, columns: Mapping[str, str | None]) -> GroupsFound:
     data = _read(source, columns)
     names = LabelSpace.of(data.first["labels"]).names
     groups = groups_of(PREFIX, names, separator=given.get("prefix_separator", "auto"))
@@ -166,7 +187,7 @@ def _by_prefix(source: str, given: Mapping[str, Any], columns: Mapping[str, Any]
 
 
 def _by_cooccurrence(
-    source: str, given: Mapping[str, Any], columns: Mapping[str, Any]
+    source: str, given: GroupOptions, columns: Mapping[str, str | None]
 ) -> GroupsFound:
     data = _read(source, columns)
     if data.task == "one":
@@ -185,7 +206,7 @@ def _by_cooccurrence(
     )
 
 
-def asked_model(given: Mapping[str, Any]) -> Model:
+def asked_model(given: GroupOptions) -> Model:
     """The model that the options name, with one of its heads of whole texts: the first where none
     is named.
     """
@@ -198,7 +219,7 @@ def asked_model(given: Mapping[str, Any]) -> Model:
 
 
 def _by_confusions(
-    source: str, given: Mapping[str, Any], columns: Mapping[str, Any]
+    source: str, given: GroupOptions, columns: Mapping[str, str | None]
 ) -> GroupsFound:
     model = asked_model(given)
     space, data = model.primary.space, read_for_model(model, source, columns).alone(model.first)
@@ -222,7 +243,7 @@ def _suggested(
     by: str,
     how: str,
     split: str,
-    given: Mapping[str, Any],
+    given: GroupOptions,
     warnings: tuple[str, ...] = (),
 ) -> GroupsFound:
     share, least = given.get("share", SHARES[by]), given.get("least", LEAST)
@@ -249,8 +270,8 @@ def _suggested(
     )
 
 
-def _read(source: str, columns: Mapping[str, Any]) -> Data:
-    data = read_data(source, **columns)
+def _read(source: str, columns: Mapping[str, str | None]) -> Data:
+    data = read_data(source, **cast(DataGiven, columns))
     if data.task == "tokens":
         raise SettingsError(
             f"{source} tags tokens; groups are for labels of whole texts (set --task, --text,"

@@ -5,7 +5,7 @@ with their shares.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class KeywordsFound:
     keywords: dict[str, list[Keyword]]
     texts: list[SoftText]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Ready for JSON."""
         keywords = {
             label: [word._asdict() for word in words] for label, words in self.keywords.items()
@@ -64,7 +64,7 @@ class KeywordsFound:
 
 def find_keywords(
     source: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     *,
     by: str = "kwls",
     head: str | None = None,

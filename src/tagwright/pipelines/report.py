@@ -1,7 +1,6 @@
 """The report of a trained model on labelled data."""
 
 from pathlib import Path
-from typing import Any
 
 from tagwright.analysis.score_facts import score_facts
 from tagwright.errors import SettingsError
@@ -22,7 +21,7 @@ def report_folder(
     head: str | None = None,
     device: str = "auto",
     plugins: bool = False,
-    **columns: Any,
+    **columns: str | None,
 ) -> None:
     """Load a model, score one of its heads on the source, the first where none is named, and write
     the page.

@@ -1,7 +1,6 @@
 """`score`: a model and labelled data to metrics."""
 
 from pathlib import Path
-from typing import Any
 
 from tagwright.errors import SettingsError, unknown
 from tagwright.inference import model_folder
@@ -19,7 +18,7 @@ def score_folder(
     head: str | None = None,
     device: str = "auto",
     plugins: bool = False,
-    **columns: Any,
+    **columns: str | None,
 ) -> Scored:
     """Load a model, read the data, score; every head whose labels are there, or the one that is
     named.

@@ -1,12 +1,12 @@
 """`tag`: a model and a file of texts to a file with tags."""
 
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from tagwright.data.readers.opening import require_file
 from tagwright.inference import model_folder
 from tagwright.inference.data_for_model import own_columns
-from tagwright.inference.tag import Tagged, tag
+from tagwright.inference.tag import Tagged, TagOptions, tag
 
 
 def tag_file(
@@ -17,7 +17,7 @@ def tag_file(
     head: str | None = None,
     device: str = "auto",
     plugins: bool = False,
-    **options: Any,
+    **options: Unpack[TagOptions],
 ) -> Tagged:
     """Load a model and tag a file with it: by all its heads, or by the one that is named."""
     model = model_folder.load(folder, device=device, plugins=plugins).of(head)

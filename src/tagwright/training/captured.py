@@ -8,12 +8,12 @@ waits for the device.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tagwright.arrays import Floats, Ints
 from tagwright.batches.resident import Resident
 from tagwright.batches.rows import Batch
 from tagwright.randomness import seed_of
@@ -64,7 +64,8 @@ class CapturedStep:
         self.rate = torch.zeros(len(optimizer.param_groups), device=device)
         self.graphs: dict[int, torch.cuda.CUDAGraph] = {}
         # one for all widths: cuBLAS keeps 64 MiB of working space for every stream that it meets
-        self.side: Any = torch.cuda.Stream(device) if device.type == "cuda" else None
+        if device.type == "cuda":
+            self.side = torch.cuda.Stream(device)
 
     @contextmanager
     def holding(self) -> Iterator[None]:
@@ -77,7 +78,7 @@ class CapturedStep:
             for group in self.optimizer.param_groups:
                 group["lr"], group["capturable"] = float(group["lr"]), False
 
-    def feed(self, first: int, batches: Sequence[np.ndarray], rates: np.ndarray) -> None:
+    def feed(self, first: int, batches: Sequence[Ints], rates: Floats) -> None:
         """Rows of the steps from `first` on and their rates (steps, parameter groups); fillers
         weigh nothing.
         """

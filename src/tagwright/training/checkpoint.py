@@ -5,7 +5,7 @@ never pickled.
 import json
 import shutil
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -13,6 +13,8 @@ from torch import Tensor
 
 from tagwright.errors import ModelError
 from tagwright.storage.folder import verified, written
+from tagwright.training.history import HistoryState
+from tagwright.training.optimizers.together import OptimizerState
 
 
 class Checkpoint(NamedTuple):
@@ -21,9 +23,16 @@ class Checkpoint(NamedTuple):
     step: int
     weights: dict[str, Tensor]
     best: dict[str, Tensor]  # empty before the first evaluation
-    optimizer: dict[str, Any]  # its state_dict
-    history: dict[str, Any]
+    optimizer: dict[str, object]  # its state_dict
+    history: HistoryState
     fingerprint: str  # of the data and settings: a checkpoint refuses others
+
+
+class PlainState(TypedDict):
+    """An optimizer's state_dict without its tensors, as JSON has it."""
+
+    state: dict[str, dict[str, object]]
+    param_groups: list[dict[str, object]]
 
 
 def save(checkpoint: Checkpoint, folder: Path) -> None:
@@ -70,38 +79,37 @@ def _contiguous(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
 
 
-def _flatten(state_dict: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def _flatten(state_dict: dict[str, object]) -> tuple[PlainState, dict[str, Tensor]]:
     """An optimizer's state_dict as JSON-ready values and named tensors."""
     tensors: dict[str, Tensor] = {}
-    plain: dict[str, dict[str, Any]] = {}
-    for index, values in state_dict["state"].items():
+    plain: dict[str, dict[str, object]] = {}
+    whole = cast(OptimizerState, state_dict)
+    for index, values in whole["state"].items():
         plain[str(index)] = {k: v for k, v in values.items() if not isinstance(v, Tensor)}
         tensors.update(
             {f"{index}/{k}": v.contiguous() for k, v in values.items() if isinstance(v, Tensor)}
         )
     # whether steps are captured is a matter of the device that goes on
     groups = [
-        {k: _plain(v) for k, v in g.items() if k != "capturable"}
-        for g in state_dict["param_groups"]
+        {k: _plain(v) for k, v in g.items() if k != "capturable"} for g in whole["param_groups"]
     ]
     return {"state": plain, "param_groups": groups}, tensors
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Tensor):
         return value.item()
     return list(value) if isinstance(value, tuple) else value
 
 
-def _unflatten(plain: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Any]:
-    state: dict[int, dict[str, Any]] = {
-        int(index): dict(values) for index, values in plain["state"].items()
-    }
+def _unflatten(plain: PlainState, tensors: dict[str, Tensor]) -> dict[str, object]:
+    state = {int(index): dict(values) for index, values in plain["state"].items()}
     for name, tensor in tensors.items():
         index, _, key = name.partition("/")
         state[int(index)][key] = tensor
     groups = [
-        {**g, "betas": tuple(g["betas"])} if "betas" in g else g for g in plain["param_groups"]
+        {**g, "betas": tuple(betas)} if isinstance(betas := g.get("betas"), list) else g
+        for g in plain["param_groups"]
     ]
     return {"state": state, "param_groups": groups}
 

@@ -5,12 +5,11 @@ fitted on dev.
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from tagwright import registry
-from tagwright.inference.model import Model, Scores, TrainedHead
+from tagwright.inference.model import Figures, Model, Scores, TrainedHead
 from tagwright.labels.shortlist import ShortScores
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics import Measures
@@ -19,6 +18,7 @@ from tagwright.models.network import Network
 from tagwright.settings.inference import Record, inference_of
 from tagwright.settings.schema import Settings
 from tagwright.training.dev import Answers, HeadDev, HeadFit, Watched, score_of
+from tagwright.training.history import Row
 from tagwright.training.prepared import Prepared
 
 
@@ -29,7 +29,7 @@ class TrainedNetwork:
     prepared: Prepared
     settings: Settings
     network: Network
-    history: list[dict[str, Any]]
+    history: list[Row]
     watch: Watched
     devs: Mapping[str, HeadDev]
     answers: Mapping[str, Answers]
@@ -42,7 +42,7 @@ class Fitted:
 
     model: Model
     settings: Settings
-    history: list[dict[str, Any]]
+    history: list[Row]
     watch: Watched
     heads: Mapping[str, HeadFit]  # on dev, every text decided by thresholds fitted without it
     seconds: float
@@ -81,7 +81,7 @@ class Fitted:
         )
 
 
-def _course_of(row: Mapping[str, Any], heads: Collection[str], name: str) -> dict[str, Any]:
+def _course_of(row: Row, heads: Collection[str], name: str) -> Row:
     """A row of the history with the score of one head in place of the mean."""
     scores = [score_of(head) for head in heads]
     return {
@@ -119,7 +119,7 @@ def head_fit(dev: HeadDev, answers: Answers) -> HeadFit:
     """One head with its decision, measured on dev."""
     head, scores = dev.decided(answers)
     measures = dev.measured(scores, rows=np.arange(len(scores.chosen)))
-    results = {
+    results: Figures = {
         "split": "dev",
         "convention": "sklearn",
         "metrics": measures.results(label_counts=dev.space.counts),

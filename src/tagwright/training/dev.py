@@ -2,23 +2,24 @@
 good that is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from tagwright import metrics
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.rows import Rows
 from tagwright.data.dataset import of_head
 from tagwright.decisions.zero import Zero
 from tagwright.errors import SettingsError
 from tagwright.inference.fit_decision import decide_on, measured, truth_of
-from tagwright.inference.model import Scores, TrainedHead, of_texts
+from tagwright.inference.model import Scores, TrainedHead
 from tagwright.inference.tagged_tokens import truth_of_tags, windows_of
 from tagwright.labels.shortlist import Shortlist, ShortScores
 from tagwright.labels.space import LabelSpace
@@ -36,7 +37,7 @@ from tagwright.training.prepared import Prepared
 
 BESIDE = ("macro_f1", "macro_f2", "entity_f1")  # shown beside the score where tokens are tagged
 MEAN = "score"  # the name of a mean over metrics of several heads
-Answers = np.ndarray | Shortlist
+Answers = Floats | Shortlist
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +51,9 @@ class HeadDev:
     name: str
     settings: Settings
     space: LabelSpace
-    truth: np.ndarray | csr_array
-    kept: np.ndarray | None = None
-    offsets: np.ndarray | None = None
+    truth: Bools | csr_array
+    kept: Ints | None = None
+    offsets: Ints | None = None
 
     @property
     def tags_tokens(self) -> bool:
@@ -74,14 +75,25 @@ class HeadDev:
         """The head with its decision fitted, and the scores of the kept rows: no text had a say in
         its own.
         """
-        texts, answers = of_texts(self.offsets), self.scored(answers)
-        head, chosen = decide_on(answers, self.truth, self.settings, self.space, **texts)
-        return head, head.scores(answers, **texts)._replace(chosen=chosen)
+        answers = self.scored(answers)
+        head, chosen = decide_on(answers, self.truth, self.settings, self.space, self.offsets)
+        return head, head.scores(answers, offsets=self.offsets)._replace(chosen=chosen)
 
-    def measured(self, scores: Scores | ShortScores, **options: Any) -> Measures:
+    def measured(
+        self,
+        scores: Scores | ShortScores,
+        *,
+        rows: Ints | None = None,
+        names: Iterable[str] | None = None,
+    ) -> Measures:
         """Metrics of the kept rows."""
         return measured(
-            scores, self.truth, tags=self.space.names, **of_texts(self.offsets), **options
+            scores,
+            self.truth,
+            offsets=self.offsets,
+            tags=self.space.names,
+            rows=rows,
+            names=names,
         )
 
 

@@ -39,7 +39,7 @@ def excused_rows(
     prepared = teaching.prepared
     elements = mask.elements
     if elements is None:
-        elements = teaching.once("elements", lambda: found_elements(teaching, mask))
+        elements = teaching.elements(lambda: found_elements(teaching, mask))
     texts = pa.chunked_array(
         [c for name in names for c in prepared.tables[name]["text"].chunks], pa.string()
     )

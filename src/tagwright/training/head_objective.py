@@ -2,14 +2,13 @@
 the other heads.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from tagwright.batches.rows import HeadBatch
-from tagwright.losses import SparseTarget
+from tagwright.losses import SparseMask, SparseTarget
 from tagwright.models.device import device_of
+from tagwright.models.heads import Head
 from tagwright.models.heads.cloze_slots import MASK
 from tagwright.objective import Objective, build_objective
 from tagwright.settings.schema import Settings
@@ -58,49 +57,60 @@ class HeadObjective(nn.Module):
         """The sum over examples. Slots of labels that the batch shows take no part: their answer
         stands there.
         """
-        weight = batch.weight
+        known, weight = batch.known, batch.weight
         if batch.tags is not None:
             return self._weighed(
                 self.objective.of_tokens(logits, batch.tags, weight=weight, generator=generator)
             )
-        facts: dict[str, Any] = {
-            "excused": batch.excused,
-            "soft": batch.soft,
-            "soft_logits": soft_logits,
-        }
-        facts |= {"known": batch.known, "example_weight": weight, "generator": generator}
         if batch.shown is not None:
-            facts |= _of_masked(batch, logits.dtype, averaged=self.objective.loss.labels == "mean")
-        return self._weighed(self.objective(logits, batch.target, **facts))
+            averaged = self.objective.loss.labels == "mean"
+            known, weight = _of_masked(batch, batch.shown, logits.dtype, averaged=averaged)
+        value = self.objective(
+            logits,
+            batch.target,
+            known=known,
+            example_weight=weight,
+            generator=generator,
+            soft=batch.soft,
+            soft_logits=soft_logits,
+            excused=batch.excused,
+        )
+        return self._weighed(value)
 
-    def in_chunks(self, hidden: Tensor, head: Any, batch: HeadBatch) -> Tensor:
+    def in_chunks(self, hidden: Tensor, head: Head, batch: HeadBatch) -> Tensor:
         """The same of sparse targets, for a head that takes its labels in chunks: the logits are
         never made.
         """
         target: SparseTarget = batch.target  # type: ignore[assignment]
-        facts: dict[str, Any] = {"known": batch.known, "example_weight": batch.weight}
-        linear = head.linear
-        return self._weighed(
-            self.objective.linear(
-                hidden, linear.weight, linear.bias, target, chunk=head.chunk, **facts
-            )
+        value = self.objective.linear(
+            hidden,
+            head.linear.weight,
+            head.linear.bias,
+            target,
+            chunk=head.chunk,
+            known=batch.known if isinstance(batch.known, SparseMask) else None,
+            example_weight=batch.weight,
         )
+        return self._weighed(value)
 
     def _weighed(self, value: Tensor) -> Tensor:
         return value if self.weight == 1 else self.weight * value
 
 
-def _of_masked(batch: HeadBatch, dtype: torch.dtype, *, averaged: bool) -> dict[str, Any]:
-    """Slots that show their answer take no part, nor do they in the mean over a text's labels."""
-    shown: Any = batch.shown
+def _of_masked(
+    batch: HeadBatch, shown: Tensor, dtype: torch.dtype, *, averaged: bool
+) -> tuple[Tensor, Tensor | None]:
+    """What is known (B, L), and the weights of texts (B,) or their labels (B, 1): slots that show
+    their answer take no part, nor do they in the mean over a text's labels.
+    """
     masked, weight = shown == MASK, batch.weight
-    known = masked if batch.known is None else masked & batch.known
+    known = masked & batch.known if isinstance(batch.known, Tensor) else masked
     if averaged:
         share = masked.shape[1] / masked.sum(1).clamp(min=1).to(
             torch.promote_types(dtype, torch.float32)
         )
         weight = share if weight is None else share * weight
-    return {"known": known, "example_weight": weight}
+    return known, weight
 
 
 def objectives_of(prepared: Prepared, settings: Settings) -> dict[str, HeadObjective]:

@@ -3,20 +3,32 @@ derived from it.
 """
 
 import math
-from typing import Any
+from typing import Required, TypeAlias, TypedDict
 
 from tagwright.training.loop import Step
 
+# step, epoch, loss since the last evaluation, rate, score, and the metrics beside it
+Row: TypeAlias = dict[str, float]
+
+
+class HistoryState(TypedDict, total=False):
+    """What a checkpoint keeps of the course of training, ready for JSON."""
+
+    rows: Required[list[Row]]
+    loss: Required[float]
+    steps: Required[int]
+    precision: str  # that the encoder computes in
+    parts: int  # of a batch
+
 
 class History:
-    """Evaluations as rows (step, epoch, loss since the last one, rate, score, metrics beside it),
-    ready for JSON.
+    """Evaluations as rows, ready for JSON.
 
     `sign` is -1 where a lower score is better.
     """
 
     def __init__(self, *, sign: int = 1) -> None:
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Row] = []
         self.sign = sign
         self._loss, self._steps = 0.0, 0
 
@@ -32,7 +44,7 @@ class History:
         return better
 
     @property
-    def best(self) -> dict[str, Any] | None:
+    def best(self) -> Row | None:
         """The row with the best score, the last of equals: once at its top, it says nothing against
         more.
         """
@@ -50,10 +62,10 @@ class History:
         keys = [self._key(row["score"]) for row in self.rows]
         return len(keys) - 1 - keys.index(max(keys))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> HistoryState:
         """What a checkpoint keeps."""
         return {"rows": self.rows, "loss": self._loss, "steps": self._steps}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: HistoryState) -> None:
         """Take up a checkpoint's state."""
         self.rows, self._loss, self._steps = list(state["rows"]), state["loss"], state["steps"]

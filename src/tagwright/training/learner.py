@@ -3,7 +3,9 @@ stand around it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import reduce
+from operator import add
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -42,16 +44,16 @@ class Learner:
             name for name, head in batch.heads.items() if isinstance(head.target, SparseTarget)
         ]
         hidden, logits = self.network.run(*batch.inputs, shown=batch.shown, without=chunked)
-        value: Any = 0.0
-        for number, (name, objective) in enumerate(self.objectives.items()):
+        values: list[Tensor] = []
+        for name, objective in self.objectives.items():
             own = batch.heads[name]
             if name in chunked:
-                found = objective.in_chunks(hidden.pooled, self.network.heads[name], own)
+                value = objective.in_chunks(hidden.pooled, self.network.heads[name], own)
             else:
                 soft = logits.get(soft_head(name))
-                found = objective(logits[name], own, soft_logits=soft, generator=generator)
-            value = found if number == 0 else value + found
-        return BatchLoss(value, logits, hidden)
+                value = objective(logits[name], own, soft_logits=soft, generator=generator)
+            values.append(value)
+        return BatchLoss(reduce(add, values), logits, hidden)
 
 
 def slots_drawn(network: Network, batch: Batch, generator: torch.Generator) -> Batch:

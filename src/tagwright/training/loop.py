@@ -4,12 +4,13 @@ it.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tagwright.arrays import Ints
 from tagwright.models.distributed import ALONE, Ranks
 from tagwright.randomness import seed_of
 from tagwright.training._gradients import summed
@@ -41,12 +42,12 @@ class Course:
     first.
     """
 
-    plan: Callable[[int], Sequence[np.ndarray]]  # epoch -> batches of row numbers
+    plan: Callable[[int], Sequence[Ints]]  # epoch -> batches of row numbers
     per_epoch: int
     total: int
-    size: Callable[[np.ndarray], float] = len  # what the mean over some rows divides by
+    size: Callable[[Ints], float] = len  # what the mean over some rows divides by
 
-    def rows(self, step: int) -> np.ndarray:
+    def rows(self, step: int) -> Ints:
         """Row numbers of the batch of step 0, 1, …"""
         epoch, position = divmod(step, self.per_epoch)
         return self.plan(epoch)[position]
@@ -70,7 +71,7 @@ class Dial(NamedTuple):
     at: Callable[[int], float]  # step 0, 1, … -> value
 
 
-def _parts(rows: np.ndarray, count: int) -> list[np.ndarray]:
+def _parts(rows: Ints, count: int) -> list[Ints]:
     return np.array_split(rows, min(count, len(rows))) if len(rows) else []
 
 
@@ -83,7 +84,7 @@ def steps(
     network: nn.Module,
     optimizer: Optimizer,
     course: Course,
-    loss_of: Callable[[np.ndarray, torch.Generator], Tensor],
+    loss_of: Callable[[Ints, torch.Generator], Tensor],
     factor: Callable[[int], float],
     *,
     start: int = 0,
@@ -103,7 +104,9 @@ def steps(
     says into how many to cut from now on.
     """
     # a restored optimizer carries the rate of its last step in "lr"
-    rates = [group.setdefault("initial_lr", group["lr"]) for group in optimizer.param_groups]
+    rates = [
+        cast(float, group.setdefault("initial_lr", group["lr"])) for group in optimizer.param_groups
+    ]
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     for number in range(start, course.total):
         rows = course.rows(number)

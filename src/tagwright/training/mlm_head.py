@@ -3,13 +3,14 @@ starts.
 """
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
 from tagwright import registry
 from tagwright.errors import SettingsError
+from tagwright.models.encoders import Encoder
 from tagwright.models.heads.mlm import MASKED, MaskedPieces
 from tagwright.models.heads.mlm_weights import activation_in, epsilon_in, form_in, weights_in
 from tagwright.settings.schema import Choice, Settings
@@ -19,7 +20,18 @@ from tagwright.training.prepare import source_of
 from tagwright.training.prepared import Prepared
 from tagwright.training.regularizers.mlm import require_sound
 
+if TYPE_CHECKING:
+    from tagwright.models.encoders.pretrained import Pretrained
+
 NAME = "mlm"
+
+
+class Source(NamedTuple):
+    """Where a pretrained encoder comes from, and its tokenizer with the mask that hides a piece."""
+
+    path: str
+    tokenizer: OwnPieces
+    mask: int
 
 
 def check_mlm(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
@@ -32,41 +44,31 @@ def check_mlm(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     require_sound(
         **{**registry.options(registry.find(registry.REGULARIZERS, NAME).factory), **choice.options}
     )
-    source = source_of(settings)
-    if source is None or not isinstance(prepared.tokenizer, OwnPieces):
-        raise SettingsError(
-            f"mlm needs a pretrained encoder, got {settings.encoder.name}; take --encoder minilm,"
-            " or leave mlm out"
-        )
-    if prepared.tokenizer.mask is None:
-        raise SettingsError(
-            f"mlm hides pieces behind a mask token, and the tokenizer of {source} has none"
-        )
+    source = _source(prepared, settings)
     if any(settings.of(name).head.options.get("chunk") for name in prepared.heads):
         raise SettingsError("mlm does not go with labels in chunks; leave --head-chunk or mlm out")
-    if form_in(find_source(source), _config(prepared)) is None:
-        return (
-            f"mlm: {source} brings no head for masked pieces, so one starts from its word vectors",
-        )
+    if form_in(find_source(source.path), _config(prepared)) is None:
+        said = "brings no head for masked pieces, so one starts from its word vectors"
+        return (f"mlm: {source.path} {said}",)
     return ()
 
 
-def mlm_heads(prepared: Prepared, settings: Settings, encoder: Any) -> dict[str, MaskedPieces]:
+def mlm_heads(prepared: Prepared, settings: Settings, encoder: Encoder) -> dict[str, MaskedPieces]:
     """The head, by its name, with the weights that the encoder's folder has for it; nothing where
     none is asked for.
     """
     if _choice(settings) is None:
         return {}
-    folder, config = find_source(str(source_of(settings))), _config(prepared)
-    tokenizer: Any = prepared.tokenizer
+    source, config = _source(prepared, settings), _config(prepared)
+    folder, model = find_source(source.path), cast("Pretrained", encoder).model
     form, vectors = form_in(folder, config), encoder.words.weight
-    pieces = sorted(set(tokenizer.vocabulary.values()) - set(tokenizer.marks))
+    pieces = sorted(set(source.tokenizer.vocabulary.values()) - set(source.tokenizer.marks))
     head = MaskedPieces(
         encoder.width_out,
         vectors,
         torch.tensor(pieces),
-        mask=tokenizer.mask,
-        back=_back(encoder.model, vectors.shape[1], encoder.width_out),
+        mask=source.mask,
+        back=_back(model, vectors.shape[1], encoder.width_out),
         activation=transformers().activations.ACT2FN[activation_in(config, form)],
         epsilon=epsilon_in(config),
     )
@@ -79,8 +81,23 @@ def _choice(settings: Settings) -> Choice | None:
     return next((choice for choice in settings.regularize if choice.name == NAME), None)
 
 
-def _config(prepared: Prepared) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(bytes(prepared.learned["config.json"]))
+def _source(prepared: Prepared, settings: Settings) -> Source:
+    """That of the encoder; one that has no mask to hide pieces behind is refused."""
+    path, tokenizer = source_of(settings), prepared.tokenizer
+    if path is None or not isinstance(tokenizer, OwnPieces):
+        raise SettingsError(
+            f"mlm needs a pretrained encoder, got {settings.encoder.name}; take --encoder minilm,"
+            " or leave mlm out"
+        )
+    if tokenizer.mask is None:
+        raise SettingsError(
+            f"mlm hides pieces behind a mask token, and the tokenizer of {path} has none"
+        )
+    return Source(path, tokenizer, tokenizer.mask)
+
+
+def _config(prepared: Prepared) -> dict[str, object]:
+    found: dict[str, object] = json.loads(bytes(prepared.learned["config.json"]))
     return found
 
 

@@ -8,7 +8,7 @@ factors come from measured peaks (docs/log.md).
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ import torch
 from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.models.device import device_of, forked_random
+from tagwright.models.encoders import Encoder
 from tagwright.models.shortlist import FULL, shortlisted
 from tagwright.settings.schema import Settings
 from tagwright.tokenizers.tokens import Tokens
@@ -131,7 +132,7 @@ def _weights(
 ) -> tuple[MemoryPart, MemoryPart, MemoryPart]:
     """Weights with the state of their optimizer, the best weights so far, the gradients of a batch;
     those of the `encoder` included, or not."""
-    factory: Any = registry.find(registry.ENCODERS, settings.encoder.name).factory
+    factory = registry.find(registry.ENCODERS, settings.encoder.name).factory
     extra = registry.find(registry.LOSSES, settings.loss.name).factory.extra_logits
     columns, batch = len(prepared.space) + extra, settings.fit.batch
     logits = float(FLOAT * BATCH * columns * batch)
@@ -197,13 +198,18 @@ def _dense_width(prepared: Prepared, settings: Settings) -> tuple[int, int]:
     if "config.json" in prepared.learned:
         config = json.loads(bytes(prepared.learned["config.json"]))
         return int(config.get("hidden_size") or config.get("dim") or 0), 0
-    facts: dict[str, Any] = {"sizes": prepared.tokenizer.sizes, "vectors": prepared.vectors}
-    facts |= {"learned": prepared.learned, "fresh": False}
-    facts |= {"precision": settings.fit.precision, "limit": settings.fit.limit}
 
-    def made() -> Any:
+    def made() -> Encoder:
         return registry.build(
-            registry.ENCODERS, settings.encoder.name, settings.encoder.options, **facts
+            registry.ENCODERS,
+            settings.encoder.name,
+            settings.encoder.options,
+            sizes=prepared.tokenizer.sizes,
+            vectors=prepared.vectors,
+            learned=prepared.learned,
+            fresh=False,
+            precision=settings.fit.precision,
+            limit=settings.fit.limit,
         )
 
     with forked_random():
@@ -228,7 +234,7 @@ def _cells(prepared: Prepared, settings: Settings) -> tuple[str, int]:
 
 def _advice(kind: str, prepared: Prepared, settings: Settings) -> str:
     """What to do about the largest part."""
-    factory: Any = registry.find(registry.ENCODERS, settings.encoder.name).factory
+    factory = registry.find(registry.ENCODERS, settings.encoder.name).factory
     chunk = settings.head.options.get("chunk", 0)
     if kind == "scores":
         many = len(prepared.space) > FULL and not chunk and not factory.sparse

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright import registry
+from tagwright.arrays import Bools, Numbers
 from tagwright.data import Data
 from tagwright.data.dataset import HeadColumns, of_head
 from tagwright.data.keep import keep
@@ -27,6 +27,7 @@ from tagwright.models.build import learn
 from tagwright.models.word_vectors import read_vectors
 from tagwright.settings.schema import Settings
 from tagwright.tokenizers import Tokenizer
+from tagwright.tokenizers.base import Embed
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.training.prepared import MAIN, UNLABELLED, HeadData, Prepared
 
@@ -145,7 +146,7 @@ def _require_answers(table: pa.Table, kind: str, told: str) -> None:
         raise DataError(f"{told}; it has nothing to learn or choose by")
 
 
-def _forget(tables: dict[str, pa.Table], one: str, head: str, rows: np.ndarray) -> None:
+def _forget(tables: dict[str, pa.Table], one: str, head: str, rows: Bools) -> None:
     """Make `rows` (n,) of a table unlabelled for a head: none of their labels is known."""
     table = tables[one]
     own = f"labels/{head}"  # "labels" are those of all heads where each has its own
@@ -158,13 +159,13 @@ def _laid_out(
     tables: Mapping[str, pa.Table], settings: Settings
 ) -> tuple[Tokenizer, dict[str, Sheet]]:
     """Texts that come as tokens: a tokenizer learnt from those of train, and the pieces of all."""
-    tokenizer: Tokenizer = _embed(settings).train_tokens(
+    tokenizer = _embed(settings).train_tokens(
         flat(tables["train"]["tokens"]), seed=settings.split.seed
     )
     return tokenizer, {name: sheet_of(table, tokenizer) for name, table in tables.items()}
 
 
-def _embed(settings: Settings) -> Any:
+def _embed(settings: Settings) -> Embed:
     return registry.build(
         registry.TOKENIZERS, settings.embed.name, settings.embed.options, source=source_of(settings)
     )
@@ -185,7 +186,7 @@ def source_of(settings: Settings) -> str | None:
 
 
 def _too_long(
-    tokens: Tokens, learned: Mapping[str, np.ndarray], settings: Settings
+    tokens: Tokens, learned: Mapping[str, Numbers], settings: Settings
 ) -> tuple[str, ...]:
     """A sentence on the texts that the encoder cannot read whole, if it tells of them."""
     encoder = registry.find(registry.ENCODERS, settings.encoder.name).factory

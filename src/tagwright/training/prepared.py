@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from tagwright import registry
+from tagwright.arrays import Floats, Ints, Numbers
 from tagwright.batches.inputs import Inputs
 from tagwright.batches.places import TagInputs
 from tagwright.batches.rows import HeadRows, Rows
@@ -27,6 +28,7 @@ from tagwright.labels.space import LabelSpace
 from tagwright.models.network import Network
 from tagwright.settings.named_files import file_digests
 from tagwright.settings.schema import Choice, Settings
+from tagwright.targets import SoftLabels
 from tagwright.targets.distil import Teacher, nobody
 from tagwright.targets.hard import hard
 from tagwright.tokenizers import Tokenizer
@@ -47,7 +49,7 @@ class HeadData:
 
     space: LabelSpace
     examples: int
-    tags: Mapping[str, np.ndarray] | None = None
+    tags: Mapping[str, Ints] | None = None
 
     @property
     def tags_tokens(self) -> bool:
@@ -64,8 +66,8 @@ class Prepared:
     heads: Mapping[str, HeadData]
     tokenizer: Tokenizer
     tokens: dict[str, Tokens]
-    learned: dict[str, np.ndarray]
-    vectors: np.ndarray | None
+    learned: dict[str, Numbers]
+    vectors: Floats | None
     found: tuple[str, ...]
     dropped: dict[str, int]
     warnings: tuple[str, ...]
@@ -202,7 +204,7 @@ class Prepared:
 
     def soft_labels(
         self, names: Sequence[str], settings: Settings, *, teacher: Teacher = nobody
-    ) -> np.ndarray | csr_array | None:
+    ) -> SoftLabels | None:
         """The soft labels of a single head that its settings name, made of these tables alone; None
         for hard ones.
 
@@ -217,11 +219,15 @@ class Prepared:
         ]
         table = pa.concat_tables([self.tables[name].select(columns) for name in names])
         tokens = reduce(Tokens.joined, map(self.words, names))
-        facts = {"table": table, "space": self.space, "tokens": tokens, "teacher": teacher}
-        made: np.ndarray | csr_array = registry.build(
-            registry.TARGETS, settings.targets.name, settings.targets.options, **facts
+        return registry.build(
+            registry.TARGETS,
+            settings.targets.name,
+            settings.targets.options,
+            table=table,
+            space=self.space,
+            tokens=tokens,
+            teacher=teacher,
         )
-        return made
 
     def fingerprint(self, settings: Settings) -> str:
         """A digest of the data and of every setting that moves the result."""

@@ -2,26 +2,29 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 from tagwright.data import Data, read_data
 from tagwright.data.dataset import HeadColumns
+from tagwright.data.source import DataGiven
 from tagwright.errors import SettingsError
 from tagwright.inference.tagged_tokens import with_cut
 from tagwright.settings.named_heads import HeadChoice, sources
 from tagwright.settings.schema import Settings, resolve
 
 
-def read_for(source: str, given: Mapping[str, Any]) -> tuple[Data, Settings]:
+def read_for(source: str, given: Mapping[str, object]) -> tuple[Data, Settings]:
     """The data and the resolved settings, whose defaults depend on the task."""
     heads = sources(given)
-    options = {key: value for key, value in given.get("data", {}).items() if key != "cut"}
+    section = given.get("data")
+    options = {**section} if isinstance(section, Mapping) else {}
+    options.pop("cut", None)
     if heads and "labels" in options:
         raise SettingsError(
             "data.labels (--labels) is for a model with one head; of several each has its own"
             " labels"
         )
-    data = read_data(source, **options, heads=heads or None)
+    data = read_data(source, **cast(DataGiven, {**options, "heads": heads or None}))
     settings = resolve(
         given, data.task, data.size, {name: one.task for name, one in data.heads.items()} or None
     )

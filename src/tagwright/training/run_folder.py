@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from tagwright.errors import ModelError
 from tagwright.models.distributed import Ranks
@@ -22,6 +22,26 @@ REPORT = "report.html"  # of the first head; of another its name is in it
 MARKS = (*PHASES, OUTCOME, REPORT, LOCK)  # what tells a run folder for ours
 STATES = f"{OF_HEAD}*"  # of the teachers of several heads
 LASTING = ("report-*.html", "elements-*.csv")  # of several heads, when the run has ended
+
+
+class Outcome(TypedDict, total=False):
+    """What a run came to, as JSON; `tokens` are there where these are tagged, and `heads` where
+    there are several.
+
+    The folder of the run also has the `fingerprint` of its data and settings.
+    """
+
+    metrics: dict[str, float]
+    split: str
+    convention: str
+    rows: int
+    refitted_on: int | None
+    tokens: int
+    heads: dict[str, dict[str, float]]
+    seconds: float
+    model: str
+    report: str | None
+    fingerprint: str
 
 
 def run_folder(out: Path) -> Path:
@@ -68,15 +88,15 @@ def write_pages(folder: Path, pages: Mapping[str, str]) -> Path | None:
     return folder / REPORT if pages else None
 
 
-def write_outcome(folder: Path, content: Mapping[str, Any]) -> None:
+def write_outcome(folder: Path, content: Outcome) -> None:
     """Keep what a run came to: from here on it is finished."""
     write_json(folder / OUTCOME, content)
 
 
-def read_outcome(folder: Path) -> dict[str, Any] | None:
+def read_outcome(folder: Path) -> Outcome | None:
     """What a finished run came to; None where there is none, or none that can be read."""
     try:
-        found: dict[str, Any] = json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
+        found: Outcome = json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
     return found

@@ -71,8 +71,8 @@ class Training:
 
     def save(self, step: int, folder: Path, fingerprint: str) -> None:
         """Write a checkpoint of this step."""
-        kept = {"precision": self.network.encoder.precision, "parts": self.parts}
-        history = {**self.history.state(), **kept}
+        history = self.history.state()
+        history |= {"precision": self.network.encoder.precision, "parts": self.parts}
         state = (self.network.state_dict(), self.best, self.optimizer.state_dict(), history)
         checkpoint.save(checkpoint.Checkpoint(step, *state, fingerprint), folder)
 

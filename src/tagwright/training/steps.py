@@ -5,11 +5,11 @@ room by cutting.
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from tagwright import registry
+from tagwright.arrays import Ints
 from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
 from tagwright.batches.rows import Batch, Rows
 from tagwright.masks import Mask
@@ -49,7 +49,7 @@ def steps_of(
         batch_loss, training.network, learner_of(training.network, objectives, settings)
     )
 
-    def loss_of_rows(index: np.ndarray, generator: torch.Generator) -> Tensor:
+    def loss_of_rows(index: Ints, generator: torch.Generator) -> Tensor:
         return loss_of(rows.batch(index, device), generator)
 
     def in_more_parts(count: int, of_rows: int) -> int:

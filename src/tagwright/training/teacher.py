@@ -12,16 +12,18 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from tagwright.arrays import Floats
 from tagwright.errors import ModelError, some
 from tagwright.inference import model_folder
 from tagwright.inference.model import Model, inputs_of
 from tagwright.labels.shortlist import Shortlist
 from tagwright.labels.space import LabelSpace
+from tagwright.masks.dependencies import Elements
 from tagwright.models.device import device_of
 from tagwright.settings.schema import Choice, Settings
 from tagwright.settings.sections import SoftSettings
@@ -32,7 +34,6 @@ from tagwright.training.loop import Step
 from tagwright.training.prepared import Prepared
 from tagwright.training.state import Run
 
-T = TypeVar("T")
 PHASE = "teacher"
 CARD = (
     "# A teacher\n\nTrained on the labels as given, to make soft labels or masks for another"
@@ -56,22 +57,23 @@ class Teaching:
     settings: Settings
     run: Run
     train: Callable[[Prepared, Settings, Run], TrainedModel]
-    _made: dict[str, Any] = field(default_factory=dict)
+    _models: dict[str, Model] = field(default_factory=dict)  # by folder
+    _elements: list[Elements] = field(default_factory=list)
 
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """What `make` gives, made once in this run."""
-        if name not in self._made:
-            self._made[name] = make()
-        made: T = self._made[name]
-        return made
+    def elements(self, find: Callable[[], Elements]) -> Elements:
+        """The words that labels depend on, found once in this run."""
+        if not self._elements:
+            self._elements.append(find())
+        return self._elements[0]
 
     def model(self, folder: str = "") -> Model:
         """The teacher in a model folder, with the labels of the data; "" is one that is trained for
         this run.
         """
-        return self.once(
-            _place(folder), lambda: self._loaded(Path(folder)) if folder else self._trained()
-        )
+        if folder not in self._models:
+            made = self._loaded(Path(folder)) if folder else self._trained()
+            self._models[folder] = made
+        return self._models[folder]
 
     def scores(self, names: Sequence[str], folder: str = "") -> TeacherScores:
         """Logits (n, L) of the texts of some tables; kept beside the teacher, so that they are made
@@ -90,7 +92,7 @@ class Teaching:
             model, pa.concat_tables(self.prepared.tables[name].select(["text"]) for name in names)
         )
         if folder:  # several would all stay in memory until the run ends
-            del model, self._made[_place(folder)]
+            del model, self._models[folder]
         with ranks.together():
             if path is not None and ranks.first:
                 _save(logits, path)
@@ -141,7 +143,7 @@ class Teaching:
     ) -> Iterator[Step]:
         return self.run.progress(stream, PHASE, start, total)
 
-    def _logits(self, model: Model, table: pa.Table) -> np.ndarray:
+    def _logits(self, model: Model, table: pa.Table) -> Floats:
         """Logits (n, L) in the order of the data's labels, on which the link holds without a
         calibration.
         """
@@ -160,11 +162,6 @@ class Teaching:
         place = {name: number for number, name in enumerate(head.space.names)}
         columns = [place[name] for name in self.prepared.space.names]
         return np.ascontiguousarray(found[:, columns], np.float32)
-
-
-def _place(folder: str) -> str:
-    """Where a teacher is kept in a run."""
-    return f"model {folder}"
 
 
 def plainly(settings: Settings) -> Settings:
@@ -239,7 +236,7 @@ def _keep(model: Model, store: Path, key: str) -> None:
     shutil.rmtree(store / "fit", ignore_errors=True)  # its checkpoints have served
 
 
-def _save(array: np.ndarray, path: Path) -> None:
+def _save(array: Floats, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as aside, aside.open("wb") as file:
         np.save(file, array)

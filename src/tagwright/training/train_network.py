@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
+from tagwright.arrays import Ints
 from tagwright.batches.bucket import plan
 from tagwright.batches.rows import Rows
 from tagwright.models.device import deterministic, forked_random
@@ -97,9 +96,9 @@ def train_network(
 def _course(rows: Rows, choice: FitSettings) -> Course:
     lengths = rows.inputs.lengths
     per_epoch = -(-len(lengths) // choice.batch)
-    latest: dict[int, list[np.ndarray]] = {}
+    latest: dict[int, list[Ints]] = {}
 
-    def batches(epoch: int) -> list[np.ndarray]:
+    def batches(epoch: int) -> list[Ints]:
         if epoch not in latest:
             latest.clear()
             latest[epoch] = plan(lengths, batch=choice.batch, seed=choice.seed, epoch=epoch)

@@ -8,13 +8,14 @@ is the old one.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from tagwright.errors import SettingsError
 from tagwright.randomness import seed_of
+from tagwright.training.optimizers.together import OptimizerState
 
 # weights a slice: it stays in the cache of a core; a GPU wants large launches
 _BLOCK = {"cpu": 2**18}
@@ -32,7 +33,7 @@ class LabelAdagrad(torch.optim.Optimizer):
     """
 
     def __init__(
-        self, params: Iterable[Any], *, lr: float = 0.3, floor: float = 1 / 32, seed: int = 0
+        self, params: Iterable[Tensor], *, lr: float = 0.3, floor: float = 1 / 32, seed: int = 0
     ) -> None:
         if lr < 0 or floor <= 0:
             raise SettingsError(f"label Adagrad wants lr >= 0 and floor > 0, got {lr} and {floor}")
@@ -60,16 +61,16 @@ class LabelAdagrad(torch.optim.Optimizer):
                     )
         return loss
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: dict[str, object]) -> None:
         """Take up a state. Torch would cast the sums to the weights' dtype, and a resumed run would
         round them.
         """
         super().load_state_dict(state_dict)
+        kept = cast(OptimizerState, state_dict)["state"]
         for number, weight in enumerate(p for group in self.param_groups for p in group["params"]):
-            if number in state_dict["state"]:
-                self.state[weight]["squares"] = state_dict["state"][number]["squares"].to(
-                    weight.device, copy=True
-                )
+            if number in kept:
+                squares = cast(Tensor, kept[number]["squares"])
+                self.state[weight]["squares"] = squares.to(weight.device, copy=True)
 
     def _squares(self, weight: Tensor, floor: float) -> Tensor:
         state = self.state[weight]

@@ -8,13 +8,16 @@ No label waits for another, so all cores work.
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from scipy.sparse import csc_array, csr_array, hstack
 
+from tagwright.arrays import Bools, Floats, Ints
 from tagwright.batches.rows import Rows
+from tagwright.models.heads import Head
+from tagwright.models.heads.chain import Chain
 from tagwright.training.loop import Step
 
 # scikit-learn's, of the largest gradient of the mean loss: logits are then off by some 1e-5, those
@@ -28,14 +31,12 @@ class Solved(NamedTuple):
     optimum.
     """
 
-    weights: np.ndarray
+    weights: Floats
     bias: float
     loss: float
 
 
-def logistic(
-    features: csr_array, target: np.ndarray, weight: np.ndarray, *, cost: float = 1.0
-) -> Solved:
+def logistic(features: csr_array, target: Bools, weight: Floats, *, cost: float = 1.0) -> Solved:
     """The w and b that make cost · Σ weight · log loss + ½|w|² smallest.
 
     Shapes: features (n, d), target bool (n,), weight (n,). A row of weight 0 has no say. Where all
@@ -62,7 +63,7 @@ def logistic(
 
 
 def label_steps(
-    head: Any, rows: Rows, *, cost: float = 1.0, start: int = 0, workers: int = 1
+    head: Head, rows: Rows, *, cost: float = 1.0, start: int = 0, workers: int = 1
 ) -> Iterator[Step]:
     """Solves the labels of the only head from `start` on and yields after each one, its weights in
     the head.
@@ -76,8 +77,8 @@ def label_steps(
     unknown = None if own.unknown is None else csc_array(own.unknown)
     weight = np.ones(truth.shape[0]) if rows.weight is None else rows.weight.astype(np.float64)
 
-    def solved(label: int) -> tuple[np.ndarray, Solved]:
-        before = _before(head, label)
+    def solved(label: int) -> tuple[Ints, Solved]:
+        before = head.before(label)  # none but in a chain
         known = hstack([features, truth[:, before]], format="csr") if len(before) else features
         judged = weight if unknown is None else weight * (unknown[:, [label]].toarray()[:, 0] == 0)
         return before, logistic(known, truth[:, [label]].toarray()[:, 0] > 0, judged, cost=cost)
@@ -96,16 +97,10 @@ def label_steps(
         pool.shutdown(cancel_futures=True)
 
 
-def _before(head: Any, label: int) -> np.ndarray:
-    """Ids of the labels that this one is told; none but in a chain."""
-    found: np.ndarray = head.before(label)
-    return found
-
-
 @torch.no_grad()
-def _put(head: Any, label: int, before: np.ndarray, found: Solved) -> None:
+def _put(head: Head, label: int, before: Ints, found: Solved) -> None:
     weight = head.linear.weight  # (d, L)
     made = torch.from_numpy(found.weights).to(weight)
     weight[:, label], head.linear.bias[label] = made[: len(weight)], found.bias
-    if len(before):
+    if isinstance(head, Chain) and len(before):
         head.links[torch.from_numpy(before).to(weight.device), label] = made[len(weight) :]

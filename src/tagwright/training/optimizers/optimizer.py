@@ -3,7 +3,6 @@ norms never decay.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -50,8 +49,15 @@ def build_optimizer(
         return RowSGD(trained, lr=learning_rate, weight_decay=weight_decay)
     if sparse:
         return RowAdagrad(trained, lr=learning_rate, floor=1 / batch)
-    averages = {"betas": (0.9, beta2), "eps": epsilon}
-    encoder = _adamw(trained, learning_rate, weight_decay, layer_decay, depths or {}, averages)
+    encoder = _adamw(
+        trained,
+        learning_rate,
+        weight_decay,
+        layer_decay,
+        depths or {},
+        beta2=beta2,
+        epsilon=epsilon,
+    )
     if not labels:
         return encoder
     moved = [
@@ -67,7 +73,9 @@ def _adamw(
     weight_decay: float,
     layer_decay: float,
     depths: Mapping[Tensor, int],
-    averages: Mapping[str, Any],
+    *,
+    beta2: float,
+    epsilon: float,
 ) -> torch.optim.Optimizer:
     depth_of = {} if layer_decay == 1 else depths
     groups = []
@@ -83,7 +91,11 @@ def _adamw(
         )
         groups.append({"params": [p for p in own if p.ndim <= 1], "lr": rate, "weight_decay": 0.0})
     return torch.optim.AdamW(
-        [g for g in groups if g["params"]], lr=learning_rate, fused=True, **averages
+        [g for g in groups if g["params"]],
+        lr=learning_rate,
+        betas=(0.9, beta2),
+        eps=epsilon,
+        fused=True,
     )
 
 
@@ -111,9 +123,9 @@ def _large(
     network: Network, settings: Settings, heads: Iterable[str]
 ) -> list[tuple[nn.Module, float]]:
     """The label matrices that are too large for AdamW, each with its own rate."""
-    found = []
+    found: list[tuple[nn.Module, float]] = []
     for name in heads:
-        made: Any = network.heads[name]
+        made = network.heads[name]
         own, head = settings.of(name).head, settings.of(name).head.options
         asked = head.get("optimizer", "auto")
         large = head.get("dtype") == "bfloat16" or shortlisted(own, made.label_count)

@@ -6,7 +6,6 @@ with one step size a weight.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -29,7 +28,9 @@ class RowAdagrad(torch.optim.Optimizer):
     `state_dict` holds all it needs.
     """
 
-    def __init__(self, params: Iterable[Any], *, lr: float = 3.0, floor: float = 1 / 256) -> None:
+    def __init__(
+        self, params: Iterable[Tensor], *, lr: float = 3.0, floor: float = 1 / 256
+    ) -> None:
         if lr < 0 or floor <= 0:
             raise SettingsError(f"row Adagrad wants lr >= 0 and floor > 0, got {lr} and {floor}")
         super().__init__(params, {"lr": lr, "floor": floor})

@@ -3,9 +3,9 @@ to combine.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import torch
+from torch import Tensor
 
 from tagwright.errors import SettingsError
 
@@ -17,7 +17,7 @@ class RowSGD(torch.optim.Optimizer):
     the weights a step. A vector (a bias) does not decay. There is no state.
     """
 
-    def __init__(self, params: Iterable[Any], *, lr: float, weight_decay: float = 0.0) -> None:
+    def __init__(self, params: Iterable[Tensor], *, lr: float, weight_decay: float = 0.0) -> None:
         if lr < 0 or weight_decay < 0:
             raise SettingsError(
                 f"row SGD wants lr >= 0 and weight_decay >= 0, got {lr} and {weight_decay}"

@@ -2,9 +2,9 @@
 `fit.learner.Learner`, or another.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic
 
-from tagwright.registry import Kind
+from tagwright.registry import Kind, P
 
 if TYPE_CHECKING:
     import torch
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["KIND", "Regularizer"]
 
 
-class Regularizer:
+class Regularizer(Generic[P]):
     """What every regularizer derives from: it stands around `learn`, and is called in its place."""
 
     depth: ClassVar[int] = 0  # one of a higher depth stands outside of those of a lower
 
     @staticmethod
-    def check(*settings: Any, **options: Any) -> None:
+    def check(*settings: P.args, **options: P.kwargs) -> None:
         """Refuse settings that it cannot work with, before training: raise a SettingsError.
 
         `settings` are those of each head, what the heads share included; `options` are its own, all

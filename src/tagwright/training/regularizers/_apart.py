@@ -2,7 +2,8 @@
 link.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Protocol
 
 from torch import Tensor
 
@@ -10,8 +11,16 @@ from tagwright.batches.rows import Batch, HeadBatch
 from tagwright.models.heads.cloze_slots import MASK
 from tagwright.training.head_objective import HeadObjective
 
-Measure = Callable[..., Tensor]  # `kl` or `symmetric_kl`
 Logits = Mapping[str, Tensor]
+
+
+class Measure(Protocol):
+    """A divergence: `kl` or `symmetric_kl`."""
+
+    def __call__(
+        self, logits: Tensor, other: Tensor, *, link: str, mask: Tensor | None = None
+    ) -> Tensor:
+        """Logits (N, L) twice -> (N,)."""
 
 
 class Apart:

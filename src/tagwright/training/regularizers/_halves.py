@@ -2,7 +2,8 @@
 came of it.
 """
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -29,13 +30,14 @@ def second_half(given: T) -> T:
     return _each(given, lambda tensor: tensor[len(tensor) // 2 :])
 
 
-def _each(given: Any, change: Any) -> Any:
+def _each(given: T, change: Callable[[Tensor], Tensor]) -> T:
     """Tensors inside tuples, named or not, and mappings; anything else stays as it is."""
+    found: object = given
     if isinstance(given, Tensor):
-        return change(given)
-    if isinstance(given, dict):
-        return {name: _each(value, change) for name, value in given.items()}
-    if not isinstance(given, tuple):
-        return given
-    found = tuple(_each(value, change) for value in given)
-    return found if type(given) is tuple else type(given)(*found)
+        found = change(given)
+    elif isinstance(given, dict):
+        found = {name: _each(value, change) for name, value in given.items()}
+    elif isinstance(given, tuple):
+        parts = [_each(value, change) for value in given]
+        found = tuple(parts) if type(given) is tuple else type(given)(*parts)
+    return cast(T, found)

@@ -6,7 +6,7 @@ captured.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -51,13 +51,16 @@ def hide(
     matter of the shape: what is chosen beyond them, once in some 30,000 times, is left as it is.
     """
     inside = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
-    drawn: dict[str, Any] = {"generator": generator, "device": ids.device}
-    keys = torch.rand(ids.shape, **drawn).masked_fill(~(inside & head.maskable[ids]), 1.0)
+    device = ids.device
+    keys = torch.rand(ids.shape, generator=generator, device=device)
+    keys = keys.masked_fill(~(inside & head.maskable[ids]), 1.0)
     room = room_for(ids.numel(), share)
     lowest = keys.flatten().topk(room, largest=False, sorted=False)
     places, chosen = lowest.indices, lowest.values < share
-    gold, how = ids.flatten().index_select(0, places), torch.rand(room, **drawn)
-    other = head.pieces[torch.randint(len(head.pieces), (room,), **drawn)]
+    gold = ids.flatten().index_select(0, places)
+    how = torch.rand(room, generator=generator, device=device)
+    drawn = torch.randint(len(head.pieces), (room,), generator=generator, device=device)
+    other = head.pieces[drawn]
     put = torch.where(how < MASKED + SWAPPED, other, gold).masked_fill(how < MASKED, head.mask)
     changed = ids.flatten().scatter(0, places, torch.where(chosen, put, gold))
     return HiddenPieces(changed.view_as(ids), places, chosen, gold)

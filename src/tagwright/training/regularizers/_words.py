@@ -4,7 +4,6 @@ that move them.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -18,12 +17,11 @@ LEAST = 1e-12  # length of a direction; a text without a gradient gets none
 
 def maker_of(network: Network) -> nn.Module:
     """The part of an encoder that makes word vectors (R, T, D) of ids."""
-    encoder: Any = network.encoder
-    found: nn.Module | None = encoder.word_vectors()
+    found = network.encoder.word_vectors()
     if found is None:
         raise SettingsError(
-            f"{type(encoder).__name__} has no word vectors; take cnn, lstm, bat or a pretrained"
-            " encoder"
+            f"{type(network.encoder).__name__} has no word vectors; take cnn, lstm, bat or a"
+            " pretrained encoder"
         )
     return found
 
@@ -70,9 +68,9 @@ class Words:
         """Inside the block, passes over these inputs read words that lie apart from their own by
         `shift` (R, T, D).
         """
-        encoder: Any = self.network.encoder
+        encoder = self.network.encoder
 
-        def move(maker: nn.Module, given: Any, vectors: Tensor) -> Tensor:
+        def move(maker: nn.Module, given: tuple[Tensor, ...], vectors: Tensor) -> Tensor:
             # cnn lays all places in one row, each text with some padding behind
             width = vectors.numel() // (len(shift) * shift.shape[2])
             return vectors + F.pad(shift, (0, 0, 0, width - shift.shape[1])).view_as(vectors).to(

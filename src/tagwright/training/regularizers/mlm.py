@@ -6,7 +6,6 @@ encoder.
 """
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -48,10 +47,9 @@ class MaskedModelling(Regularizer):
             asked = asked.chosen_alone()
         outcome = self.learn(batch._replace(inputs=(asked.ids, lengths, *others)), generator)
         states = outcome.hidden.states.flatten(0, 1).index_select(0, asked.places)  # type: ignore[union-attr]
-        encoder: Any = self.encoder
-        half = in_bfloat16(encoder.precision, ids.device)
+        half = in_bfloat16(self.encoder.precision, ids.device)
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=half):
-            losses = self.head.losses(states, encoder.words.weight, asked.gold)
+            losses = self.head.losses(states, self.encoder.words.weight, asked.gold)
         value = (losses * asked.weights(row_weights(batch, losses.dtype))).sum()
         return outcome._replace(value=outcome.value + self.weight * value)
 

@@ -1,7 +1,6 @@
 """Schedules: the factor on the learning rate at a step."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from tagwright.registry import Function, Kind, P
 
@@ -15,14 +14,14 @@ class Schedule(Function[P, Callable[[int], float]]):
     """
 
     def __init__(
-        self, function: Callable[P, Callable[[int], float]], defaults: Mapping[str, Any]
+        self, function: Callable[P, Callable[[int], float]], defaults: Mapping[str, object]
     ) -> None:
         super().__init__(function)
         self.defaults = defaults
 
 
 def schedule(
-    *, defaults: Mapping[str, Any] | None = None
+    *, defaults: Mapping[str, object] | None = None
 ) -> Callable[[Callable[P, Callable[[int], float]]], Schedule[P]]:
     """Makes a function a schedule."""
     return lambda function: Schedule(function, defaults or {})
