@@ -2,18 +2,21 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from doctest import DocTestParser
 from importlib import import_module
 from pathlib import Path
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from tagwright import registry
+from tagwright.arrays import Floats
 from tagwright.errors import TagwrightError
+from tagwright.losses._call import Loss
+from tagwright.losses._module import LossModule
 from tagwright.reports.picture import as_file
 from tagwright.reports.plots import MUTED, PALETTE, WIDTH, chart_of_rows, draw, load_altair
 
@@ -78,8 +81,8 @@ class Described(NamedTuple):
     """One loss: its name, function, module, and docstring."""
 
     name: str
-    function: Callable[..., Any]
-    module: Any
+    function: Loss
+    module: type[LossModule]
     summary: str
     text: Text
 
@@ -189,7 +192,7 @@ def linked(text: str) -> str:
 
 
 def curve(
-    name: str, points: Sequence[float] | np.ndarray, *, gold: bool
+    name: str, points: Sequence[float] | Floats, *, gold: bool
 ) -> tuple[list[float], list[float]]:
     """The loss, with its default settings, and its gradient at each logit of the label that moves.
 
@@ -206,7 +209,7 @@ def curve(
     return values, gradients
 
 
-def _scene(loss: Any, point: float, gold: bool) -> tuple[torch.Tensor, torch.Tensor]:
+def _scene(loss: LossModule, point: float, gold: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Logits and target of the text with the label that moves, and of the batch around it where the
     loss needs one.
     """
@@ -217,7 +220,7 @@ def _scene(loss: Any, point: float, gold: bool) -> tuple[torch.Tensor, torch.Ten
     return torch.tensor(logits, dtype=torch.float64), torch.tensor(target)
 
 
-def surroundings(module: Any) -> str:
+def surroundings(module: type[LossModule]) -> str:
     """What stands around the label that moves, in words."""
     rival = (
         "one at 1, which is gold where the moving one is not"
@@ -293,7 +296,7 @@ def _numbers(name: str) -> str:
     return "\n".join(lines).replace("-", "−").replace("−−−:", "---:")
 
 
-def _declared(module: Any) -> str:
+def _declared(module: type[LossModule]) -> str:
     rows = {
         "link": f"`{module.link}`: {LINKS[module.link]}",
         "tasks": ", ".join(TASKS[task] for task in module.tasks),
@@ -317,7 +320,7 @@ def _wrapped(code: str) -> str:
     return fill(code, 96, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
-def _signature(function: Callable[..., Any]) -> str:
+def _signature(function: Loss | type[LossModule]) -> str:
     """Names and defaults, without types."""
     own = inspect.signature(function)
     bare = [p.replace(annotation=inspect.Parameter.empty) for p in own.parameters.values()]
