@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from tagwright.errors import SettingsError
-from tagwright.models.device import deterministic, device_of, forked_random
+from tagwright.models import device
+from tagwright.models.device import deterministic, device_name, device_of, forked_random
 from tagwright.settings.schema import resolve
 
 
@@ -32,3 +33,14 @@ def test_draws_inside_leave_the_global_generator_as_it_was():
         torch.manual_seed(1)
         torch.rand(3)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_gpu_is_told_by_its_name(monkeypatch):
+    monkeypatch.setattr(device, "device_of", lambda settings: torch.device("cuda"))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"a fine {device.type}")
+    assert device_name(resolve({})) == "a fine cuda"
+
+
+def test_a_cpu_is_told_with_its_threads():
+    name = device_name(resolve({"fit": {"device": "cpu"}}))
+    assert f"{torch.get_num_threads()} threads" in name

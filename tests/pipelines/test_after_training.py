@@ -42,7 +42,7 @@ def test_the_run_goes_on_after_a_decision_that_failed(source, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("step", "what"), [("card_facts", "the model card"), ("report_pages", "the report")]
+    ("step", "what"), [("card_of", "the model card"), ("report_pages", "the report")]
 )
 def test_a_description_that_fails_is_said_and_the_model_is_complete(
     source, tmp_path, monkeypatch, step, what

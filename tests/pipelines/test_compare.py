@@ -15,6 +15,7 @@ from tagwright.errors import (
     WriteError,
 )
 from tagwright.experiments import comparison_facts as telling
+from tagwright.experiments import comparison_files, scored_run
 from tagwright.experiments import runs as module
 from tagwright.experiments.progress import Watch
 from tagwright.pipelines import compare as comparing
@@ -380,14 +381,14 @@ def test_a_full_disk_ends_the_comparison_and_keeps_the_runs_that_are_finished(
     split_source, quick, tmp_path, monkeypatch
 ):
     """The run whose report the disk did not take is made again, report and all."""
-    real, written = module.write_report, []
+    real, written = scored_run.write_report, []
 
     def write_report(*arguments):
         written.append(1)
         with room(10_000) if len(written) == 2 else nullcontext():
             return real(*arguments)
 
-    monkeypatch.setattr(module, "write_report", write_report)
+    monkeypatch.setattr(scored_run, "write_report", write_report)
     trained, options = (
         counting(monkeypatch),
         {"objectives": ["bce", "zlpr"], "seeds": 2, "out": tmp_path / "c"},
@@ -597,7 +598,7 @@ def breaking(*arguments, **options):
 
 
 def test_a_page_that_fails_is_said_and_the_rest_stands(split_source, quick, tmp_path, monkeypatch):
-    monkeypatch.setattr(comparing, "compare_report", breaking)
+    monkeypatch.setattr(comparison_files, "compare_report", breaking)
     said = []
     options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c", "say": said.append}
     done = compare_folder(str(split_source), quick, **options)
@@ -624,7 +625,7 @@ def test_details_that_fail_are_said_and_the_summary_stands(
 def test_a_report_of_a_run_that_fails_does_not_lose_the_run(
     split_source, quick, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(module, "write_report", breaking)
+    monkeypatch.setattr(scored_run, "write_report", breaking)
     done = compare_folder(
         str(split_source), quick, objectives=["bce", "zlpr"], seeds=1, out=tmp_path / "c"
     )

@@ -17,8 +17,9 @@ from tagwright.errors import SettingsError
 from tagwright.experiments import runs
 from tagwright.experiments.ledger import Ledger, unpacked_bits
 from tagwright.experiments.plan import Planned, source_of
-from tagwright.experiments.prepared_cache import Bench, scored
+from tagwright.experiments.prepared_cache import Bench
 from tagwright.experiments.recipe import TrainCut, read_recipe
+from tagwright.experiments.scored_run import scored
 from tagwright.inference import model_folder
 from tagwright.inference.fit_decision import decide_on
 from tagwright.inference.model import Model, TrainedHead
@@ -116,7 +117,7 @@ def test_the_split_of_a_comparison_has_a_seed_of_its_own(source, tiny, tmp_path,
         raise RuntimeError("far enough")
 
     monkeypatch.setattr(runs, "fit", failing)
-    monkeypatch.setattr("tagwright.pipelines.compare.can_report", lambda: False)
+    monkeypatch.setattr("tagwright.experiments.comparison_files.can_report", lambda: False)
     options = {"objectives": ["bce", "zlpr"], "seeds": 1, "jobs": 1}
     for number, seeds in enumerate([(0, 0), (0, 3), (3, 0)]):
         given = tiny(fit={"seed": seeds[0]}, split={"seed": seeds[1]})
@@ -128,7 +129,7 @@ def test_the_split_of_a_comparison_has_a_seed_of_its_own(source, tiny, tmp_path,
 
 
 def test_exchanges_tell_the_baseline_first(split_source, tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("tagwright.pipelines.compare.can_report", lambda: False)
+    monkeypatch.setattr("tagwright.experiments.comparison_files.can_report", lambda: False)
     given = tiny(fit={"epochs": 1}, decide={"name": "topk", "k": 1})
     options = {"objectives": ["bce", "zlpr"], "seeds": 1, "jobs": 1, "out": tmp_path / "c"}
     facts = compare_folder(str(split_source), given, **options).facts

@@ -1,31 +1,22 @@
 """What the reports and the model card of a run show."""
 
-from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
+from tagwright.analysis.metric_facts import bands, calibration, confused, per_label, threshold_curve
 from tagwright.analysis.tag_facts import confused_tokens, examples, tag_facts
 from tagwright.inference.model import TrainedHead
 from tagwright.inference.model_folder import versions
-from tagwright.labels.shortlist import ShortScores
-from tagwright.links import probabilities
 from tagwright.metrics import Measures
-from tagwright.metrics.bands import band_masks
 from tagwright.models.shortlist import left_out
-from tagwright.reports import fit_report
+from tagwright.reports import fit_report, model_card
 from tagwright.reports.facts import (
-    Band,
     CardFacts,
-    Confused,
     FitFacts,
     HeadFacts,
-    PerLabel,
-    ReliabilityBins,
     TagFacts,
-    ThresholdCurve,
 )
 from tagwright.training.decided import Fitted
 from tagwright.training.prepared import Prepared
@@ -51,6 +42,11 @@ def report_pages(prepared: Prepared, fitted: Fitted) -> dict[str, str]:
 def can_report() -> bool:
     """Whether the plotting libraries are installed; training does without."""
     return all(find_spec(name) is not None for name in ("altair", "vl_convert", "jinja2"))
+
+
+def card_of(prepared: Prepared, fitted: Fitted) -> str:
+    """The model card, as Markdown."""
+    return model_card(card_facts(prepared, fitted))
 
 
 def card_facts(prepared: Prepared, fitted: Fitted) -> CardFacts:
@@ -143,87 +139,6 @@ def refitted_on(prepared: Prepared, fitted: Fitted) -> int | None:
     """
     rows = sum(prepared.tables[name].num_rows for name in ("train", "dev"))
     return rows if fitted.settings.fit.refit else None
-
-
-def per_label(measures: Measures, head: TrainedHead) -> PerLabel:
-    """Scores of every label, and its threshold as a probability where it has one."""
-    result: PerLabel = {**measures.states["counts"].per_label()}
-    thresholds = head.decision.thresholds
-    if thresholds is not None:
-        own = np.broadcast_to(thresholds, len(head.space))
-        result["threshold"] = probabilities(own[None], head.link, calibration=head.calibration)[0]
-    return result
-
-
-def bands(label_counts: Sequence[int], found: Mapping[str, float]) -> list[Band]:
-    """TrainedHead, middle and tail with their F1."""
-    counts = np.array(label_counts)
-    return [
-        Band(
-            band=name,
-            labels=int(inside.sum()),
-            from_count=int(counts[inside].min()),
-            to_count=int(counts[inside].max()),
-            macro_f1=found[f"{name}_macro_f1"],
-            micro_f1=found[f"{name}_micro_f1"],
-        )
-        for name, inside in band_masks(counts).items()
-        if inside.any()
-    ]
-
-
-def threshold_curve(prepared: Prepared, fitted: Fitted) -> ThresholdCurve | None:
-    """Micro- and macro-F1 on dev if one probability were the bar for all; None for one label a
-    text, and shortlists.
-    """
-    [(head, _, scores)] = fitted.heads.values()
-    if head.space.exclusive or isinstance(scores, ShortScores):
-        return None
-    truth = (
-        prepared.space.encode(prepared.tables["dev"]["labels"])
-        .matrix(len(prepared.space))
-        .toarray()
-        > 0
-    )
-    grid = np.concatenate([[0.005, 0.01, 0.02, 0.03], np.linspace(0.05, 0.95, 19)])
-    micro, macro = [], []
-    for bar in grid:
-        chosen = scores.probabilities > bar
-        hits, either = (truth & chosen).sum(0), truth.sum(0) + chosen.sum(0)
-        micro.append(2 * hits.sum() / max(either.sum(), 1))
-        macro.append(float((2 * hits / np.maximum(either, 1)).mean()))
-    chosen_bar = head.decision.probability
-    return ThresholdCurve(
-        thresholds=grid, micro_f1=np.array(micro), macro_f1=np.array(macro), chosen=chosen_bar
-    )
-
-
-def calibration(measures: Measures) -> ReliabilityBins | None:
-    """Mean probability against how often it was right, the empty bins left out; None where not all
-    are known.
-    """
-    if "calibration" not in measures.states:
-        return None
-    curve = measures.states["calibration"].reliability()
-    filled = curve["count"] > 0
-    return ReliabilityBins(
-        centers=curve["confidence"][filled],
-        observed=curve["frequency"][filled],
-        counts=curve["count"][filled],
-    )
-
-
-def confused(measures: Measures, names: Sequence[str], table: pa.Table) -> list[Confused]:
-    """The most confused pairs of labels, each with texts of the table."""
-    return [
-        Confused(
-            true=names[pair.missed],
-            chosen=names[pair.wrong],
-            count=pair.times,
-            examples=[table["text"][row].as_py() for row in pair.rows],
-        )
-        for pair in measures.states["confusion"].top(15)
-    ]
 
 
 def warnings(prepared: Prepared, head: TrainedHead) -> list[str]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from tagwright.analysis.run_facts import bands, calibration, confused, per_label
+from tagwright.analysis.metric_facts import bands, calibration, confused, per_label
 from tagwright.analysis.tag_facts import confused_tokens, examples_of, tag_facts
 from tagwright.inference.model import Model
 from tagwright.inference.model_folder import versions

@@ -3,7 +3,7 @@
 from rich.table import Table
 
 from tagwright.cli import _show
-from tagwright.pipelines.compare import Comparison
+from tagwright.experiments.comparison_files import Comparison
 from tagwright.reports.compare import differing
 from tagwright.reports.compare_facts import CompareFacts, Difference, Summary
 

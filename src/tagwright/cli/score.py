@@ -72,7 +72,7 @@ def _show_head(
     scored: "Scored", name: str | None, *, convention: str, pairs: int, unseen: str
 ) -> None:
     """The figures of a head, its confused pairs, and what was left out."""
-    from tagwright.analysis.run_facts import bands
+    from tagwright.analysis.metric_facts import bands
     from tagwright.cli import _show
     from tagwright.training.prepare import listed
 

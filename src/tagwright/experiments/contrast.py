@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from tagwright.arrays import Bools, Floats
 from tagwright.experiments.ledger import Row, unpacked_bits
-from tagwright.experiments.prepared_cache import BINS
+from tagwright.experiments.scored_run import BINS
 from tagwright.labels.space import LabelSpace
 from tagwright.metrics.bands import band_masks
 from tagwright.reports.compare_facts import BandScore, Curve, Exchange, Flip, Gains, Reliability

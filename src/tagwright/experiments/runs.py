@@ -11,26 +11,16 @@ from pathlib import Path
 
 import torch
 
-from tagwright.analysis.run_facts import write_report
 from tagwright.errors import SettingsError, WriteError
 from tagwright.experiments.attempts import Attempts
-from tagwright.experiments.ledger import Course, Ledger, Made, Row, RunResults
+from tagwright.experiments.ledger import Ledger, Made, Row, RunResults
 from tagwright.experiments.plan import Planned, Source
-from tagwright.experiments.prepared_cache import (
-    Bench,
-    Ready,
-    dev_untuned,
-    device_name,
-    only_metrics,
-    said,
-    scored,
-)
+from tagwright.experiments.prepared_cache import Bench, said
 from tagwright.experiments.progress import Under, Watch
+from tagwright.experiments.scored_run import course_of, dev_metrics, dev_untuned, page_of, scored
 from tagwright.experiments.worker_pool import Lost, Tell, Work, cores, shared
-from tagwright.models.device import device_of
+from tagwright.models.device import device_name, device_of
 from tagwright.settings.schema import Settings
-from tagwright.storage.files import writing
-from tagwright.training.decided import Fitted
 from tagwright.training.loop import Step
 from tagwright.training.memory import Peak
 from tagwright.training.needed_memory import require_memory
@@ -179,7 +169,7 @@ def _trained(
         ready.prepared, settings, Run(teachers=making.teachers, progress=partial(_telling, tell))
     )
     found: RunResults = {
-        "dev": only_metrics(fitted.model.primary.metrics["metrics"]),
+        "dev": dev_metrics(fitted),
         "seconds": round(fitted.seconds, 3),
         "device": device_name(settings),
         "dev_untuned": dev_untuned(fitted, ready),
@@ -188,35 +178,15 @@ def _trained(
     }
     attempts = Attempts()
     if making.detail:
-        page = attempts.of("the report of this run", lambda: _page(run, ready, fitted, making), "")
-        found |= {"course": _course(fitted), "watched": fitted.metric, "page": page}
+        page = attempts.of(
+            "the report of this run", lambda: page_of(run, ready, fitted, making.pages), ""
+        )
+        found |= {**course_of(fitted), "page": page}
     return {
         **found,
         "settings": settings.as_dict(),
         "said": [*said(ready, source), *attempts.failed],
     }
-
-
-def _course(fitted: Fitted) -> Course:
-    """The course of training: step, score and loss of every evaluation."""
-    step, score, loss = (
-        [row.get(name, float("nan")) for row in fitted.history]
-        for name in ("step", "score", "loss")
-    )
-    return {"step": step, "score": score, "loss": loss}
-
-
-def _page(run: Planned, ready: Ready, fitted: Fitted, making: Making) -> str:
-    """The name of a report of this run alone, below the folder of pages; "" where there is none."""
-    if making.pages is None:
-        return ""
-    folder = making.pages / f"{run.encoder}-{run.variant}-{run.seed}-{run.key[:8]}".replace(
-        " ", "-"
-    ).replace("/", "-")
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    path = write_report(ready.prepared, fitted, folder)
-    return "" if path is None else f"{making.pages.name}/{folder.name}/{path.name}"
 
 
 def _telling(

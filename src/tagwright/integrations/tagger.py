@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from tagwright.analysis.run_facts import card_facts
+from tagwright.analysis.run_facts import card_of
 from tagwright.data import Data
 from tagwright.errors import DataError, SettingsError
 from tagwright.inference import model_folder
@@ -20,7 +20,6 @@ from tagwright.integrations.parameters import given_parameters, given_settings, 
 from tagwright.integrations.token_tagger import TokenTagger, token_tagger_of
 from tagwright.labels.shortlist import ShortScores
 from tagwright.models.device import device_named
-from tagwright.reports.card import model_card
 from tagwright.settings.schema import resolve
 from tagwright.training.check import check
 from tagwright.training.prepare import prepare
@@ -88,7 +87,7 @@ class Tagger(ClassifierMixin, BaseEstimator):
         check(prepared, settings)
         fitted = fit(prepared, settings)
         self.model_, self.form_ = fitted.model, form
-        self.card_ = model_card(card_facts(prepared, fitted))
+        self.card_ = card_of(prepared, fitted)
         self._set_classes(names)
         return self
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tagwright.analysis.run_facts import card_facts
+from tagwright.analysis.run_facts import card_of
 from tagwright.data import Data
 from tagwright.data.token_text import join
 from tagwright.errors import DataError
@@ -26,7 +26,6 @@ from tagwright.labels.list_columns import offsets_of
 from tagwright.labels.tags import repaired
 from tagwright.metrics.of_tokens import usual_of_tags
 from tagwright.models.device import device_named
-from tagwright.reports.card import model_card
 from tagwright.settings.schema import resolve
 from tagwright.tokenizers.cut import cut
 from tagwright.training.check import check
@@ -78,7 +77,7 @@ class TokenTagger(BaseEstimator):
         prepared = prepare(data, settings)
         check(prepared, settings)
         fitted = fit(prepared, settings)
-        self.model_, self.card_ = fitted.model, model_card(card_facts(prepared, fitted))
+        self.model_, self.card_ = fitted.model, card_of(prepared, fitted)
         return self
 
     def predict(self, tokens: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -1,6 +1,7 @@
 """Where a run computes, and whether it gives the same bits there."""
 
 import os
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -50,3 +51,10 @@ def device_named(name: str) -> torch.device:
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def device_name(settings: Settings) -> str:
+    device = device_of(settings)
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{device.type} ({platform.machine()}, {torch.get_num_threads()} threads)"

@@ -5,13 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tagwright.analysis.run_facts import card_facts, refitted_on, report_pages
+from tagwright.analysis.run_facts import card_of, refitted_on, report_pages
 from tagwright.data.dataset import of_head
 from tagwright.errors import ModelError, WriteError
 from tagwright.experiments.attempts import Attempts
 from tagwright.inference import model_folder
 from tagwright.models.distributed import ALONE, Ranks
-from tagwright.reports import model_card
 from tagwright.settings.schema import Settings, check_settings
 from tagwright.storage.folder import named, require_model
 from tagwright.storage.lock import require_free
@@ -209,9 +208,7 @@ def _outcome(
     folder, report = run_folder(out), None
     if writes:
         attempts = Attempts(say)
-        card = attempts.of(
-            "the model card", lambda: model_card(card_facts(prepared, fitted)), UNDESCRIBED
-        )
+        card = attempts.of("the model card", lambda: card_of(prepared, fitted), UNDESCRIBED)
         model_folder.rewrite(fitted.model, out, card=card)
         report = write_pages(
             folder, attempts.of("the report", lambda: report_pages(prepared, fitted), {})
@@ -229,7 +226,7 @@ def _outcome(
         label_names=prepared.space.names,
         heads=heads,
         seconds=fitted.seconds,
-        metrics=fitted.model.primary.metrics["metrics"],
+        metrics=fitted.heads[prepared.first].head.metrics["metrics"],
         refitted_on=refitted_on(prepared, fitted),
     )
     if writes:
