@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from tagwright.batches.copies import copies, gaps_of
+from tagwright.batches.word_removals import copies, gaps_of
 from tagwright.explain.dependencies import TOLERANCE, FoundElements, find_elements
 from tagwright.inference.model import Model, inputs_of
 from tagwright.models.precision import exactly

@@ -26,7 +26,7 @@ import torch
 from pyarrow import parquet
 
 from tagwright.training.check import check
-from tagwright.training.decided import Fitted
+from tagwright.training.fitted import Fitted
 from tagwright.training.loop import Step
 from tagwright.training.prepare import prepare
 from tagwright.training.read_data import read_for

@@ -6,9 +6,9 @@ import torch
 from scipy.sparse import csr_array
 
 from tagwright.batches.inputs import FeatureInputs, TokenInputs
-from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.resident import Resident, one_row_a_text, resident_bytes
 from tagwright.batches.rows import HeadRows, Rows
+from tagwright.batches.token_windows import TagInputs, placed
 from tagwright.batches.windows import PieceInputs
 from tagwright.tokenizers.tokens import Tokens
 

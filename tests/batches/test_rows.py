@@ -8,8 +8,8 @@ import torch
 from scipy.sparse import csr_array
 
 from tagwright.batches.inputs import FeatureInputs
-from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.rows import HeadRows, Rows
+from tagwright.batches.token_windows import TagInputs, placed
 from tagwright.tokenizers.tokens import Tokens
 
 TARGET = np.array([[1, 0, 0], [0, 1, 0.5], [0, 0, 0]], np.float32)

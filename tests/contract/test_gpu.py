@@ -20,8 +20,8 @@ from tagwright.models.evaluate import logits_of
 from tagwright.models.heads import mlm
 from tagwright.settings.schema import resolve
 from tagwright.tokenizers.source import NAMED
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.train import Run, fit
 
 from ..tiny_encoders import FAMILIES, write_encoder

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
+from tagwright.training.optimizers.joint import Optimizer
 from tagwright.training.optimizers.optimizer import build_optimizer
-from tagwright.training.optimizers.together import Optimizer
 
 RATE = 0.05
 

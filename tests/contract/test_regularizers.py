@@ -21,9 +21,9 @@ from tagwright.settings.schema import resolve
 from tagwright.training import steps as loops
 from tagwright.training.check import check
 from tagwright.training.learner import learner_of
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
 from tagwright.training.state import Run
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.train import fit
 
 from ..tiny_encoders import write_encoder

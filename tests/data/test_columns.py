@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagwright.data.columns import canonical
-from tagwright.data.readers.faults import Origin
+from tagwright.data.files.faults import Origin
 from tagwright.errors import DataError
 
 AUTO: dict[str, Any] = {"text": None, "labels": None, "task": None, "separator": "auto"}

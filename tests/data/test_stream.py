@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tagwright.data import stream
+from tagwright.data.files.limits import BATCH_BYTES
 from tagwright.data.readers.by_suffix import read_batches
-from tagwright.data.readers.limits import BATCH_BYTES
 from tagwright.errors import DataError
 
 ROWS = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tagwright.batches.copies import gaps_of
+from tagwright.batches.word_removals import gaps_of
 from tagwright.data import read_data
 from tagwright.explain import deletion as module
 from tagwright.explain.deletion import Deletions

@@ -7,7 +7,7 @@ from torch import nn
 
 from tagwright.batches.bucket import ROOMS
 from tagwright.batches.inputs import TokenInputs
-from tagwright.batches.places import TagInputs, placed
+from tagwright.batches.token_windows import TagInputs, placed
 from tagwright.models.evaluate import (
     logits_of,
     logits_of_heads,

@@ -19,8 +19,8 @@ from tagwright.settings.schema import resolve
 from tagwright.tokenizers.pretrained import read_pieces
 from tagwright.training import steps as loops
 from tagwright.training.check import check
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.train import Run, fit
 
 from ..pipelines.kills import same_bits

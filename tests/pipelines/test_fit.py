@@ -14,7 +14,7 @@ import pytest
 
 from tagwright.errors import DataError, ModelError, SettingsError, TagwrightError
 from tagwright.pipelines.fit import fit_folder, run_folder
-from tagwright.training.pipes import Interrupted
+from tagwright.training.step_stream import Interrupted
 
 KEPT = ("model.safetensors", "heads/main/decision.json", "heads/main/metrics.json", "resolved.toml")
 

@@ -7,7 +7,7 @@ import pytest
 from tagwright.errors import DataError, ModelError, SettingsError, TagwrightError
 from tagwright.pipelines.fit import fit_folder, run_folder
 from tagwright.storage.lock import LOCK
-from tagwright.training.pipes import Interrupted
+from tagwright.training.step_stream import Interrupted
 
 
 def tree(folder):

@@ -34,10 +34,10 @@ from tagwright.settings.merge import read_settings
 from tagwright.training.check import check
 from tagwright.training.head_objective import objectives_of
 from tagwright.training.learner import Learner
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
 from tagwright.training.read_data import read_for
 from tagwright.training.state import Run
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.train import _network, fit
 
 from . import several

@@ -16,8 +16,8 @@ from tagwright.pipelines.score import score_folder
 from tagwright.pipelines.tag import tag_file
 from tagwright.settings.schema import resolve
 from tagwright.training.check import check
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.train import Run, fit
 
 from ..tiny_encoders import write_encoder

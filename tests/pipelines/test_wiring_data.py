@@ -36,9 +36,9 @@ from tagwright.pipelines.report import report_folder
 from tagwright.pipelines.reproduce import write_tables
 from tagwright.settings.presets import PRESETS
 from tagwright.settings.schema import resolve
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepared import UNLABELLED
 from tagwright.training.read_data import read_for
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.train import fit
 
 

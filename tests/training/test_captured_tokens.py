@@ -11,9 +11,9 @@ import torch
 from scipy.sparse import csr_array
 from torch import nn
 
-from tagwright.batches.places import TagInputs, placed
 from tagwright.batches.resident import Resident
 from tagwright.batches.rows import HeadRows, Rows
+from tagwright.batches.token_windows import TagInputs, placed
 from tagwright.labels.space import LabelSpace
 from tagwright.objective import build_objective
 from tagwright.settings.schema import resolve

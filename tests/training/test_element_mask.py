@@ -17,8 +17,8 @@ from tagwright.targets.hard import hard
 from tagwright.training import element_mask as module
 from tagwright.training.check import check
 from tagwright.training.element_mask import GIVEN, excused_rows, summary
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.teacher import Teaching
 from tagwright.training.train import Run, fit
 

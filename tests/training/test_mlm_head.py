@@ -28,9 +28,9 @@ from tagwright.training.head_objective import HeadObjective
 from tagwright.training.learner import BatchLoss, learner_of
 from tagwright.training.loop import Course, steps
 from tagwright.training.mlm_head import mlm_heads
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
 from tagwright.training.regularizers.mlm import MaskedModelling
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.steps import batch_loss
 from tagwright.training.train import Run, fit
 

@@ -12,9 +12,9 @@ from tagwright.data.shop import shop
 from tagwright.settings.schema import resolve
 from tagwright.training import steps as loops
 from tagwright.training.captured import CapturedStep, NotCaptured
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
 from tagwright.training.state import Run
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.train import fit
 
 CHEAP = {"epochs": 1.5, "batch": 16, "limit": 60, "device": "cpu", "learning_rate": 0.01}

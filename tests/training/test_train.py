@@ -12,8 +12,8 @@ from tagwright.data import read_data
 from tagwright.errors import ModelError, SettingsError
 from tagwright.settings.schema import resolve
 from tagwright.training.check import check
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepare import prepare
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.train import Run, fit
 
 from ..pipelines.kills import Killed, Watching, same_bits

@@ -12,9 +12,17 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from tagwright.analysis._alike import alike
-from tagwright.analysis._copies import Conflicts, Copies, Leak, RowPlaces, conflicts, copies, leaks
+from tagwright.analysis._cooccurrence import CoOccurrence, together
+from tagwright.analysis._duplicates import (
+    Conflicts,
+    Copies,
+    Leak,
+    RowPlaces,
+    conflicts,
+    copies,
+    leaks,
+)
 from tagwright.analysis._names import name_warnings
-from tagwright.analysis._together import CoOccurrence, together
 from tagwright.arrays import Ints
 from tagwright.data.dataset import Data, Task, names_heads
 from tagwright.data.split import plain_texts

@@ -17,7 +17,7 @@ from tagwright.reports.facts import (
     ReliabilityBins,
     ThresholdCurve,
 )
-from tagwright.training.decided import Fitted
+from tagwright.training.fitted import Fitted
 from tagwright.training.prepared import Prepared
 
 

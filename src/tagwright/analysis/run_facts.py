@@ -18,7 +18,7 @@ from tagwright.reports.facts import (
     HeadFacts,
     TagFacts,
 )
-from tagwright.training.decided import Fitted
+from tagwright.training.fitted import Fitted
 from tagwright.training.prepared import Prepared
 from tagwright.training.run_folder import REPORT, write_pages
 

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from tagwright.arrays import Bools, Floats, Ints
 from tagwright.batches.inputs import Inputs
-from tagwright.batches.places import laid_out
 from tagwright.batches.sparse import SparseRows
+from tagwright.batches.token_windows import laid_out
 from tagwright.losses import SparseMask, SparseTarget
 from tagwright.tokenizers.tokens import Tokens
 

@@ -35,7 +35,7 @@ def fail(error: TagwrightError | OSError) -> NoReturn:
     """One message, exit code 2; an interrupted run that saved its state says so and exits with
     130.
     """
-    from tagwright.training.pipes import Interrupted
+    from tagwright.training.step_stream import Interrupted
 
     if isinstance(error, Interrupted):
         say(str(error))
@@ -73,7 +73,7 @@ def _print(to: Console, text: Text) -> None:
 @contextmanager
 def resumable(kept: str) -> Iterator[None]:
     """Ctrl-C inside says what is kept and how to go on."""
-    from tagwright.training.pipes import Interrupted
+    from tagwright.training.step_stream import Interrupted
 
     try:
         yield

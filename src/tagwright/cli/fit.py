@@ -214,7 +214,7 @@ def _one_voice(ranks: "Ranks") -> Iterator[None]:
     run was stopped.
     """
     from tagwright.models.distributed import RankError
-    from tagwright.training.pipes import Interrupted
+    from tagwright.training.step_stream import Interrupted
 
     try:
         yield

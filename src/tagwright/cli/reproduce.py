@@ -63,7 +63,7 @@ def reproduce(
     from tagwright.experiments.recipe import names, read_recipe
     from tagwright.pipelines.reproduce import reproduce as make
     from tagwright.pipelines.reproduce import write_tables
-    from tagwright.training.pipes import Interrupted
+    from tagwright.training.step_stream import Interrupted
 
     if list_:
         _list([read_recipe(one) for one in names()], json=json)

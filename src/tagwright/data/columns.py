@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright.data.dataset import HeadColumns, Task
+from tagwright.data.files.faults import Origin
 from tagwright.data.find_columns import (
     KEPT,
     LABELS,
@@ -27,7 +28,6 @@ from tagwright.data.find_columns import (
     whole,
 )
 from tagwright.data.label_forms import Labels, from_column, from_flags
-from tagwright.data.readers.faults import Origin
 from tagwright.data.token_text import join, paired
 from tagwright.errors import DataError, unknown
 from tagwright.labels.tags import faults, repaired

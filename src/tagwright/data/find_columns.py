@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.data.files.faults import Origin
 from tagwright.data.label_forms import find_separator, is_flag
-from tagwright.data.readers.faults import Origin
 from tagwright.errors import DataError, some, unknown
 
 TEXT = (

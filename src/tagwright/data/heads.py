@@ -25,6 +25,7 @@ from tagwright.data.columns import (
     text_of_tokens,
 )
 from tagwright.data.dataset import NAME, NAMES, HeadColumns, Task, united
+from tagwright.data.files.faults import Origin
 from tagwright.data.find_columns import (
     TOKENS,
     MissingColumn,
@@ -36,7 +37,6 @@ from tagwright.data.find_columns import (
     quoted,
     whole,
 )
-from tagwright.data.readers.faults import Origin
 from tagwright.data.token_text import paired
 from tagwright.errors import DataError, unknown
 

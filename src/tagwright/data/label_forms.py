@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright.arrays import Bools, Ints
-from tagwright.data.readers.faults import Origin
+from tagwright.data.files.faults import Origin
 from tagwright.errors import DataError
 from tagwright.labels.list_columns import offsets_of
 

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from tagwright.data.columns import TASKS, Canonical, canonical
 from tagwright.data.dataset import SPLITS, Data, HeadColumns, Task
+from tagwright.data.files.faults import Origin
 from tagwright.data.find_columns import Names, quoted
 from tagwright.data.heads import Heads, canonical_heads
 from tagwright.data.readers.by_suffix import read_file, readers, suffix_of
-from tagwright.data.readers.faults import Origin
 from tagwright.errors import DataError
 
 EMBEDDED = "shop"

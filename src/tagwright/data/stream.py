@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from tagwright.data.columns import joined_text
+from tagwright.data.files.faults import Origin
+from tagwright.data.files.limits import BATCH_BYTES, BATCH_ROWS
 from tagwright.data.find_columns import Names, find_text, named
 from tagwright.data.readers.by_suffix import read_batches, read_file
-from tagwright.data.readers.faults import Origin
-from tagwright.data.readers.limits import BATCH_BYTES, BATCH_ROWS
 from tagwright.data.slices import after, slices
 from tagwright.data.source import locate
 

@@ -29,7 +29,7 @@ from tagwright.settings.schema import Settings
 from tagwright.storage.files import writing
 from tagwright.targets.hard import hard
 from tagwright.tokenizers.tokens import Tokens
-from tagwright.training.decided import Fitted
+from tagwright.training.fitted import Fitted
 
 MOST_CELLS = 1 << 30  # of texts × labels whose choices are kept: a bit each
 BINS = ("count", "confidence", "frequency")  # of a reliability curve

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array, vstack
 
 from tagwright.arrays import Bools
-from tagwright.batches.copies import Gaps, gaps_of
+from tagwright.batches.word_removals import Gaps, gaps_of
 from tagwright.errors import SettingsError
 from tagwright.explain.deletion import Deletions, Falls
 from tagwright.explain.kept_blocks import KeptBlocks, fingerprint

@@ -10,7 +10,7 @@ import torch
 
 from tagwright.arrays import Bools, Floats, Ints, Numbers
 from tagwright.batches.inputs import Inputs
-from tagwright.batches.places import TagInputs, placed
+from tagwright.batches.token_windows import TagInputs, placed
 from tagwright.decisions import Decision
 from tagwright.errors import ModelError, SettingsError, unknown
 from tagwright.labels.shortlist import Shortlist, ShortScores

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tagwright.arrays import Bools, Ints
-from tagwright.batches.places import TagInputs
+from tagwright.batches.token_windows import TagInputs
 from tagwright.data import Data
 from tagwright.data.find_columns import whole
 from tagwright.inference.model import tag_inputs

@@ -115,12 +115,9 @@ def _declared(loss: nn.Module) -> tuple[tuple[str, ...], int]:
 
 def _logits(outputs: Any) -> Tensor:
     """The logits of a model's outputs: by name, or the first of a tuple."""
-    if isinstance(outputs, dict):
-        found = outputs.get("logits")
-    elif isinstance(outputs, tuple) and not hasattr(outputs, "logits"):
-        found = outputs[0] if outputs else None
-    else:
-        found = getattr(outputs, "logits", None)
+    named = outputs if isinstance(outputs, dict) else {}
+    first = outputs[0] if isinstance(outputs, tuple) and outputs else None
+    found = named.get("logits", getattr(outputs, "logits", first))
     if not isinstance(found, Tensor) or found.ndim not in (2, 3):
         got = (
             f"{tuple(found.shape)}"

@@ -11,11 +11,11 @@ from tagwright.arrays import Floats, Numbers
 from tagwright.errors import SettingsError
 from tagwright.labels.space import LabelSpace
 from tagwright.models.device import forked_random
+from tagwright.models.empty_weights import EmptyWeights
 from tagwright.models.encoders import Encoder
 from tagwright.models.heads import Head
 from tagwright.models.label_slots import NO_SLOTS, slot_facts
 from tagwright.models.network import Network, soft_head
-from tagwright.models.unfilled import Unfilled
 from tagwright.randomness import seed_of
 from tagwright.settings.inference import InferenceSettings, inference_of
 from tagwright.settings.schema import Choice, Settings
@@ -96,7 +96,7 @@ def trained_network(
     shapes: Collection[tuple[int, ...]],
 ) -> Network:
     """The network of a trained model, before its weights, which have these shapes, are loaded."""
-    with forked_random(), Unfilled(shapes):
+    with forked_random(), EmptyWeights(shapes):
         encoder = _encoder(inference, sizes=sizes, learned=learned)
         made = {
             name: _head(encoder, *head, torch.zeros(len(head.space)))

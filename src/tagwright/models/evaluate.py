@@ -9,7 +9,7 @@ from torch import Tensor
 from tagwright.arrays import Floats, Ints
 from tagwright.batches.bucket import plan
 from tagwright.batches.inputs import Inputs
-from tagwright.batches.places import TagInputs
+from tagwright.batches.token_windows import TagInputs
 from tagwright.labels.shortlist import Shortlist
 from tagwright.models.distributed import ALONE, Ranks
 from tagwright.models.heads import Head

@@ -15,8 +15,8 @@ from tagwright.settings.schema import Settings, check_settings
 from tagwright.storage.folder import named, require_model
 from tagwright.storage.lock import require_free
 from tagwright.training.check import check, score_of
-from tagwright.training.decided import Fitted, TrainedNetwork, decided, undecided
 from tagwright.training.distributed_limits import check_ranks
+from tagwright.training.fitted import Fitted, TrainedNetwork, decided, undecided
 from tagwright.training.prepare import prepare
 from tagwright.training.prepared import Prepared
 from tagwright.training.read_data import read_for

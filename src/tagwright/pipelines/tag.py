@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Unpack
 
-from tagwright.data.readers.opening import require_file
+from tagwright.data.files.opening import require_file
 from tagwright.inference import model_folder
 from tagwright.inference.data_for_model import own_columns
 from tagwright.inference.tag import Tagged, TagOptions, tag

@@ -5,6 +5,7 @@ text is encoded.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -55,9 +56,8 @@ def _muted() -> Iterator[Callable[[], None]]:
     except OSError:  # there is no stderr
         yield lambda: None
         return
-    aside = (
-        os.memfd_create("stderr") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
-    )
+    linux = sys.platform == "linux"
+    aside = os.memfd_create("stderr") if linux else os.open(os.devnull, os.O_RDWR)
     os.dup2(aside, 2)
     wanted = [True]
     try:

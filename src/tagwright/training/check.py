@@ -12,8 +12,8 @@ from tagwright.models.shortlist import left_out
 from tagwright.objective import build_objective
 from tagwright.settings.schema import Settings
 from tagwright.storage import toml
-from tagwright.training.dev import Watched
-from tagwright.training.exact import check_exact
+from tagwright.training.dev_split import Watched
+from tagwright.training.exact_solver import check_exact
 from tagwright.training.learner import check_regularizers
 from tagwright.training.mlm_head import check_mlm
 from tagwright.training.needed_memory import require_memory

@@ -14,7 +14,7 @@ from torch import Tensor
 from tagwright.errors import ModelError
 from tagwright.storage.folder import verified, written
 from tagwright.training.history import HistoryState
-from tagwright.training.optimizers.together import OptimizerState
+from tagwright.training.optimizers.joint import OptimizerState
 
 
 class Checkpoint(NamedTuple):

@@ -15,9 +15,9 @@ from tagwright.explain.dependencies import find_elements
 from tagwright.masks.dependencies import Elements, excused, read_elements, said, write_elements
 from tagwright.masks.elements import ElementMask
 from tagwright.models.device import device_of
-from tagwright.training.pipes import Interrupted
 from tagwright.training.prepared import Prepared
 from tagwright.training.state import Run
+from tagwright.training.step_stream import Interrupted
 from tagwright.training.teacher import Teaching
 
 SECONDS = 30  # between two sentences on a long search

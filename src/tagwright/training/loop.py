@@ -14,7 +14,7 @@ from tagwright.arrays import Ints
 from tagwright.models.distributed import ALONE, Ranks
 from tagwright.randomness import seed_of
 from tagwright.training._gradients import summed
-from tagwright.training.optimizers.together import Optimizer
+from tagwright.training.optimizers.joint import Optimizer
 
 
 @dataclass(frozen=True, kw_only=True)

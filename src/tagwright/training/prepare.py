@@ -12,7 +12,7 @@ from tagwright import registry
 from tagwright.arrays import Bools, Numbers
 from tagwright.data import Data
 from tagwright.data.dataset import HeadColumns, of_head
-from tagwright.data.keep import keep
+from tagwright.data.keep_texts import keep
 from tagwright.data.split import split
 from tagwright.errors import DataError, SettingsError
 from tagwright.inference.tagged_tokens import (

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from tagwright import registry
 from tagwright.arrays import Floats, Ints, Numbers
 from tagwright.batches.inputs import Inputs
-from tagwright.batches.places import TagInputs
 from tagwright.batches.rows import HeadRows, Rows
+from tagwright.batches.token_windows import TagInputs
 from tagwright.data.dataset import of_head
 from tagwright.errors import SettingsError
 from tagwright.inference.model import inputs_of

@@ -12,7 +12,7 @@ from tagwright.models.precision import settle
 from tagwright.training import checkpoint
 from tagwright.training.history import History
 from tagwright.training.loop import Step
-from tagwright.training.optimizers.together import Optimizer
+from tagwright.training.optimizers.joint import Optimizer
 
 OF_HEAD = "head-"  # begins the folder of what one of several heads keeps in a run
 Progress = Callable[[Iterator[Step], str, int, int], Iterator[Step]]

@@ -8,8 +8,8 @@ from tagwright.models.build import build_network
 from tagwright.models.device import device_of
 from tagwright.models.network import Network
 from tagwright.settings.schema import Settings
-from tagwright.training.decided import Fitted, TrainedNetwork, decided
-from tagwright.training.dev import DevInputs, Watched, devs_of, scorer
+from tagwright.training.dev_split import DevInputs, Watched, devs_of, scorer
+from tagwright.training.fitted import Fitted, TrainedNetwork, decided
 from tagwright.training.head_objective import objectives_of
 from tagwright.training.history import History
 from tagwright.training.mlm_head import mlm_heads

@@ -11,13 +11,14 @@ from tagwright.models.precision import settle
 from tagwright.settings.schema import Settings
 from tagwright.settings.sections import FitSettings
 from tagwright.training.distributed_limits import require_one_start
-from tagwright.training.exact import solve_network
+from tagwright.training.exact_solver import solve_network
 from tagwright.training.head_objective import HeadObjective
 from tagwright.training.history import History
 from tagwright.training.loop import Course
 from tagwright.training.memory import explained
 from tagwright.training.optimizers.optimizer import optimizer_of
-from tagwright.training.pipes import (
+from tagwright.training.state import Run, Training
+from tagwright.training.step_stream import (
     Evaluation,
     due,
     evaluated,
@@ -26,7 +27,6 @@ from tagwright.training.pipes import (
     saved,
     stopped,
 )
-from tagwright.training.state import Run, Training
 from tagwright.training.steps import steps_of
 
 

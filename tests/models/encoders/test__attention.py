@@ -3,7 +3,7 @@ import math
 import torch
 
 from tagwright.models.encoders._attention import Attention, by_head, full, joined
-from tagwright.models.encoders._inside import inside_of
+from tagwright.models.encoders._padding import inside_of
 
 LENGTHS = torch.tensor([5, 2, 0])
 

@@ -3,8 +3,8 @@ import torch
 from torch import nn
 
 from tagwright.models.encoders._attention import Attention
-from tagwright.models.encoders._inside import inside_of
 from tagwright.models.encoders._layer import FeedForward, Layer
+from tagwright.models.encoders._padding import inside_of
 
 
 def layer_of(norm: str, dropout: float = 0.0) -> Layer:

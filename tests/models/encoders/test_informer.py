@@ -6,7 +6,7 @@ import torch
 from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.models.encoders._attention import full
-from tagwright.models.encoders._inside import inside_of
+from tagwright.models.encoders._padding import inside_of
 from tagwright.models.encoders.informer import Informer, active, prob_sparse, sampled
 from tagwright.models.encoders.transformer import Transformer
 

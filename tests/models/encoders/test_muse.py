@@ -5,7 +5,7 @@ from torch import Tensor
 
 from tagwright.errors import SettingsError
 from tagwright.models.encoders._attention import by_head, full, joined
-from tagwright.models.encoders._inside import inside_of
+from tagwright.models.encoders._padding import inside_of
 from tagwright.models.encoders.muse import MUSE, MUSELayer, band
 
 LENGTHS = torch.tensor([9, 4, 1])

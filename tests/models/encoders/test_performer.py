@@ -4,7 +4,7 @@ import torch
 from tagwright import registry
 from tagwright.errors import SettingsError
 from tagwright.models.encoders._attention import full
-from tagwright.models.encoders._inside import inside_of
+from tagwright.models.encoders._padding import inside_of
 from tagwright.models.encoders.performer import Performer, RandomFeatures, orthogonal
 
 LENGTHS = torch.tensor([11, 6, 1, 0])

@@ -25,7 +25,7 @@ from tagwright.pipelines.score import score_folder
 from tagwright.pipelines.tag import tag_file
 from tagwright.settings.schema import resolve
 from tagwright.training.check import check
-from tagwright.training.optimizers.together import JointOptimizer
+from tagwright.training.optimizers.joint import JointOptimizer
 from tagwright.training.prepare import prepare
 from tagwright.training.train import Run, fit
 

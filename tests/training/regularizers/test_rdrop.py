@@ -215,7 +215,7 @@ def test_a_step_along_the_gradient_brings_the_passes_together():
         network.zero_grad()
         learn(batch, torch.Generator()).value.backward()
         first, second = both_passes(network, batch)
-        apart.append(learn.apart.total(first, second, batch).item())
+        apart.append(learn.divergence.total(first, second, batch).item())
         with torch.no_grad():
             for parameter in network.parameters():
                 parameter -= 1e-3 * parameter.grad

@@ -10,8 +10,8 @@ from torch import nn
 from tagwright.batches.rows import Batch, HeadBatch
 from tagwright.losses import BinaryCrossEntropyLoss, CrossEntropyLoss, ZLPRLoss
 from tagwright.training.learner import Learner
-from tagwright.training.regularizers._still import still
-from tagwright.training.regularizers._words import Words
+from tagwright.training.regularizers._without_dropout import without_dropout
+from tagwright.training.regularizers._word_vectors import Words
 from tagwright.training.regularizers.vat import VAT
 
 from . import tiny
@@ -103,7 +103,7 @@ def test_value_is_that_of_the_equations(link, settings):
     apart = VAT(
         lambda *given: plain(*given)._replace(value=torch.zeros(())),
         vat.network,
-        vat.apart.objectives,
+        vat.divergence.objectives,
     )
     alone = apart(batch, torch.Generator().manual_seed(9)).value
     expected = expected_value(apart, {"main": (link, 1)}, 9)
@@ -137,7 +137,7 @@ def test_after_many_steps_the_direction_is_the_first_eigenvector_of_the_hessian(
     vat, _, batch = made(link)
     network = vat.network
     texts, (weight, bias) = words_of(network), linear_of(network, "main")
-    with still(network):
+    with without_dropout(network):
         words = Words(network, batch.inputs)
         clean = {"main": network(*batch.inputs)["main"].detach()}
         direction = words.drawn(torch.Generator().manual_seed(3))

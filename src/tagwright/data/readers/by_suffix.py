@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tagwright import registry
-from tagwright.data.readers.opening import COMPRESSED, require_file
+from tagwright.data.files.opening import COMPRESSED, require_file
 from tagwright.data.readers.reader import Reader
 from tagwright.errors import DataError, unknown
 

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.data.files.text_bytes import lines
 from tagwright.data.readers.reader import Reader
-from tagwright.data.readers.text_bytes import lines
 from tagwright.data.token_text import join
 from tagwright.errors import DataError
 

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from tagwright.data.readers.faults import any_field_size, csv_fault, open_text, text_fault
-from tagwright.data.readers.limits import BATCH_BYTES, STREAM_BLOCK, Growth, require_columns
-from tagwright.data.readers.opening import open_bytes
+from tagwright.data.files.faults import any_field_size, csv_fault, open_text, text_fault
+from tagwright.data.files.limits import BATCH_BYTES, STREAM_BLOCK, Growth, require_columns
+from tagwright.data.files.opening import open_bytes
+from tagwright.data.files.text_bytes import count_byte, count_in_file, head
 from tagwright.data.readers.reader import Reader
-from tagwright.data.readers.text_bytes import count_byte, count_in_file, head
 from tagwright.data.slices import after
 from tagwright.errors import DataError
 

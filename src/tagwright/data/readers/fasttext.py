@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tagwright.data.files.text_bytes import lines
 from tagwright.data.label_forms import rebuilt
 from tagwright.data.readers.reader import Reader
-from tagwright.data.readers.text_bytes import lines
 
 LINE = r"(?s)^\s*(?P<labels>(?:__label__\S+(?:[ \t]+|$))*)(?P<text>.*)$"
 

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
+from tagwright.data.files.depth import line_starts, too_deep
+from tagwright.data.files.faults import json_fault
+from tagwright.data.files.limits import CELLS, DEPTH, JSON_BLOCK, SPARSE, require_columns
+from tagwright.data.files.text_bytes import count_byte, head, line_blocks
 from tagwright.data.readers import _digits
-from tagwright.data.readers._depth import line_starts, too_deep
-from tagwright.data.readers.faults import json_fault
-from tagwright.data.readers.limits import CELLS, DEPTH, JSON_BLOCK, SPARSE, require_columns
 from tagwright.data.readers.reader import Reader
-from tagwright.data.readers.text_bytes import count_byte, head, line_blocks
 from tagwright.errors import DataError
 
 AT_ONCE = min(os.cpu_count() or 1, 8)  # pieces that are parsed at the same time

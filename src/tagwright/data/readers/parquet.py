@@ -6,14 +6,14 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet as arrow_parquet
 
-from tagwright.data.readers.limits import (
+from tagwright.data.files.limits import (
     BATCH_BYTES,
     BATCH_ROWS,
     LEAST_GROWTH,
     Growth,
     require_columns,
 )
-from tagwright.data.readers.opening import open_raw
+from tagwright.data.files.opening import open_raw
 from tagwright.data.readers.reader import Reader
 from tagwright.data.slices import row_bytes, total_bytes
 from tagwright.errors import DataError

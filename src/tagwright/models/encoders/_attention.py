@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tagwright.models.encoders._inside import Inside
-from tagwright.models.encoders._shell import glorot, linear
+from tagwright.models.encoders._padding import Inside
+from tagwright.models.encoders._tagging_encoder import glorot, linear
 
 # queries, keys and values, each (B, heads, T, hidden / heads), to their answers of the same shape
 Mix = Callable[[Tensor, Tensor, Tensor, Inside], Tensor]

@@ -5,8 +5,8 @@ feed-forward network.
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tagwright.models.encoders._inside import Inside
-from tagwright.models.encoders._shell import linear
+from tagwright.models.encoders._padding import Inside
+from tagwright.models.encoders._tagging_encoder import linear
 
 
 class Layer(nn.Module):

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
-from tagwright.models.encoders._inside import Inside
 from tagwright.models.encoders._layer import FeedForward
-from tagwright.models.encoders._shell import Shell, TaggingEncoder, check
+from tagwright.models.encoders._padding import Inside
+from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check
 from tagwright.models.hidden import Hidden
 
 TEXTS, LENGTH = 8, 48  # of the pass that finds omega

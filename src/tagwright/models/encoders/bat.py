@@ -15,9 +15,9 @@ from torch import Tensor, nn
 
 from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import by_head, full, joined
-from tagwright.models.encoders._inside import Inside
-from tagwright.models.encoders._near import Near
-from tagwright.models.encoders._shell import Shell, TaggingEncoder, check, glorot, linear
+from tagwright.models.encoders._bat_convolutions import BATConvolutions
+from tagwright.models.encoders._padding import Inside
+from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check, glorot, linear
 from tagwright.models.hidden import Hidden
 
 
@@ -117,7 +117,9 @@ class AttentionTournament(nn.Module):
         *asked, taps = products.split([hidden, hidden, hidden, 4 * hidden], -1)
         query, key, value = (by_head(part, self.heads) for part in asked)
         mixed = self.out(joined(full(query, key, value, inside)))
-        return mixed + Near.apply(taps, inside.tokens if inside.keys is not None else None)
+        return mixed + BATConvolutions.apply(
+            taps, inside.tokens if inside.keys is not None else None
+        )
 
 
 class FeedTournament(nn.Module):

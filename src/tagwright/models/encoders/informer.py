@@ -16,9 +16,9 @@ from torch import Tensor
 
 from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention, full
-from tagwright.models.encoders._inside import Inside
 from tagwright.models.encoders._layer import FeedForward, Layer
-from tagwright.models.encoders._shell import Shell, TaggingEncoder, check
+from tagwright.models.encoders._padding import Inside
+from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check
 from tagwright.models.hidden import Hidden
 
 GOLDEN = (math.sqrt(5) - 1) / 2  # the fractions of its multiples fill [0, 1) evenly

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from tagwright.arrays import Floats
 from tagwright.errors import SettingsError
 from tagwright.models.encoders._attention import by_head, full, joined
-from tagwright.models.encoders._inside import Inside
-from tagwright.models.encoders._shell import Shell, TaggingEncoder, check, glorot
+from tagwright.models.encoders._padding import Inside
+from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check, glorot
 from tagwright.models.hidden import Hidden
 
 

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
-from tagwright.models.encoders._inside import Inside
 from tagwright.models.encoders._layer import FeedForward, Layer
-from tagwright.models.encoders._shell import Shell, TaggingEncoder, check
+from tagwright.models.encoders._padding import Inside
+from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check
 from tagwright.models.hidden import Hidden
 
 # added to every feature, as the authors do: a query far from all keys still has a denominator

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
 from tagwright.models.encoders._layer import Layer
-from tagwright.models.encoders._shell import Shell, TaggingEncoder, check, glorot
+from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check, glorot
 from tagwright.models.hidden import Hidden
 
 

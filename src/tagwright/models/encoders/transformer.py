@@ -7,7 +7,7 @@ from torch import Tensor
 from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
 from tagwright.models.encoders._layer import FeedForward, Layer
-from tagwright.models.encoders._shell import Shell, TaggingEncoder, check
+from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check
 from tagwright.models.hidden import Hidden
 
 

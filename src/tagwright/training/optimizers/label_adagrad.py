@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tagwright.errors import SettingsError
 from tagwright.randomness import seed_of
-from tagwright.training.optimizers.together import OptimizerState
+from tagwright.training.optimizers.joint import OptimizerState
 
 # weights a slice: it stays in the cache of a core; a GPU wants large launches
 _BLOCK = {"cpu": 2**18}

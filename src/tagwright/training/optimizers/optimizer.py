@@ -11,10 +11,10 @@ from tagwright.errors import SettingsError
 from tagwright.models.network import Network
 from tagwright.models.shortlist import shortlisted
 from tagwright.settings.schema import Settings
+from tagwright.training.optimizers.joint import JointOptimizer, Optimizer
 from tagwright.training.optimizers.label_adagrad import LabelAdagrad
 from tagwright.training.optimizers.row_adagrad import RowAdagrad
 from tagwright.training.optimizers.row_sgd import RowSGD
-from tagwright.training.optimizers.together import JointOptimizer, Optimizer
 
 
 def build_optimizer(

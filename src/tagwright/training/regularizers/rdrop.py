@@ -17,9 +17,9 @@ from tagwright.settings.schema import Settings
 from tagwright.training.head_objective import HeadObjective
 from tagwright.training.learner import BatchLoss, Learn
 from tagwright.training.regularizers import Regularizer
-from tagwright.training.regularizers._apart import Apart, Logits
 from tagwright.training.regularizers._checks import require_chances, require_range
-from tagwright.training.regularizers._halves import doubled, first_half, second_half
+from tagwright.training.regularizers._divergence import Divergence, Logits
+from tagwright.training.regularizers._two_passes import doubled, first_half, second_half
 
 
 class RDrop(Regularizer):
@@ -56,13 +56,13 @@ class RDrop(Regularizer):
         self, learn: Learn, objectives: Mapping[str, HeadObjective], *, alpha: float = 1.0
     ) -> None:
         self.learn, self.alpha = learn, alpha
-        self.apart = Apart(symmetric_kl, objectives)
+        self.divergence = Divergence(symmetric_kl, objectives)
         self.batchwise = any(head.batchwise for head in objectives.values())
 
     def __call__(self, batch: Batch, generator: torch.Generator) -> BatchLoss:
         """The outcome of the first pass, and the value of both."""
         first, other = self._twice(batch, generator)
-        apart = self.apart.total(first.logits, other, batch)
+        apart = self.divergence.total(first.logits, other, batch)
         return first._replace(value=first.value / 2 + self.alpha / 2 * apart)
 
     def _twice(self, batch: Batch, generator: torch.Generator) -> tuple[BatchLoss, Logits]:

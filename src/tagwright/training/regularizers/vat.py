@@ -20,10 +20,10 @@ from tagwright.settings.schema import Settings
 from tagwright.training.head_objective import HeadObjective
 from tagwright.training.learner import BatchLoss, Learn
 from tagwright.training.regularizers import Regularizer
-from tagwright.training.regularizers._apart import Apart, Logits
 from tagwright.training.regularizers._checks import require_chances, require_range
-from tagwright.training.regularizers._still import held, still
-from tagwright.training.regularizers._words import Words
+from tagwright.training.regularizers._divergence import Divergence, Logits
+from tagwright.training.regularizers._without_dropout import with_weights, without_dropout
+from tagwright.training.regularizers._word_vectors import Words
 
 
 class VAT(Regularizer):
@@ -72,12 +72,12 @@ class VAT(Regularizer):
     ) -> None:
         self.learn, self.network = learn, network
         self.xi, self.epsilon, self.steps, self.weight = xi, epsilon, steps, weight
-        self.apart = Apart(kl, objectives)
+        self.divergence = Divergence(kl, objectives)
 
     def __call__(self, batch: Batch, generator: torch.Generator) -> BatchLoss:
         """The outcome as it was, its value with the divergence."""
         found = self.learn(batch, generator)
-        with still(self.network):
+        with without_dropout(self.network):
             words = Words(self.network, batch.inputs)
             length = words.lengths(words.vectors)
             with torch.no_grad():
@@ -86,7 +86,7 @@ class VAT(Regularizer):
             for _ in range(self.steps):
                 direction = self._improved(direction, self.xi * length, words, clean, batch)
             with words.moved(self.epsilon * length * direction):
-                apart = self.apart.total(clean, self._logits(batch), batch)
+                apart = self.divergence.total(clean, self._logits(batch), batch)
         return found._replace(value=found.value + self.weight * apart)
 
     def _improved(
@@ -96,8 +96,8 @@ class VAT(Regularizer):
         gradient vanish.
         """
         direction = direction.requires_grad_()
-        with held(self.network), words.moved(length * direction):
-            apart = self.apart(clean, self._logits(batch), batch).sum()
+        with with_weights(self.network), words.moved(length * direction):
+            apart = self.divergence(clean, self._logits(batch), batch).sum()
         return words.unit(torch.autograd.grad(apart, direction)[0])
 
     def _logits(self, batch: Batch) -> Logits:

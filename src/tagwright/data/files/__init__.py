@@ -1,0 +1,1 @@
+"""Files that hold data: opened safely, bounded, searched for faults. `readers/` knows formats."""
