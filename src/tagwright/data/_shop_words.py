@@ -148,7 +148,7 @@ SHELVES = {
     ),
     "desk": Shelf(
         "Papyr | Hausmann Office | Inkwell Row | Lumo",
-        "desk essential | thing for your desk | office favorite",
+        "desk essential | thing for your desk | office favourite",
         "refillable | dimmable | lay-flat | height-adjustable | dotted | recycled | brushed-metal |"
         " undated",
         "brass clip | lumbar support | ribbon marker | USB port | numbered pages | weighted base |"
@@ -166,14 +166,14 @@ SHELVES = {
     ),
     "toys": Shelf(
         "Kleckerfrosch | Little Comet | Holzig | Merrymoth",
-        "toy | plaything | rainy-day favorite",
-        "wooden | washable | hand-painted | award-winning | colorful | plastic-free | magnetic |"
+        "toy | plaything | rainy-day favourite",
+        "wooden | washable | hand-painted | award-winning | colourful | plastic-free | magnetic |"
         " extra-soft",
         "cotton bag | 48 pieces | storage box | picture guide | wooden tray | rounded edges | carry"
         " handle",
         "quiet afternoons | the whole family | little builders | grandparents' houses | the"
         " playroom floor",
-        "Hours of quiet fun. | Painted with colors that are safe to chew. | Nobody wants to stop"
+        "Hours of quiet fun. | Painted with colours that are safe to chew. | Nobody wants to stop"
         " at bedtime. | All pieces fit back into the box. | Teaches patience without saying so.",
         """
         puzzle; puzzle | jigsaw | floor puzzle; thick-cut; poster; The last piece is always under the sofa.
@@ -185,7 +185,7 @@ SHELVES = {
     ),
     "bath": Shelf(
         "Aquarelle | Lavendula | Weiss & Wolle | Thermae",
-        "bath favorite | thing for the bathroom | little luxury",
+        "bath favourite | thing for the bathroom | little luxury",
         "organic | quick-drying | fragrance-free | hypoallergenic | extra-soft | handmade |"
         " absorbent | plastic-free",
         "cotton loop | olive oil | hanging ribbon | natural bristles | woven border | deep pockets"
@@ -234,7 +234,7 @@ TRAITS = {
         "Store it indoors in winter. | Back in stock after the winter. | Not suitable for snow.",
     ),
     "season/summer": Trait(
-        "For hot days and long evenings. | Our summer favorite. | Made for heatwaves.",
+        "For hot days and long evenings. | Our summer favourite. | Made for heatwaves.",
         "The summer sale is over. | Avoid direct sun. | We close for two weeks in summer.",
     ),
     "season/festive": Trait(
@@ -267,7 +267,7 @@ MENTIONS = (
 NOTICES = (
     "Delivered in two days. | Two-year warranty. | Free returns within 30 days. | Only a few in"
     " stock. | Rated 4.6 out of 5. | Designed in Malmö. | Packed without plastic. | Available in"
-    " three colors."
+    " three colours."
 )
 BLANK_TITLES = (
     "{brand} gift card | {brand} repair day | Spare parts for {brand} | News from {brand} | Opening"
