@@ -31,7 +31,7 @@ import torch
 from torch import nn
 
 from tagwright import registry
-from tagwright.batches.collate import collate
+from tagwright.batches.inputs import collate
 from tagwright.inference.model import Model, TrainedHead
 from tagwright.inference.spans import find_spans, given_tokens
 from tagwright.inference.tagged_tokens import flat

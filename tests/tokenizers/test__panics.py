@@ -10,8 +10,8 @@ import pytest
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 from tagwright.errors import ModelError
-from tagwright.tokenizers._encode import encoded
 from tagwright.tokenizers._panics import encoding, panics_told
+from tagwright.tokenizers._texts import encoded
 from tagwright.tokenizers.words_of import encoded_words
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from tagwright.arrays import Ints
 from tagwright.batches.bucket import ROOMS
-from tagwright.batches.collate import collate
+from tagwright.batches.inputs import collate
 from tagwright.errors import SettingsError
 from tagwright.tokenizers.tokens import Tokens
 

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from tagwright.arrays import Floats, Ints
 from tagwright.batches.bucket import plan
-from tagwright.batches.collate import collate
-from tagwright.batches.inputs import Inputs
+from tagwright.batches.inputs import Inputs, collate
 from tagwright.batches.word_removals import Gaps, copies, first_alike
 from tagwright.inference.model import Model, inputs_of
 from tagwright.models.encoders.without_words import Removals

@@ -15,9 +15,8 @@ from tagwright.arrays import Ints
 from tagwright.errors import ModelError
 from tagwright.storage.checked import reason_of
 from tagwright.tokenizers._bounded import require_bounded, require_working
-from tagwright.tokenizers._encode import encoded, encoded_tokens
 from tagwright.tokenizers._panics import panics_told
-from tagwright.tokenizers._texts import UNKNOWN, Texts
+from tagwright.tokenizers._texts import UNKNOWN, Texts, encoded, encoded_tokens
 from tagwright.tokenizers.source import quiet, transformers
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.tokenizers.words_of import WordTokens, encoded_words

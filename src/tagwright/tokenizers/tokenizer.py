@@ -17,11 +17,10 @@ from tagwright.errors import ModelError
 from tagwright.storage.checked import json_object, readable
 from tagwright.storage.files import value_of
 from tagwright.tokenizers._bounded import require_bounded, require_working
-from tagwright.tokenizers._encode import encoded, encoded_tokens
 from tagwright.tokenizers._hashed import Hashed
 from tagwright.tokenizers._panics import panics_told
 from tagwright.tokenizers._spelling import Spelling
-from tagwright.tokenizers._texts import UNKNOWN, Texts, slices
+from tagwright.tokenizers._texts import UNKNOWN, Texts, encoded, encoded_tokens, slices
 from tagwright.tokenizers.pretrained import OwnPieces
 from tagwright.tokenizers.tokens import Tokens
 from tagwright.tokenizers.words_of import WordTokens, encoded_words

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from tagwright.batches.collate import collate
+from tagwright.batches.inputs import collate
 from tagwright.tokenizers.tokens import Tokens
 
 
