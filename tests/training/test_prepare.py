@@ -27,11 +27,6 @@ from ..pipelines.several import (
 )
 
 
-@pytest.fixture(scope="module")
-def data(source):
-    return read_data(source)
-
-
 def table_of(texts, labels, **extra):
     columns = {
         "text": pa.array(texts, pa.string()),
