@@ -10,7 +10,6 @@ from tagwright.data import read_data
 from tagwright.errors import DataError, SettingsError
 from tagwright.inference import model_folder
 from tagwright.inference import score as module
-from tagwright.inference.data_for_model import read_for_model
 from tagwright.inference.score import score
 from tagwright.pipelines.score import score_folder
 
@@ -142,23 +141,6 @@ def test_rows_with_one_label_each_are_scored_by_a_model_of_several(
     ).as_dict()
     assert found["unseen"] == {}
     assert found["metrics"]["micro_f1"] > 0.5
-
-
-def test_the_embedded_set_is_read_by_its_own_columns(trained):
-    """The model knows the columns of the file it was trained on; the embedded set has others."""
-    model = model_folder.load(trained)
-    assert read_for_model(model, "shop", {"text": None, "separator": "auto"}).source == "shop"
-    with pytest.raises(DataError, match="leave text and labels out"):
-        read_for_model(model, "shop", {"text": "title"})
-
-
-def test_columns_that_the_model_reads_and_the_data_lack_are_said(trained, tmp_path, write_csv):
-    path = write_csv(tmp_path / "n3.csv", [("1", "paris", "city")], header=("id", "msg", "labels"))
-    with pytest.raises(
-        DataError,
-        match=r"the model reads columns text; n3\.csv has id, msg, labels; name them with",
-    ):
-        read_for_model(model_folder.load(trained), str(path), {})
 
 
 @pytest.fixture(scope="module")

@@ -176,15 +176,6 @@ def test_one_seed_gives_plain_json_and_a_verdict_that_says_so(split_source, quic
     assert "seed" in done.facts.verdict
 
 
-@pytest.mark.parametrize("objectives", [[], ["bce"], ["bce", "bce"], ["bce", "bcee"]])
-def test_fewer_than_two_known_objectives_are_refused_and_nothing_written(
-    source, quick, tmp_path, objectives
-):
-    with pytest.raises(SettingsError):
-        compare_folder(str(source), quick, objectives=objectives, seeds=1, out=tmp_path / "c")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     "options",
     [{"metric": "nonsense"}, {"split": "nowhere"}, {"objectives": ["bce", "cross_entropy"]}],
@@ -566,31 +557,6 @@ def test_every_objective_trains_its_own_loss_over_a_file_that_names_another(
         "not taken from the settings file" in sentence and "loss.gamma" in sentence
         for sentence in told
     )
-
-
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
-        ({"loss": {"name": "bce"}}, "bce on cnn and zlpr on cnn have the same settings"),
-        ({"objective": "focal"}, "--objectives names the objectives"),
-    ],
-)
-def test_runs_that_would_be_the_same_are_refused(split_source, quick, tmp_path, chosen, message):
-    options = {"objectives": ["bce", "zlpr"], "seeds": 1, "out": tmp_path / "c"}
-    with pytest.raises(SettingsError, match=message):
-        compare_folder(str(split_source), quick, chosen=chosen, **options)
-    assert not (tmp_path / "c").exists()
-
-
-def test_an_encoder_beside_encoders_is_refused(split_source, quick, tmp_path):
-    options = {
-        "objectives": ["bce", "zlpr"],
-        "encoders": ["cnn", "lstm"],
-        "seeds": 1,
-        "out": tmp_path / "c",
-    }
-    with pytest.raises(SettingsError, match="--encoders names the encoders"):
-        compare_folder(str(split_source), quick, chosen={"encoder": {"name": "bow"}}, **options)
 
 
 def breaking(*arguments, **options):

@@ -5,14 +5,13 @@ import pyarrow as pa
 import pytest
 
 from tagwright.data import read_data
-from tagwright.errors import DataError, SettingsError
+from tagwright.errors import DataError
 from tagwright.inference import model_folder
 from tagwright.inference.score import score
 from tagwright.inference.spans import find_spans, token_scores
 from tagwright.pipelines.fit import fit_folder
 from tagwright.pipelines.score import score_folder
 from tagwright.tokenizers.cut import cut
-from tagwright.training.check import check
 from tagwright.training.prepare import prepare
 from tagwright.training.read_data import read_for
 from tagwright.training.train import Run, fit
@@ -126,29 +125,6 @@ def test_pages_without_a_token_or_a_tag_are_left_out_and_counted(tmp_path):
     assert prepared.dropped == {"empty text": 2, "no tags": 1}
     assert sum(table.num_rows for table in prepared.tables.values()) == 30
     fit(prepared, settings)
-
-
-@pytest.mark.parametrize(
-    ("sections", "message"),
-    [
-        ({"encoder": {"name": "bow"}}, "to tag tokens take bat"),
-        ({"encoder": {"name": "cnn"}}, "to tag tokens take bat"),
-        ({"head": {"name": "document"}}, "head.name is document; take tokens"),
-        ({"decide": {"name": "threshold"}}, "spans is the decision about tokens"),
-        ({"objective": "lsep"}, "losses that do: .*cross_entropy"),
-    ],
-    ids=str,
-)
-def test_what_cannot_tag_is_refused_before_training(sections, message, pages):
-    data, settings = read_for(str(pages), sections)
-    with pytest.raises(SettingsError, match=message):
-        check(prepare(data, settings), settings)
-
-
-def test_texts_with_labels_have_no_token_head(single_source):
-    data, settings = read_for(str(single_source), {"head": {"name": "tokens"}})
-    with pytest.raises(SettingsError, match=r"head\.name is tokens; take document"):
-        check(prepare(data, settings), settings)
 
 
 def chosen_tags(model, rows):

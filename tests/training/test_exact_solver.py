@@ -33,11 +33,6 @@ def given(objective, **sections):
 
 
 @pytest.fixture(scope="module")
-def data(source):
-    return read_data(source)
-
-
-@pytest.fixture(scope="module")
 def make(data):
     def prepared_and_settings(objective, **sections):
         settings = resolve(given(objective, **sections))

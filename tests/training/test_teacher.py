@@ -7,34 +7,17 @@ import numpy as np
 import pytest
 import torch
 
-from tagwright.data import read_data
 from tagwright.errors import ModelError, SettingsError
 from tagwright.inference import model_folder
 from tagwright.labels.space import LabelSpace
 from tagwright.links import probabilities
-from tagwright.settings.schema import resolve
 from tagwright.training.check import check
-from tagwright.training.prepare import prepare
 from tagwright.training.teacher import Teaching, plainly, require_labels
 from tagwright.training.train import Run, fit
 
 from ..pipelines.kills import Killed, Watching, same_bits
 
 DISTIL = {"targets": {"name": "distil"}, "soft": {"role": "auxiliary"}}
-
-
-@pytest.fixture(scope="module")
-def data(source):
-    return read_data(source)
-
-
-@pytest.fixture(scope="module")
-def make(data, tiny):
-    def prepared_and_settings(**sections):
-        settings = resolve(tiny(**{"decide": {"name": "zero"}, **sections}))
-        return prepare(data, settings), settings
-
-    return prepared_and_settings
 
 
 @pytest.fixture

@@ -8,29 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from tagwright.data import read_data
 from tagwright.errors import ModelError, SettingsError
 from tagwright.settings.schema import resolve
-from tagwright.training.check import check
 from tagwright.training.prepare import prepare
 from tagwright.training.step_stream import Interrupted
 from tagwright.training.train import Run, fit
 
 from ..pipelines.kills import Killed, Watching, same_bits
-
-
-@pytest.fixture(scope="module")
-def data(source):
-    return read_data(source)
-
-
-@pytest.fixture(scope="module")
-def make(data, tiny):
-    def prepared_and_settings(**sections):
-        settings = resolve(tiny(**{"decide": {"name": "zero"}, **sections}))
-        return prepare(data, settings), settings
-
-    return prepared_and_settings
 
 
 def weights_of(fitted):
@@ -288,25 +272,3 @@ def test_a_score_at_its_top_goes_on_to_the_last_epoch(make):
     assert len({row["score"] for row in fitted.history}) == 1
     rows = sum(table.num_rows for table in prepared.tables.values())
     assert totals["refit"] == 3 * -(-rows // 16)
-
-
-def test_clipping_sparse_gradients_is_refused_before_training(source):
-    """It ended in an error of PyTorch after the first step."""
-    settings = resolve({"encoder": "bow", "fit": {"clip": 1.0}})
-    with pytest.raises(SettingsError, match=r"bow has sparse gradients.*fit\.clip"):
-        check(prepare(read_data(source), settings), settings)
-
-
-@pytest.mark.parametrize("kind", ["resolved", "given"])
-def test_settings_that_a_model_folder_could_not_hold_are_refused_before_training(make, kind):
-    prepared, settings = make()
-    keep = {f"a label with a long name, number {number}": 3 for number in range(15_000)}
-    check(prepared, settings)
-    if kind == "resolved":
-        settings = replace(settings, split=replace(settings.split, keep=keep))
-    else:
-        settings = replace(settings, given={"split": {"keep": keep}})
-    with pytest.raises(
-        SettingsError, match=r"could not be read back .* characters; at most 524,288"
-    ):
-        check(prepared, settings)

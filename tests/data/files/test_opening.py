@@ -2,14 +2,11 @@
 
 import gzip
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tagwright.data import read_data, stream
-from tagwright.data.files import text_bytes
 from tagwright.data.readers.by_suffix import read_batches, read_file
 from tagwright.errors import DataError
 
@@ -72,32 +69,3 @@ def _write(path: Path) -> None:
         path.write_bytes(gzip.compress(CSV.encode()))
     else:
         path.write_text(content[path.suffix], encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", ["a.txt", "a.conll"])
-def test_a_file_that_becomes_shorter_after_it_was_read_ends_no_process(
-    tmp_path: Path, name: str
-) -> None:
-    path = tmp_path / name
-    path.write_text("tent O\n" * 10_000, encoding="utf-8")
-    code = (
-        "import os, sys; from pathlib import Path;"
-        "from tagwright.data.files.text_bytes import load;"
-        "found = load(Path(sys.argv[1])); os.truncate(sys.argv[1], 0); print(len(bytes(found)))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code, path], capture_output=True, text=True, check=False
-    )
-    assert (ran.returncode, ran.stdout) == (0, "70000\n")
-
-
-def test_a_file_that_becomes_empty_while_it_is_read_has_no_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    start = text_bytes.head
-    monkeypatch.setattr(text_bytes, "head", lambda path: start(path) and path.write_bytes(b""))
-    for name in ("a.txt", "a.conll"):
-        (tmp_path / name).write_text("tent O\n", encoding="utf-8")
-    assert not any(read_file(tmp_path / "a.txt")["text"].to_pylist())
-    with pytest.raises(DataError, match="no sentence"):
-        read_file(tmp_path / "a.conll")
