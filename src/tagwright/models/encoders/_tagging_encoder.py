@@ -7,7 +7,7 @@ longest text.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +26,57 @@ FEW = 2000  # texts
 
 
 class TaggingEncoder(Encoder):
-    """What encoders with a shell have in common."""
+    """What these encoders have in common: ids (B, T) or (B, T, F) and lengths (B,) through layers
+    to the state of every token, and one vector a text.
+
+    `make` makes a layer; `counts` are settings of their own that must be whole numbers from 1.
+    """
+
+    def __init__(
+        self,
+        sizes: tuple[int, ...],
+        vectors: Floats | None,
+        make: Callable[[], nn.Module],
+        *,
+        width: int,
+        hidden: int,
+        layers: int,
+        heads: int,
+        feed: int,
+        dropout: float,
+        norm: str = "post",
+        pooling: str,
+        freeze: bool,
+        counts: Mapping[str, int] | None = None,
+    ) -> None:
+        super().__init__()
+        check(
+            hidden=hidden,
+            layers=layers,
+            heads=heads,
+            feed=feed,
+            dropout=dropout,
+            norm=norm,
+            pooling=pooling,
+            **(counts or {}),
+        )
+        self.width_out = hidden
+        self.shell = Shell(
+            sizes,
+            [make() for _ in range(layers)],
+            width=width,
+            hidden=hidden,
+            dropout=dropout,
+            norm=norm,
+            pooling=pooling,
+            vectors=vectors,
+            freeze=freeze,
+        )
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
+        """Every token's state after the last layer, and one vector a text."""
+        hidden: Hidden = self.shell(ids, lengths)
+        return hidden
 
     @staticmethod
     def defaults(

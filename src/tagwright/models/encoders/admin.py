@@ -15,8 +15,7 @@ from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
 from tagwright.models.encoders._layer import FeedForward
 from tagwright.models.encoders._padding import Inside
-from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check
-from tagwright.models.hidden import Hidden
+from tagwright.models.encoders._tagging_encoder import TaggingEncoder
 
 TEXTS, LENGTH = 8, 48  # of the pass that finds omega
 
@@ -44,31 +43,23 @@ class Admin(TaggingEncoder):
         pooling: Literal["mean", "max"] = "mean",
         freeze: bool = False,
     ) -> None:
-        super().__init__()
-        check(
-            hidden=hidden, layers=layers, heads=heads, feed=feed, dropout=dropout, pooling=pooling
-        )
-        self.width_out = hidden
-        stack = [AdminLayer(hidden, heads, feed, dropout=dropout) for _ in range(layers)]
-        self.shell = Shell(
+        super().__init__(
             sizes,
-            stack,
+            vectors,
+            lambda: AdminLayer(hidden, heads, feed, dropout=dropout),
             width=width,
             hidden=hidden,
+            layers=layers,
+            heads=heads,
+            feed=feed,
             dropout=dropout,
-            norm="post",
             pooling=pooling,
-            vectors=vectors,
             freeze=freeze,
         )
-        self._profile(sizes, stack)
-
-    def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
-        """Every token's state after the last layer, and one vector a text."""
-        return self.shell(ids, lengths)
+        self._profile(sizes)
 
     @torch.no_grad()
-    def _profile(self, sizes: tuple[int, ...], stack: "list[AdminLayer]") -> None:
+    def _profile(self, sizes: tuple[int, ...]) -> None:
         """Set every omega from the variances of a pass through the layers as they start."""
         ids = torch.stack(
             [torch.randint(min(1, size - 1), size, (TEXTS, LENGTH)) for size in sizes], -1
@@ -78,6 +69,7 @@ class Admin(TaggingEncoder):
             ids if len(sizes) > 1 else ids[..., 0], torch.full((TEXTS,), LENGTH)
         )
         omega = 1.0
+        stack = (layer for layer in self.shell.layers if isinstance(layer, AdminLayer))
         for layer in stack:
             states, omega = layer.profile(states, inside, omega)
         self.train()

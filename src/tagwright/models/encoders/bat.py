@@ -17,8 +17,7 @@ from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import by_head, full, joined
 from tagwright.models.encoders._bat_convolutions import BATConvolutions
 from tagwright.models.encoders._padding import Inside
-from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check, glorot, linear
-from tagwright.models.hidden import Hidden
+from tagwright.models.encoders._tagging_encoder import TaggingEncoder, glorot, linear
 
 
 class BAT(TaggingEncoder):
@@ -44,8 +43,11 @@ class BAT(TaggingEncoder):
         pooling: Literal["mean", "max"] = "mean",
         freeze: bool = False,
     ) -> None:
-        super().__init__()
-        check(
+        super().__init__(
+            sizes,
+            vectors,
+            lambda: BATLayer(hidden, heads, feed, dropout=dropout, norm=norm),
+            width=width,
             hidden=hidden,
             layers=layers,
             heads=heads,
@@ -53,23 +55,8 @@ class BAT(TaggingEncoder):
             dropout=dropout,
             norm=norm,
             pooling=pooling,
-        )
-        self.width_out = hidden
-        self.shell = Shell(
-            sizes,
-            [BATLayer(hidden, heads, feed, dropout=dropout, norm=norm) for _ in range(layers)],
-            width=width,
-            hidden=hidden,
-            dropout=dropout,
-            norm=norm,
-            pooling=pooling,
-            vectors=vectors,
             freeze=freeze,
         )
-
-    def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
-        """Every token's state after the last layer, and one vector a text."""
-        return self.shell(ids, lengths)
 
 
 class BATLayer(nn.Module):

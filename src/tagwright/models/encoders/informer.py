@@ -18,8 +18,7 @@ from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention, full
 from tagwright.models.encoders._layer import FeedForward, Layer
 from tagwright.models.encoders._padding import Inside
-from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check
-from tagwright.models.hidden import Hidden
+from tagwright.models.encoders._tagging_encoder import TaggingEncoder
 
 GOLDEN = (math.sqrt(5) - 1) / 2  # the fractions of its multiples fill [0, 1) evenly
 
@@ -48,39 +47,27 @@ class Informer(TaggingEncoder):
         pooling: Literal["mean", "max"] = "mean",
         freeze: bool = False,
     ) -> None:
-        super().__init__()
-        sizes_of = {
-            "hidden": hidden,
-            "layers": layers,
-            "heads": heads,
-            "feed": feed,
-            "factor": factor,
-        }
-        check(**sizes_of, dropout=dropout, norm=norm, pooling=pooling)
-        self.width_out = hidden
-        stack = []
-        for _ in range(layers):
-            attention = Attention(hidden, heads, mix=partial(prob_sparse, factor=factor))
-            stack.append(
-                Layer(
-                    attention, FeedForward(hidden, feed), hidden=hidden, dropout=dropout, norm=norm
-                )
-            )
-        self.shell = Shell(
+        super().__init__(
             sizes,
-            stack,
+            vectors,
+            lambda: Layer(
+                Attention(hidden, heads, mix=partial(prob_sparse, factor=factor)),
+                FeedForward(hidden, feed),
+                hidden=hidden,
+                dropout=dropout,
+                norm=norm,
+            ),
             width=width,
             hidden=hidden,
+            layers=layers,
+            heads=heads,
+            feed=feed,
             dropout=dropout,
             norm=norm,
             pooling=pooling,
-            vectors=vectors,
             freeze=freeze,
+            counts={"factor": factor},
         )
-
-    def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
-        """Every token's state after the last layer, and one vector a text."""
-        return self.shell(ids, lengths)
 
 
 def prob_sparse(

@@ -17,8 +17,7 @@ from tagwright.arrays import Floats
 from tagwright.errors import SettingsError
 from tagwright.models.encoders._attention import by_head, full, joined
 from tagwright.models.encoders._padding import Inside
-from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check, glorot
-from tagwright.models.hidden import Hidden
+from tagwright.models.encoders._tagging_encoder import TaggingEncoder, glorot
 
 
 class MUSE(TaggingEncoder):
@@ -45,8 +44,15 @@ class MUSE(TaggingEncoder):
         pooling: Literal["mean", "max"] = "mean",
         freeze: bool = False,
     ) -> None:
-        super().__init__()
-        check(
+        if not kernels or any(size < 1 or size % 2 == 0 for size in kernels):
+            raise SettingsError(
+                f"kernels must be one or more odd whole numbers from 1, got {kernels}"
+            )
+        super().__init__(
+            sizes,
+            vectors,
+            lambda: MUSELayer(hidden, heads, feed, tuple(kernels), dropout=dropout, norm=norm),
+            width=width,
             hidden=hidden,
             layers=layers,
             heads=heads,
@@ -54,31 +60,8 @@ class MUSE(TaggingEncoder):
             dropout=dropout,
             norm=norm,
             pooling=pooling,
-        )
-        if not kernels or any(size < 1 or size % 2 == 0 for size in kernels):
-            raise SettingsError(
-                f"kernels must be one or more odd whole numbers from 1, got {kernels}"
-            )
-        self.width_out = hidden
-        stack = [
-            MUSELayer(hidden, heads, feed, tuple(kernels), dropout=dropout, norm=norm)
-            for _ in range(layers)
-        ]
-        self.shell = Shell(
-            sizes,
-            stack,
-            width=width,
-            hidden=hidden,
-            dropout=dropout,
-            norm=norm,
-            pooling=pooling,
-            vectors=vectors,
             freeze=freeze,
         )
-
-    def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
-        """Every token's state after the last layer, and one vector a text."""
-        return self.shell(ids, lengths)
 
 
 class MUSELayer(nn.Module):

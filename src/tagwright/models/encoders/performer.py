@@ -15,8 +15,7 @@ from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
 from tagwright.models.encoders._layer import FeedForward, Layer
 from tagwright.models.encoders._padding import Inside
-from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check
-from tagwright.models.hidden import Hidden
+from tagwright.models.encoders._tagging_encoder import TaggingEncoder
 
 # added to every feature, as the authors do: a query far from all keys still has a denominator
 FLOOR = 1e-6
@@ -46,39 +45,27 @@ class Performer(TaggingEncoder):
         pooling: Literal["mean", "max"] = "mean",
         freeze: bool = False,
     ) -> None:
-        super().__init__()
-        sizes_of = {
-            "hidden": hidden,
-            "layers": layers,
-            "heads": heads,
-            "feed": feed,
-            "features": features,
-        }
-        check(**sizes_of, dropout=dropout, norm=norm, pooling=pooling)
-        self.width_out = hidden
-        stack = []
-        for _ in range(layers):
-            attention = Attention(hidden, heads, mix=RandomFeatures(features, hidden // heads))
-            stack.append(
-                Layer(
-                    attention, FeedForward(hidden, feed), hidden=hidden, dropout=dropout, norm=norm
-                )
-            )
-        self.shell = Shell(
+        super().__init__(
             sizes,
-            stack,
+            vectors,
+            lambda: Layer(
+                Attention(hidden, heads, mix=RandomFeatures(features, hidden // heads)),
+                FeedForward(hidden, feed),
+                hidden=hidden,
+                dropout=dropout,
+                norm=norm,
+            ),
             width=width,
             hidden=hidden,
+            layers=layers,
+            heads=heads,
+            feed=feed,
             dropout=dropout,
             norm=norm,
             pooling=pooling,
-            vectors=vectors,
             freeze=freeze,
+            counts={"features": features},
         )
-
-    def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
-        """Every token's state after the last layer, and one vector a text."""
-        return self.shell(ids, lengths)
 
 
 class RandomFeatures(nn.Module):

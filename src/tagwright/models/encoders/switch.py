@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
 from tagwright.models.encoders._layer import Layer
-from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check, glorot
-from tagwright.models.hidden import Hidden
+from tagwright.models.encoders._tagging_encoder import TaggingEncoder, glorot
 
 
 class Switch(TaggingEncoder):
@@ -44,41 +43,27 @@ class Switch(TaggingEncoder):
         pooling: Literal["mean", "max"] = "mean",
         freeze: bool = False,
     ) -> None:
-        super().__init__()
-        sizes_of = {
-            "hidden": hidden,
-            "layers": layers,
-            "heads": heads,
-            "feed": feed,
-            "experts": experts,
-        }
-        check(**sizes_of, dropout=dropout, norm=norm, pooling=pooling)
-        self.width_out = hidden
-        stack = [
-            Layer(
+        super().__init__(
+            sizes,
+            vectors,
+            lambda: Layer(
                 Attention(hidden, heads),
                 Experts(hidden, feed, experts),
                 hidden=hidden,
                 dropout=dropout,
                 norm=norm,
-            )
-            for _ in range(layers)
-        ]
-        self.shell = Shell(
-            sizes,
-            stack,
+            ),
             width=width,
             hidden=hidden,
+            layers=layers,
+            heads=heads,
+            feed=feed,
             dropout=dropout,
             norm=norm,
             pooling=pooling,
-            vectors=vectors,
             freeze=freeze,
+            counts={"experts": experts},
         )
-
-    def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
-        """Every token's state after the last layer, and one vector a text."""
-        return self.shell(ids, lengths)
 
 
 class Experts(nn.Module):

@@ -2,13 +2,10 @@
 
 from typing import Literal
 
-from torch import Tensor
-
 from tagwright.arrays import Floats
 from tagwright.models.encoders._attention import Attention
 from tagwright.models.encoders._layer import FeedForward, Layer
-from tagwright.models.encoders._tagging_encoder import Shell, TaggingEncoder, check
-from tagwright.models.hidden import Hidden
+from tagwright.models.encoders._tagging_encoder import TaggingEncoder
 
 
 class Transformer(TaggingEncoder):
@@ -34,8 +31,17 @@ class Transformer(TaggingEncoder):
         pooling: Literal["mean", "max"] = "mean",
         freeze: bool = False,
     ) -> None:
-        super().__init__()
-        check(
+        super().__init__(
+            sizes,
+            vectors,
+            lambda: Layer(
+                Attention(hidden, heads),
+                FeedForward(hidden, feed),
+                hidden=hidden,
+                dropout=dropout,
+                norm=norm,
+            ),
+            width=width,
             hidden=hidden,
             layers=layers,
             heads=heads,
@@ -43,33 +49,8 @@ class Transformer(TaggingEncoder):
             dropout=dropout,
             norm=norm,
             pooling=pooling,
-        )
-        self.width_out = hidden
-        stack = [
-            Layer(
-                Attention(hidden, heads),
-                FeedForward(hidden, feed),
-                hidden=hidden,
-                dropout=dropout,
-                norm=norm,
-            )
-            for _ in range(layers)
-        ]
-        self.shell = Shell(
-            sizes,
-            stack,
-            width=width,
-            hidden=hidden,
-            dropout=dropout,
-            norm=norm,
-            pooling=pooling,
-            vectors=vectors,
             freeze=freeze,
         )
-
-    def forward(self, ids: Tensor, lengths: Tensor) -> Hidden:
-        """Every token's state after the last layer, and one vector a text."""
-        return self.shell(ids, lengths)
 
 
 PART = Transformer
