@@ -101,7 +101,7 @@ def compare(
         "fit.batch": batch,
         "fit.learning_rate": learning_rate,
         "split.seed": split_seed,
-        "split.keep": kept_of(keep) if keep else None,
+        "split.keep": kept_of(keep),
         "fit.device": device,
     }
     with _show.resumable("finished runs are kept"), looking_on() as watch:

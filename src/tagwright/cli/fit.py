@@ -178,7 +178,7 @@ def fit(
         "fit.vectors": None if vectors is None else str(vectors),
         "fit.seed": seed,
         "split.seed": split_seed,
-        "split.keep": kept_of(keep) if keep else None,
+        "split.keep": kept_of(keep),
         "fit.device": device,
         "fit.deterministic": deterministic,
     }

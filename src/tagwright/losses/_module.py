@@ -14,7 +14,8 @@ class LossModule(nn.Module):
     """What every loss derives from: logits and target in, a value out.
 
     It reduces the rows of its `function`, whose settings are its attributes of the same names; one
-    that declares no function has a `forward` of its own.
+    that declares no function has a `forward` of its own. Where it is `batchwise`, a text's weight
+    is multiplied into the weights of its labels.
 
     `forward(logits, target, *, example_weight=None, mask=None, positive_weight=None,
     negative_weight=None, validate=False)` takes logits (B, L + extra_logits) and a target (B, L),

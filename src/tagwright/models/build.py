@@ -140,7 +140,7 @@ def _head(
     }
     known |= {"label_names": space.names, "bias": bias, "whole_texts": encoder.whole_texts}
     known |= {"extra_logits": head.extra_logits, "zero": head.zero, "link": link}
-    known |= slot_facts(encoder, head.part, space, tokenizer) if encoder.reads_slots else NO_SLOTS
+    known |= slot_facts(encoder, head.part, space, tokenizer)
     return registry.build(registry.HEADS, head.part.name, head.part.options, **known)
 
 
