@@ -12,11 +12,12 @@ import numpy as np
 SIZE, TABLES, PARTS = 2**19, 1024, 16
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?)"""
 _DOT = r"[ \t]*+\.[ \t]*+"
-# a comment, a string of several lines, a key or a value: in this order no dot of a string counts
+# a comment, a string of several lines, a key or a value: in this order no dot of a string counts;
+# no possessive group looks ahead, for Python before 3.11.5 then gives up a match that there is
 _TOKEN = re.compile(
     r"#[^\n]*+"
-    r'|"""(?:[^\\"]|\\[\s\S]|"(?!""))*+"""'
-    r"|'{3}(?:[^']|'(?!''))*+'{3}"
+    r'|"{3}[^"\\]*(?:(?:\\[\s\S]|"{1,2}(?!"))[^"\\]*)*"{3}'
+    r"|'{3}[^']*(?:'{1,2}(?!')[^']*)*'{3}"
     rf"|(?P<long>{_PART}(?:{_DOT}{_PART}){{{PARTS},}}+)"
     rf"|{_PART}(?:{_DOT}{_PART})*+"
 )
